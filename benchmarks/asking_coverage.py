@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fcpair.bias import Answered, score
+from fcpair.bias import AnsweredItems, score
 from fcpair.bias.scoring import MEAN
-from fcpair.stages.stats.clustered_difference import of_shares
-from fcpair.stages.stats.group_differences import permuted
+from fcpair.stages.stats.clustered_difference import share_difference
+from fcpair.stages.stats.group_differences import permutation_p
 
 Floats = npt.NDArray[np.float64]
 
@@ -82,7 +82,7 @@ class World(NamedTuple):
 WORLDS = {"errors are many": World(1, 0.3), "errors are rare": World(4, 1)}
 
 
-def answers(rng: np.random.Generator, n_templates: int, world: World) -> Answered:
+def answers(rng: np.random.Generator, n_templates: int, world: World) -> AnsweredItems:
     """Answers to items of templates with leanings of their own, in three categories in turn."""
     n_items = rng.choice(ITEMS, n_templates)
     template = np.repeat(np.arange(n_templates), n_items)
@@ -95,7 +95,7 @@ def answers(rng: np.random.Generator, n_templates: int, world: World) -> Answere
     right = np.where(negative ^ opposed, 0, 1)
     clear = np.where(rng.random(n) < _logistic(world.skill + skill), right, says)
     vague = np.where(rng.random(n) < _logistic(1 - world.skill + naming), says, UNKNOWN)
-    return Answered(
+    return AnsweredItems(
         template=template,
         category=template % N_CATEGORIES,
         ambiguous=ambiguous,
@@ -181,7 +181,7 @@ def groups(studies: int) -> Iterator[tuple[Design, float, Held, float]]:
                 one = drawn(rng, design, shift)
                 held.append(_inside(one, true))
                 if not shift:
-                    below.append(permuted(one.given, one.is_first, one.clusters[:, 1], rng) <= 0.05)
+                    below.append(permutation_p(one.given, one.is_first, one.clusters[:, 1], rng) <= 0.05)
             yield design, shift, _held("difference", held), float(np.mean(below)) if below else np.nan
 
 
@@ -189,7 +189,7 @@ def _inside(one: Drawn, true: float) -> tuple[bool, float] | None:
     """Whether the interval holds the true value, and how wide it is; None where all, or none, gave the label."""
     if np.ptp(one.given) == 0:
         return None
-    _, low, high = of_shares(*one)
+    _, low, high = share_difference(*one)
     return low <= true <= high, high - low
 
 

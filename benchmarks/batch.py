@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from benchmarks.latent import Shape
 from fcpair.records import Figure
-from fcpair.stages.stats.grid_jackknife import CLUSTERS, Cluster, Spread, bounded
-from fcpair.stages.stats.kappa import MEANS, Subsets, added, summary_figures
+from fcpair.stages.stats.grid_jackknife import CLUSTERS, Cluster, Spread, add_bounds
+from fcpair.stages.stats.kappa import MEANS, Subsets, mean_terms, summary_figures
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figures
-from fcpair.stages.stats.rating_counts import LeftOut, Overlap, Sums, dense, moments, ratio, sums_by
+from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, dense_codes, moments, ratio, sums_by
 
 LEVEL = 0.95
 Floats = npt.NDArray[np.float64]
@@ -60,7 +60,7 @@ def batch_intervals(studies: list[Overlap], shape: Shape) -> list[dict[tuple[str
                 continue
             for reach, clusters in CLUSTERS.items():
                 own = {cluster: spreads[cluster][at] for cluster in clusters}
-                figure = bounded(Figure(name, value, n_pairs), own, LEVEL, lowest)
+                figure = add_bounds(Figure(name, value, n_pairs), own, LEVEL, lowest)
                 found[at][reach, name] = figure.low, figure.high
     return found
 
@@ -97,8 +97,10 @@ def figures_of(studies: list[Overlap], shape: Shape) -> Iterator[Found]:
 
 def _pooled(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
     for n_labels in (None, 2, 3):
-        part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
-        hs, names = _removed(part, Cluster.HS), dense(part.label.hs)[0]
+        part = LeftOutSums(
+            overlap if n_labels is None else overlap.with_n_labels(n_labels), constant=n_labels is not None
+        )
+        hs, names = _removed(part, Cluster.HS), dense_codes(part.label.hs)[0]
         total = np.zeros((sizes.n_studies, hs.shape[1]))
         np.add.at(total, names // sizes.hs, hs)
         rows = {cluster: _rows(part, cluster, total, sizes) for cluster in Cluster}
@@ -123,40 +125,42 @@ def sums_of(flat: Floats) -> Sums:
     """The sums of what `flat` gives, or sums of it."""
     k = round((flat.shape[-1] - 2) ** 0.5) - 1  # 3 + 2 k + k squared columns
     matrix = flat[..., 3 + 2 * k :].reshape(*flat.shape[:-1], k, k)
-    return Sums.of(flat[..., : 3 + 2 * k], lambda values: np.einsum("...i,...ij,...j->...", values, matrix, values))
+    return Sums.from_moments(
+        flat[..., : 3 + 2 * k], lambda values: np.einsum("...i,...ij,...j->...", values, matrix, values)
+    )
 
 
-def _removed(part: LeftOut, cluster: Cluster) -> Floats:
+def _removed(part: LeftOutSums, cluster: Cluster) -> Floats:
     """What goes with each cluster, or with each kind where clusters are alike."""
     code, change = part.members(cluster)
-    kinds, kind = dense(change)
+    kinds, kind = dense_codes(change)
     before, after = part.changes(cluster, kinds)
     gone = flat(before) - flat(after)
     return gone if cluster in {Cluster.PAIR, Cluster.LABEL} else sums_by(code, kind, gone)
 
 
-def _rows(part: LeftOut, cluster: Cluster, total: Floats, sizes: Sizes) -> tuple[Floats, Ints, Ints]:
+def _rows(part: LeftOutSums, cluster: Cluster, total: Floats, sizes: Sizes) -> tuple[Floats, Ints, Ints]:
     """The sums of a study without each cluster, the study, and for how many clusters they stand."""
     code, kind = part.members(cluster)
     removed = _removed(part, cluster)
     if cluster in {Cluster.PAIR, Cluster.LABEL}:
-        kinds = dense(kind)[1]
+        kinds = dense_codes(kind)[1]
         key, times = np.unique(sizes.study(cluster, code, part.label.hs) * len(removed) + kinds, return_counts=True)
         study, row = np.divmod(key, len(removed))
         return total[study] - removed[row], study, times
-    study = sizes.study(cluster, dense(code)[0], part.label.hs)
+    study = sizes.study(cluster, dense_codes(code)[0], part.label.hs)
     return total[study] - removed, study, np.ones(len(study), dtype=np.int64)
 
 
 def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
     subsets = Subsets(overlap, "none")
-    each = added(subsets.kappas, subsets.n)
+    each = mean_terms(subsets.kappas, subsets.n)
     total = np.zeros((sizes.n_studies, 4))
     np.add.at(total, subsets.annotators[:, 0] // sizes.annotator, each)
     rows: dict[Cluster, tuple[Floats, Ints]] = {}
     for cluster in Cluster:
-        study = sizes.study(cluster, dense(subsets.members(cluster)[0])[0], overlap.hs)
-        rows[cluster] = total[study] - (each.sum(axis=0) - subsets.without(cluster)), study
+        study = sizes.study(cluster, dense_codes(subsets.members(cluster)[0])[0], overlap.hs)
+        rows[cluster] = total[study] - (each.sum(axis=0) - subsets.sums_without(cluster)), study
     for name, at in zip(MEANS, (0, 2), strict=True):
         spreads = {
             cluster: spreads_of(ratio(left[:, at], left[:, at + 1]), study, np.ones_like(study), sizes.n_studies)
@@ -166,7 +170,7 @@ def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
 
 
 def spreads_of(replicates: Floats, study: Ints, times: Ints, n_studies: int) -> list[Spread]:
-    """`fcpair.stages.stats.grid_jackknife.spread` of each study."""
+    """`fcpair.stages.stats.grid_jackknife.jackknife_spread` of each study."""
     n = np.bincount(study, times, minlength=n_studies)
     safe = np.maximum(n, 1)
     mean = np.bincount(study, times * replicates, minlength=n_studies) / safe

@@ -64,12 +64,12 @@ def alone(folder: str, n_sources: str) -> dict[str, Any]:
     """Job: the vectors read, and compared on one thread."""
     import numpy as np
 
-    from fcpair.models.encode import kept_rows
+    from fcpair.models.encode import cached_rows
     from fcpair.stages.corpus.retrieve import nearest_to
 
     keys = _keys()
     start = time.perf_counter()
-    vectors = kept_rows(keys, Path(folder)).of(keys)
+    vectors = cached_rows(keys, Path(folder)).vectors_of(keys)
     found = nearest_to(vectors, np.arange(int(n_sources)), K)
     return {"seconds": time.perf_counter() - start, "found": _digest(found)}
 
@@ -78,15 +78,15 @@ def two(folder: str, n_sources: str) -> dict[str, Any]:
     """Job: the same by two workers."""
     import numpy as np
 
-    from fcpair.models.cluster.cluster_encode import kept_places
-    from fcpair.models.cluster.cluster_nearest import nearest
-    from fcpair.models.cluster.connect import connected
+    from fcpair.models.cluster.cluster_encode import cached_places
+    from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
+    from fcpair.models.cluster.connect import connect_cluster
 
     keys = _keys()
     begun = time.perf_counter()
-    with connected("local:2", Path(folder)) as client:
+    with connect_cluster("local:2", Path(folder)) as client:
         start = time.perf_counter()
-        found = nearest(client, kept_places(keys, Path(folder)), np.arange(int(n_sources)), K)
+        found = nearest_on_cluster(client, cached_places(keys, Path(folder)), np.arange(int(n_sources)), K)
         seconds = time.perf_counter() - start
         worker_mb = max(client.run(_peak_mb).values())
     return {"seconds": seconds, "start_s": start - begun, "worker_mb": worker_mb, "found": _digest(found)}

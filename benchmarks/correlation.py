@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.records import Figure
-from fcpair.texts.correlate import KINDS, correlate
-from fcpair.texts.rating_table import Rated
-from fcpair.texts.selection_check import picked_by_extremes
+from fcpair.texts.correlate import COEFFICIENTS, correlate
+from fcpair.texts.rating_table import RatedTexts
+from fcpair.texts.selection_check import check_selection
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -49,12 +49,12 @@ def false_warnings(samples: int) -> Iterator[tuple[str, int, float, float]]:
     for name, draw in DISTRIBUTIONS.items():
         for n in SIZES:
             rng = np.random.default_rng(SEED)
-            by_gap = sum(picked_by_extremes(draw(rng, n)).warning is not None for _ in range(samples))
+            by_gap = sum(check_selection(draw(rng, n)).warning is not None for _ in range(samples))
             by_population = 0
             for _ in range(samples):
                 population = draw(rng, N_POPULATION)
                 taken = rng.choice(population, n, replace=False)
-                by_population += picked_by_extremes(taken, population).warning is not None
+                by_population += check_selection(taken, population).warning is not None
             yield name, n, by_gap / samples, by_population / samples
 
 
@@ -67,19 +67,19 @@ def found_warnings(samples: int) -> Iterator[tuple[str, int, int, float, float]]
             for _ in range(samples):
                 population = np.sort(draw(rng, n))
                 picked = np.concatenate([population[:each], population[-each:]])
-                by_gap += picked_by_extremes(picked).warning is not None
-                by_population += picked_by_extremes(picked, population).warning is not None
+                by_gap += check_selection(picked).warning is not None
+                by_population += check_selection(picked, population).warning is not None
             yield name, each, n, by_gap / samples, by_population / samples
 
 
-def study(rng: np.random.Generator, n_texts: int, n_raters: int) -> Rated:
+def study(rng: np.random.Generator, n_texts: int, n_raters: int) -> RatedTexts:
     """Texts with a measure, rated by all raters."""
     measure = rng.normal(size=n_texts)
     quality = LOADING * measure + np.sqrt(1 - LOADING**2) * rng.normal(size=n_texts)
     follows = 1 + SLOPE * rng.normal(size=n_raters)
     said = 3 + follows * quality[:, None] + LENIENCY * rng.normal(size=n_raters)
     ratings = np.clip(np.round(2 * (said + ERROR * rng.normal(size=said.shape))) / 2, 1, 5)
-    return Rated(measure, ratings, ("",) * n_texts, tuple(map(str, range(n_raters))))
+    return RatedTexts(measure, ratings, ("",) * n_texts, tuple(map(str, range(n_raters))))
 
 
 def truth(n_raters: int, draws: int = 200) -> list[float]:
@@ -89,7 +89,7 @@ def truth(n_raters: int, draws: int = 200) -> list[float]:
     for _ in range(draws):
         one = study(rng, 4_000, n_raters)
         mean = one.ratings.mean(axis=1)[None]
-        found.append([float(of(one.measure[None], mean, once)[0]) for of in KINDS.values()])
+        found.append([float(of(one.measure[None], mean, once)[0]) for of in COEFFICIENTS.values()])
     return [float(value) for value in np.mean(found, axis=0)]
 
 

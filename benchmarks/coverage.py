@@ -19,7 +19,7 @@ import numpy.typing as npt
 from benchmarks.batch import Bounds, batch_intervals, check, flat, sums_of
 from benchmarks.latent import N_CLASSES, Effects, Shape, draw, new_annotators, same_annotators
 from benchmarks.measure import SEED, Figure
-from fcpair.stages.stats.interval_cautions import cautions
+from fcpair.stages.stats.interval_cautions import find_cautions
 from fcpair.stages.stats.kappa import Subsets, subset_figures
 from fcpair.stages.stats.multi_rater import COEFFICIENTS
 from fcpair.stages.stats.rating_counts import Overlap
@@ -148,7 +148,7 @@ def warned(shape: Shape, effects: Effects, n_studies: int) -> float:
     rng = np.random.default_rng(SEED)
     drawn = (draw(shape, effects, rng)[0] for _ in range(n_studies))
     names = [str(at) for at in range(N_CLASSES)]
-    return float(np.mean([bool(cautions(one, names)) for one in drawn]))
+    return float(np.mean([bool(find_cautions(one, names)) for one in drawn]))
 
 
 def _others(overlap: Overlap, drawing: np.random.Generator | None) -> Iterator[tuple[tuple[str, str], Bounds]]:

@@ -18,7 +18,7 @@ from benchmarks.coverage import BATCH, HARD
 from benchmarks.latent import Effects, Shape, draw, same_annotators
 from benchmarks.measure import SEED
 from fcpair.stages.stats.grid_jackknife import Cluster, Spread
-from fcpair.stages.stats.interval_cautions import as_many
+from fcpair.stages.stats.interval_cautions import effective_number
 from fcpair.stages.stats.rating_counts import Overlap
 
 Floats = npt.NDArray[np.float64]
@@ -109,7 +109,7 @@ def held(shape: Shape, effects: Effects, n_studies: int) -> dict[str, dict[str, 
 
 
 def _ends(studies: list[Overlap], shape: Shape) -> Iterator[tuple[int, str, str, Ends]]:
-    even = [min(as_many(one.hs), as_many(one.cn)) for one in studies]
+    even = [min(effective_number(one.hs), effective_number(one.cn)) for one in studies]
     for name, lowest, values, spreads in batch.figures_of(studies, shape):
         for at, value in enumerate(values.tolist()):
             if not np.isnan(value):

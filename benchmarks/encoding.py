@@ -41,7 +41,7 @@ def backend(folder: str, name: Literal["torch", "onnx"]) -> dict[str, Any]:
     """Job: all texts by a backend of fcpair."""
     import numpy as np
 
-    from fcpair.models.encode import batches, open_encoder
+    from fcpair.models.encode import encode_batches, open_encoder
     from fcpair.models.model_files import resolve
 
     texts = _texts(folder)
@@ -49,18 +49,18 @@ def backend(folder: str, name: Literal["torch", "onnx"]) -> dict[str, Any]:
     encoder = open_encoder(resolve(backend=name))
     opened = time.perf_counter()
     vectors = np.empty((len(texts), 384), np.float32)
-    for at, unit in batches(texts, encoder, name):
+    for at, unit in encode_batches(texts, encoder, name):
         vectors[at] = unit
     return _result(texts, vectors, opened - start, time.perf_counter() - opened)
 
 
 def library(folder: str) -> dict[str, Any]:
     """Job: all texts by `SentenceTransformer.encode` with its defaults."""
-    from fcpair.models.model_files import quiet, resolve
+    from fcpair.models.model_files import resolve, silence_libraries
 
     texts = _texts(folder)
     start = time.perf_counter()
-    quiet()
+    silence_libraries()
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(resolve().folder, local_files_only=True)

@@ -115,6 +115,6 @@ def is_sound(path: Path) -> bool:
     from fcpair.study import Study
 
     try:
-        return Study.doctor(path).sound
+        return Study.doctor(path).is_sound
     except FcpairError:
         return False

@@ -68,7 +68,7 @@ def prepare(folder: str, path: str, n_hs: str) -> dict[str, Any]:
     study.import_corpus(Import(Path(folder) / "mt-conan" / "Multitarget-CONAN.csv", "mt-conan"))
     selected = study.grid().select(Select(hs=int(n_hs), seed=SEED))
     with Store.open(path).write() as tx:
-        sides.put(tx, "column", texts.source_copies(tx)["cn_id"].tolist())
+        sides.set_texts(tx, "column", texts.source_copies(tx)["cn_id"].tolist())
     return {"hs": selected.counts["hs"]}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.asking_coverage import Design, labels
 from benchmarks.measure import SEED, Figure
-from fcpair.stages.stats.group_differences import compared
+from fcpair.stages.stats.group_differences import compare_annotator_groups
 
 REPETITIONS = 1000
 PEOPLE = (5, 8)  # in each group
@@ -25,7 +25,7 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
 def _of(people: int, n: int) -> list[Figure]:
     rng = np.random.default_rng([SEED, people])
     studies = [labels(rng, Design((people, people), N_ITEMS, 1.0), 0.0) for _ in range(n)]
-    found = [compared(one, ["group"], seed=at)[0].differences[0] for at, one in enumerate(studies)]
+    found = [compare_annotator_groups(one, ["group"], seed=at)[0].differences[0] for at, one in enumerate(studies)]
     below = np.mean([one.p <= LEVEL for one in found if one.p is not None])
     held = np.mean([one.low <= 0 <= one.high for one in found if one.low is not None and one.high is not None])
     what = f"{people} and {people} annotators"

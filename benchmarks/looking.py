@@ -260,8 +260,8 @@ def _add_grid(tx: Any) -> None:
         none: dict[str, str] = {}
         rows = ((f"{kind}{at}", f"Text {at} of {kind}, {words}", "en", none) for at in range(n))
         ids_of[kind] = list(texts.add_texts(tx, kind, rows).values())
-    sides.put(tx, "row", ids_of["hs"])
-    sides.put(tx, "column", ids_of["cn"])
+    sides.set_texts(tx, "row", ids_of["hs"])
+    sides.set_texts(tx, "column", ids_of["cn"])
     ids = np.arange(1, N_HS * N_CN + 1)
     cells.add(
         tx, pd.DataFrame({"id": ids, "hs_id": np.repeat(ids_of["hs"], N_CN), "cn_id": np.tile(ids_of["cn"], N_HS)})
@@ -278,9 +278,9 @@ def _add_labels(tx: Any, labels: pd.DataFrame, left: pd.DataFrame) -> None:
     done = labels[["cell_id", "person_id"]].assign(status=Status.DONE.value)
     given = pd.concat([done, left.assign(status=Status.OPEN.value)], ignore_index=True)
     assignments.add_assignments(
-        tx, given.assign(position=given.groupby("person_id").cumcount() + 1), rounds.counting(tx)
+        tx, given.assign(position=given.groupby("person_id").cumcount() + 1), rounds.primary(tx)
     )
-    ids = assignments.assignments(tx, rounds.counting(tx))["id"][: len(labels)]
+    ids = assignments.assignments(tx, rounds.primary(tx))["id"][: len(labels)]
     answers = labels[["code", "seconds", "at"]].assign(assignment_id=ids, skipped=False, note="")
     judgements.add_judgements(tx, answers, Origin.ONLINE)
 
@@ -294,7 +294,7 @@ def _decide_some(tx: Any, people: list[int]) -> int:
     from fcpair.steps.rules import rule_decisions
     from fcpair.store.answers import judgements
 
-    waiting = rule_decisions.waiting(tx)
+    waiting = rule_decisions.waiting_cell_ids(tx)
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]
     who = np.resize(people, len(pairs))
     rows = {"cell_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}

@@ -91,8 +91,8 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     from fcpair.store.corpus import texts
 
     loading, encoding, counted = Clock(), Clock(), Clock()
-    encode.load = loading.around(encode.load)
-    encode._encode_batches = counted.around(encode._encode_batches)
+    encode.load_sentence_transformer = loading.around(encode.load_sentence_transformer)
+    encode._open_and_encode = counted.around(encode._open_and_encode)
     encode.encode = encoding.around(encode.encode)
     study = Study.open(path)
     start = time.perf_counter()
@@ -100,7 +100,7 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     stage_s = time.perf_counter() - start
     with Store.open(Path(path)).read() as tx:
         there = texts.texts_of(tx, "cn").set_index("id")["body"]
-        chosen = there.loc[sides.texts(tx, "column")].tolist()
+        chosen = there.loc[sides.text_ids(tx, "column")].tolist()
     return {
         "seconds": encoding.seconds - loading.seconds,
         "stage_s": stage_s,

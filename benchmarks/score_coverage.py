@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
-from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, judge, of
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, label_ranking, select_hs
 from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import Accuracy, parse_measure
 from fcpair.stages.stats import bayesian_bootstrap
@@ -84,7 +84,7 @@ def population(kind: Kind, strength: float, rng: np.random.Generator) -> Populat
     labels[place < n_positive[:, None]] = POSITIVE
     lift = rng.normal(strength, VARIES, N_POPULATION)[:, None] * (labels == POSITIVE)
     scores = rng.normal(size=labels.shape) + lift + NEGATIVES * strength * (labels == NEGATIVE)
-    judged = judge(np.argsort(-scores, axis=1), labels)
+    judged = label_ranking(np.argsort(-scores, axis=1), labels)
     return Population(judged, np.stack([measure(judged) for measure in MEASURES], axis=1))
 
 
@@ -146,7 +146,7 @@ def exact(values: Values, _: Values, seed: int) -> Bounds:
 
 def shipped(values: Values, reach: Values, seed: int) -> Bounds:
     """What `fcpair evaluate` prints."""
-    return bayesian_bootstrap.intervals(values, reach, DRAWS, seed)
+    return bayesian_bootstrap.mean_intervals(values, reach, DRAWS, seed)
 
 
 def _resampled(values: Values, seed: int) -> Values:
@@ -179,12 +179,12 @@ def covered(people: Population, method: Method, n_hs: int, n_studies: int, seed:
 
 def _reach(judged: Judged, rows: NDArray[np.int64]) -> Values:
     """The ends of the scale of every measure in a study, shape `(2, n_measures)`."""
-    own = of(judged, rows)
+    own = select_hs(judged, rows)
     return np.array([_ends(measure, own) for measure in MEASURES]).T
 
 
 def _ends(measure: Measure, judged: Judged) -> tuple[float, float]:
-    return measure.reach(judged) if isinstance(measure, Accuracy) else (0.0, 1.0)
+    return measure.score_range(judged) if isinstance(measure, Accuracy) else (0.0, 1.0)
 
 
 def main() -> None:

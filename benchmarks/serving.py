@@ -113,7 +113,7 @@ def _set_candidates(study: Study, bodies: set[str]) -> None:
 
     with study.store.write() as tx:
         known = texts.texts_of(tx, "cn")
-        sides.put(tx, "column", known["id"][known["body"].isin(bodies)].tolist())
+        sides.set_texts(tx, "column", known["id"][known["body"].isin(bodies)].tolist())
 
 
 def _online(folder: Path, tokens: list[str]) -> dict[str, Any]:

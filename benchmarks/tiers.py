@@ -110,7 +110,7 @@ def _add_labels(tx: Tx, labels: pd.DataFrame) -> None:
 
     from fcpair.store.assignment import rounds
 
-    _add_answers(tx, labels[["cell_id", "person_id"]], labels[["code"]], rounds.counting(tx))
+    _add_answers(tx, labels[["cell_id", "person_id"]], labels[["code"]], rounds.primary(tx))
 
 
 def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], people: list[int]) -> None:
@@ -126,7 +126,7 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     standing = judgements.current_adjudications(tx)
     given = pd.DataFrame({"cell_id": cell_id, "person_id": np.resize(people, len(cell_id))})
     verdicts = pd.DataFrame({"code": agrees, "adjudication_id": standing["id"]})
-    _add_answers(tx, given, verdicts, rounds.checking(tx))
+    _add_answers(tx, given, verdicts, rounds.validation(tx))
 
 
 def _add_answers(tx: Tx, given: pd.DataFrame, answers: pd.DataFrame, round_: Any) -> None:

@@ -96,17 +96,17 @@ def _write_all(grid: Grid) -> None:
     """Have those who were there before write one text on each row, into the tables: checks would refuse them."""
     from fcpair.records import Origin
     from fcpair.steps.answers.answer_import import save_answers
-    from fcpair.steps.base.answer_values import form_of, numbers
+    from fcpair.steps.base.answer_values import answer_numbers, form_of
     from fcpair.steps.base.context import begin_run
     from fcpair.store.assignment import assignments, rounds
     from fcpair.store.oversight import runs
 
     with grid.store.write() as tx:
-        of = rounds.named(tx, "write")
+        of = rounds.by_name(tx, "write")
         open_ = assignments.open_work(tx, of)
         open_ = open_[open_["annotator"].str.startswith("before")].rename(columns={"id": "assignment_id"})
         cells = sorted(open_["cell_id"].unique().tolist())
-        said = numbers(tx, of, form_of(of.form), [{"text": one} for one in texts()], cells)
+        said = answer_numbers(tx, of, form_of(of.form), [{"text": one} for one in texts()], cells)
         run_id = begin_run(tx, "import answers", {})
         number_of = dict(zip(cells, said, strict=True))
         save_answers(tx, open_.assign(note="", answer_id=open_["cell_id"].map(number_of)), Origin.IMPORTED, run_id)

@@ -37,7 +37,7 @@ class Finding:
 LINES_SHOWN = 5
 
 
-def by_cause(findings: Sequence[Finding]) -> list[str]:
+def group_by_cause(findings: Sequence[Finding]) -> list[str]:
     """What is wrong, each cause once: with the number of its lines, and the first of them, where they are several.
 
     Findings whose messages differ are put under their cause where there are too many to be read one by one.
@@ -47,10 +47,10 @@ def by_cause(findings: Sequence[Finding]) -> list[str]:
     for finding in findings:
         many = n[finding.file, finding.cause] > LINES_SHOWN
         causes.setdefault((finding.file, finding.cause if many else finding.message), []).append(finding)
-    return [_told(same, what) for (_, what), same in causes.items()]
+    return [_format_cause(same, what) for (_, what), same in causes.items()]
 
 
-def _told(same: list[Finding], what: str) -> str:
+def _format_cause(same: list[Finding], what: str) -> str:
     first, lines = same[0], [str(finding.line) for finding in same if finding.line is not None]
     if len(same) == 1:
         return str(first)
@@ -73,10 +73,10 @@ class InputError(FcpairError, ValueError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        told = by_cause(self.findings)
-        lines = [super().__str__(), *(f"  {one}" for one in told[: self.SHOWN])]
-        if len(told) > self.SHOWN:
-            lines.append(f"  ... and {len(told) - self.SHOWN} more")
+        causes = group_by_cause(self.findings)
+        lines = [super().__str__(), *(f"  {one}" for one in causes[: self.SHOWN])]
+        if len(causes) > self.SHOWN:
+            lines.append(f"  ... and {len(causes) - self.SHOWN} more")
         return "\n".join(lines)
 
 
@@ -170,11 +170,11 @@ class ConflictError(FcpairError, RuntimeError):
     """The study has moved on since the person saw it: the work was taken back, the label has changed, ..."""
 
 
-def nearest(name: str, known: Iterable[str], otherwise: str = "known are") -> str:
+def suggest_name(name: str, known_names: Iterable[str], otherwise: str = "known are") -> str:
     """What to put for a name that is not known: the nearest one that is, whatever its capitals, else any of them."""
     from difflib import get_close_matches
 
-    spelled = {one.lower(): one for one in known}
+    spelled = {one.lower(): one for one in known_names}
     near = get_close_matches(name.lower(), spelled, 1)
     return f"did you mean `{spelled[near[0]]}`?" if near else f"{otherwise} {', '.join(spelled.values())}"
 
@@ -189,7 +189,7 @@ def name_file(error: BaseException | None, path: str | Path) -> None:
 
 
 @contextmanager
-def reading(path: str | Path, error: type[InputError] = InputError, expected: str = "") -> Iterator[None]:
+def translate_read_errors(path: str | Path, error: type[InputError] = InputError, expected: str = "") -> Iterator[None]:
     """The border of files: whatever parsing the content of `path` stumbles over becomes an InputError that names it.
 
     Python's readers, pandas and Arrow raise what they like over broken content, from RecursionError for brackets
@@ -204,14 +204,14 @@ def reading(path: str | Path, error: type[InputError] = InputError, expected: st
         if isinstance(cause, OSError) and cause.errno:
             raise
         why = next(iter(str(cause).splitlines()), "")
-        told = f"{type(cause).__name__}: {why}" if isinstance(cause, KeyError) or not why else why
-        raise error(f"{path}: {f'not {expected}' if expected else 'cannot be read'}: {told}") from None
+        detail = f"{type(cause).__name__}: {why}" if isinstance(cause, KeyError) or not why else why
+        raise error(f"{path}: {f'not {expected}' if expected else 'cannot be read'}: {detail}") from None
 
 
 def reject(file: str | Path, findings: list[Finding]) -> None:
     """Raise InputError with everything found in `file`, in line order; do nothing when there is nothing."""
     if findings:
-        found = sorted(findings, key=lambda finding: finding.line or 0)
-        n = len(by_cause(found))
+        ordered = sorted(findings, key=lambda finding: finding.line or 0)
+        n = len(group_by_cause(ordered))
         things = "1 thing is" if n == 1 else f"{n} things are"
-        raise InputError(f"{file}: {things} wrong; nothing was changed", found)
+        raise InputError(f"{file}: {things} wrong; nothing was changed", ordered)

@@ -5,31 +5,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fcpair.params import Adjudicate
-from fcpair.records import Sampled
+from fcpair.records import SampleSize
 from fcpair.steps import use_cases as steps
-from fcpair.steps.base.context import OnGrid, is_planned
+from fcpair.steps.base.context import GridContext, is_planned
 
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication.adjudication_queue import Case, Decided, Docket, Ruling
+    from fcpair.steps.adjudication.adjudication_queue import (
+        AdjudicationQueue,
+        ConflictCase,
+        DecidedCase,
+        DecisionRequest,
+    )
     from fcpair.steps.answers.curation import Curation
-    from fcpair.steps.answers.examples import Reviewing
-    from fcpair.steps.oversight.answer_shares import OnePersonsShares
+    from fcpair.steps.answers.examples import ExampleReview
+    from fcpair.steps.oversight.answer_shares import PersonShares
     from fcpair.steps.oversight.dashboard import Monitor
     from fcpair.steps.release.export import Exports
     from fcpair.steps.surveys.group_comparison import GroupsFound
 
 __all__ = [
-    "Case",
+    "AdjudicationQueue",
+    "ConflictCase",
     "Curation",
-    "Decided",
-    "Docket",
+    "DecidedCase",
+    "DecisionRequest",
+    "ExampleReview",
     "Exports",
     "Grid",
     "GroupsFound",
     "Monitor",
-    "OnePersonsShares",
-    "Reviewing",
-    "Ruling",
+    "PersonShares",
 ]
 
 
@@ -37,16 +42,16 @@ if not TYPE_CHECKING:
     __getattr__ = steps.classes(
         __name__,
         curation=["Curation"],
-        adjudication_queue=["Case", "Decided", "Docket", "Ruling"],
-        examples=["Reviewing"],
+        adjudication_queue=["ConflictCase", "DecidedCase", "AdjudicationQueue", "DecisionRequest"],
+        examples=["ExampleReview"],
         export=["Exports"],
         group_comparison=["GroupsFound"],
         dashboard=["Monitor"],
-        answer_shares=["OnePersonsShares"],
+        answer_shares=["PersonShares"],
     )
 
 
-class Grid(OnGrid):
+class Grid(GridContext):
     """A grid of a study, which `Study.grid` hands out: the pairs of two sides, and all that people do with them.
 
     Methods that change the study return the RunRecord that they leave, with what they counted; a single decision
@@ -58,10 +63,10 @@ class Grid(OnGrid):
     by_recipe = steps.recipe_options.by_recipe
 
     select = steps.select.select
-    retrieve = steps.retrieve.bring_in
+    retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     assign = steps.assign.assign
-    close_dealing = steps.leases.close
+    close_dealing = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 
     write_sheets = steps.sheets.write_sheets
@@ -106,7 +111,7 @@ class Grid(OnGrid):
     write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes
     adjudicate = steps.adjudicate.adjudicate
-    docket = steps.cached(steps.adjudication_queue.Docket)
+    docket = steps.cached(steps.adjudication_queue.AdjudicationQueue)
 
     assign_validation = steps.validate.assign_validation
     write_validation_sheets = steps.sheets.write_validation_sheets
@@ -114,7 +119,7 @@ class Grid(OnGrid):
     withdraw_verdicts = steps.withdraw.withdraw_verdicts
 
     tier = steps.partition.tier_rows
-    tier_start = steps.partition.tier_start
+    tier_start = steps.partition.first_tier_rows
     release = steps.partition.release
     explain = steps.partition.explain
     partition = steps.partition.partition
@@ -142,7 +147,7 @@ class Grid(OnGrid):
         from fcpair.store.adjudication import disputes
 
         with self.store.read() as tx:
-            return disputes.verdicts_not_due(tx)
+            return disputes.n_verdicts_not_due(tx)
 
     @property
     def simulated(self) -> str | None:
@@ -150,13 +155,13 @@ class Grid(OnGrid):
         from fcpair.store.answers import judgements
 
         with self.store.read() as tx:
-            return steps.study_notes.simulated_note(judgements.origins(tx))
+            return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
 
     @property
-    def sampled(self) -> Sampled | None:
+    def sampled(self) -> SampleSize | None:
         """How many cells of the grid were drawn, and of how many; None where it is whole, or has not been made."""
         with self.store.read() as tx:
-            return steps.sample_size.sampled(tx)
+            return steps.sample_size.load_sample_size(tx)
 
     @property
     def look_again(self) -> list[str]:

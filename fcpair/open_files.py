@@ -8,25 +8,25 @@ from importlib.util import find_spec
 UNLIMITED = 1 << 20  # where the system sets no limit that could be asked for
 
 
-def open_files() -> int:
+def open_file_limit() -> int:
     """The number that holds now."""
-    return _limits()[0]
+    return _soft_and_hard_limit()[0]
 
 
-def allow_open_files(wanted: int) -> int:
+def raise_open_file_limit(n_files: int) -> int:
     """Have the number be at least `wanted`, as far as the system lets this process; returns what holds then."""
-    soft, hard = _limits()
-    if soft < min(wanted, hard):
+    soft, hard = _soft_and_hard_limit()
+    if soft < min(n_files, hard):
         import resource
 
         with suppress(ValueError, OSError):  # some systems name a hard limit that they do not give
             resource.setrlimit(
-                resource.RLIMIT_NOFILE, (min(wanted, hard), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+                resource.RLIMIT_NOFILE, (min(n_files, hard), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
             )
-    return open_files()
+    return open_file_limit()
 
 
-def _limits() -> tuple[int, int]:
+def _soft_and_hard_limit() -> tuple[int, int]:
     if find_spec("resource") is None:
         return UNLIMITED, UNLIMITED
     import resource

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 from fcpair.errors import InputError
 
 LARGEST = 2**63 - 1  # what a database can hold
-SHOWN = 60  # characters of a value in a message
+SHOWN_CHARACTERS = 60  # characters of a value in a message
 Reader = Callable[[str, Any], Any]
 UseCase = TypeVar("UseCase", bound=Callable[..., Any])
 
@@ -66,177 +66,181 @@ class Checked:
 
     def __post_init__(self) -> None:
         cls: type = type(self)
-        for name, read in readers(cls):
+        for name, read in field_readers(cls):
             value = getattr(self, name)
-            if (kept := read(name, value)) is not value:
-                object.__setattr__(self, name, kept)
+            if (checked_value := read(name, value)) is not value:
+                object.__setattr__(self, name, checked_value)
 
 
 @functools.cache
-def readers(cls: type) -> tuple[tuple[str, Reader], ...]:
+def field_readers(cls: type) -> tuple[tuple[str, Reader], ...]:
     """Of each field of a class its name, and what checks its value and returns it as it is kept."""
     hints = get_type_hints(cls)
-    return tuple((item.name, _bounded(_reader(hints[item.name]), item.metadata.get("bounds"))) for item in fields(cls))
+    return tuple(
+        (item.name, _with_bounds(_reader_of(hints[item.name]), item.metadata.get("bounds"))) for item in fields(cls)
+    )
 
 
 def takes_params(use_case: UseCase) -> UseCase:
     """Have a use case refuse, with InputError, what is not of the params class that its signature asks for."""
-    kinds = {name: (_asked_for(use_case, said), said) for name, said in use_case.__annotations__.items()}
-    kinds = {name: (cls, said) for name, (cls, said) in kinds.items() if cls}
+    kinds = {
+        name: (_params_class(use_case, annotation), annotation) for name, annotation in use_case.__annotations__.items()
+    }
+    kinds = {name: (cls, annotation) for name, (cls, annotation) in kinds.items() if cls}
     names = use_case.__code__.co_varnames
 
     @functools.wraps(use_case)
-    def checked(*args: Any, **given: Any) -> Any:
-        for name, value in {**dict(zip(names, args, strict=False)), **given}.items():
-            cls, said = kinds.get(name, (None, ""))
-            if cls and not isinstance(value, cls) and not (value is None and "None" in said):
-                raise refusal(name, value, f"{cls.__name__}(...) of {cls.__module__}")
-        return use_case(*args, **given)
+    def call_checked(*args: Any, **kwargs: Any) -> Any:
+        for name, value in {**dict(zip(names, args, strict=False)), **kwargs}.items():
+            cls, annotation = kinds.get(name, (None, ""))
+            if cls and not isinstance(value, cls) and not (value is None and "None" in annotation):
+                raise invalid_value(name, value, f"{cls.__name__}(...) of {cls.__module__}")
+        return use_case(*args, **kwargs)
 
-    return cast(UseCase, checked)
+    return cast(UseCase, call_checked)
 
 
-def _asked_for(use_case: Callable[..., Any], said: str) -> type | None:
+def _params_class(use_case: Callable[..., Any], annotation: str) -> type | None:
     """The params class that an annotation, which is not evaluated, names."""
-    cls = use_case.__globals__.get(said.removesuffix(" | None"))
+    cls = use_case.__globals__.get(annotation.removesuffix(" | None"))
     return cls if isinstance(cls, type) and issubclass(cls, Checked) else None
 
 
-def refusal(name: str, value: Any, expected: str) -> InputError:
+def invalid_value(name: str, value: Any, expected: str) -> InputError:
     """The error for a value that a field does not take."""
-    return InputError(f"{name} is {printed(value)}; expected {expected}")
+    return InputError(f"{name} is {short_repr(value)}; expected {expected}")
 
 
-def printed(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A value as a message shows it, whatever it is."""
     try:
-        said = repr(value)
+        text = repr(value)
     except Exception:  # of a number with too many digits, or of anybody's class
-        said = f"some {type(value).__name__}"
-    said = said.encode("utf-8", "backslashreplace").decode("utf-8")
-    return said if len(said) <= SHOWN else f"{said[:SHOWN]}..."
+        text = f"some {type(value).__name__}"
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
-def _bounded(read: Reader, bounds: Bounds | None) -> Reader:
+def _with_bounds(read: Reader, bounds: Bounds | None) -> Reader:
     if bounds is None:
         return read
 
-    def within(name: str, value: Any) -> Any:
+    def read_within_bounds(name: str, value: Any) -> Any:
         try:
-            kept = read(name, value)
+            checked_value = read(name, value)
         except InputError:
             if isinstance(value, Integral) and int(value) in bounds:  # so it is another rule that it breaks
                 raise
-            raise refusal(name, value, str(bounds)) from None
-        if kept is not None and kept not in bounds:
-            raise refusal(name, value, str(bounds))
-        return kept
+            raise invalid_value(name, value, str(bounds)) from None
+        if checked_value is not None and checked_value not in bounds:
+            raise invalid_value(name, value, str(bounds))
+        return checked_value
 
-    return within
+    return read_within_bounds
 
 
-def _reader(hint: Any) -> Reader:
+def _reader_of(hint: Any) -> Reader:
     """What checks a value by a type."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in {Union, types.UnionType}:
-        return _either(args)
+        return _union_reader(args)
     if origin is Literal:
-        return functools.partial(_word, args)
+        return functools.partial(_read_choice, args)
     if origin is tuple:
-        return functools.partial(_several, _reader(args[0]))
+        return functools.partial(_read_tuple, _reader_of(args[0]))
     if origin is not None and issubclass(origin, Mapping):
-        return functools.partial(_table, _reader(args[0]), _reader(args[1]))
+        return functools.partial(_read_table, _reader_of(args[0]), _reader_of(args[1]))
     if is_dataclass(hint):
-        return functools.partial(_instance, cast(type, hint))
-    return _PLAIN[hint]
+        return functools.partial(_read_instance, cast(type, hint))
+    return _PLAIN_READERS[hint]
 
 
-def _either(hints: tuple[Any, ...]) -> Reader:
+def _union_reader(hints: tuple[Any, ...]) -> Reader:
     """What checks a value that may be None, or a text in place of several."""
     kinds = [hint for hint in hints if hint is not type(None)]
-    read = _reader(kinds[-1])
+    read = _reader_of(kinds[-1])
 
     def read_either(name: str, value: Any) -> Any:
         if value is None and len(kinds) < len(hints):
             return None
-        return _text(name, value) if isinstance(value, str) and str in kinds else read(name, value)
+        return _read_text(name, value) if isinstance(value, str) and str in kinds else read(name, value)
 
     return read_either
 
 
-def _word(allowed: tuple[str, ...], name: str, value: Any) -> str:
+def _read_choice(allowed: tuple[str, ...], name: str, value: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise refusal(name, value, f"one of {', '.join(said or 'an empty text' for said in allowed)}")
+        raise invalid_value(name, value, f"one of {', '.join(said or 'an empty text' for said in allowed)}")
     return str(value)
 
 
-def _several(read: Reader, name: str, value: Any) -> tuple[Any, ...]:
+def _read_tuple(read: Reader, name: str, value: Any) -> tuple[Any, ...]:
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping | Set):
-        raise refusal(name, value, "a list")
+        raise invalid_value(name, value, "a list")
     return tuple(read(name, one) for one in value)
 
 
-def _table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[Any, Any]:
+def _read_table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[Any, Any]:
     if not isinstance(value, Mapping):
         if value in ((), []):
             return {}
-        raise refusal(name, value, "a table of values by names")
-    return {_key(read_key, name, key): read(f"{name} of {printed(key)}", one) for key, one in value.items()}
+        raise invalid_value(name, value, "a table of values by names")
+    return {_read_key(read_key, name, key): read(f"{name} of {short_repr(key)}", one) for key, one in value.items()}
 
 
-def _key(read: Reader, name: str, key: Any) -> Any:
+def _read_key(read: Reader, name: str, key: Any) -> Any:
     """A key; a number may be written in digits, as in the settings of a study."""
-    if read is _whole and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST)):
+    if read is _read_int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST)):
         return int(key)
     return read(f"a key of {name}", key)
 
 
-def _instance(cls: type, name: str, value: Any) -> Any:
+def _read_instance(cls: type, name: str, value: Any) -> Any:
     if not isinstance(value, cls):
-        raise refusal(name, value, f"{cls.__name__}(...) of {cls.__module__}")
+        raise invalid_value(name, value, f"{cls.__name__}(...) of {cls.__module__}")
     return value
 
 
-def _truth(name: str, value: Any) -> bool:
+def _read_bool(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise refusal(name, value, "True or False")
+        raise invalid_value(name, value, "True or False")
     return value
 
 
-def _whole(name: str, value: Any) -> int:
+def _read_int(name: str, value: Any) -> int:
     if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Integral)):
-        raise refusal(name, value, "a whole number")
+        raise invalid_value(name, value, "a whole number")
     number = int(value)
     if not -LARGEST <= number <= LARGEST:
-        raise refusal(name, value, f"a whole number, {LARGEST} at most")
+        raise invalid_value(name, value, f"a whole number, {LARGEST} at most")
     return number
 
 
-def _number(name: str, value: Any) -> float:
+def _read_float(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise refusal(name, value, "a number")
+        raise invalid_value(name, value, "a number")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise refusal(name, value, "a number that is finite")
+        raise invalid_value(name, value, "a number that is finite")
     return number
 
 
-def _text(name: str, value: Any) -> str:
+def _read_text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise refusal(name, value, "a text")
+        raise invalid_value(name, value, "a text")
     if "\0" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
-        raise refusal(name, value, "a text without a NUL character or half a surrogate pair")
+        raise invalid_value(name, value, "a text without a NUL character or half a surrogate pair")
     return str(value)
 
 
-def _path(name: str, value: Any) -> Path:
+def _read_path(name: str, value: Any) -> Path:
     if not isinstance(value, str | PathLike) or not isinstance(path := _as_str(value), str):
-        raise refusal(name, value, "the name of a file")
+        raise invalid_value(name, value, "the name of a file")
     if not path or "\0" in path or not _is_encodable(path):
-        raise refusal(name, value, "the name of a file, neither empty nor with NUL in it")
+        raise invalid_value(name, value, "the name of a file, neither empty nor with NUL in it")
     return value if isinstance(value, Path) else Path(path)
 
 
@@ -251,7 +255,13 @@ def _as_str(value: str | PathLike[Any]) -> Any:
     return value if isinstance(value, str) else value.__fspath__()
 
 
-_PLAIN: dict[Any, Reader] = {bool: _truth, int: _whole, float: _number, str: _text, Path: _path}
+_PLAIN_READERS: dict[Any, Reader] = {
+    bool: _read_bool,
+    int: _read_int,
+    float: _read_float,
+    str: _read_text,
+    Path: _read_path,
+}
 
 
 def is_required(item: Field[Any]) -> bool:
@@ -259,7 +269,7 @@ def is_required(item: Field[Any]) -> bool:
     return item.default is MISSING and item.default_factory is MISSING
 
 
-def default(item: Field[Any]) -> Any:
+def field_default(item: Field[Any]) -> Any:
     """The default of a field that has one."""
     return item.default if item.default_factory is MISSING else item.default_factory()
 

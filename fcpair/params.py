@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import (
     AT_LEAST_ONE,
     PROBABILITY,
     Bounds,
     Checked,
     as_plain,
-    default,
+    field_default,
+    field_readers,
     is_required,
     param,
-    readers,
 )
 from fcpair.records import TIERS, TOPIC_SPLIT
 
@@ -28,8 +28,8 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
 Labels = Annotated[str, "the printed form of a question; a recipe may have its choices as tables instead"]
 Weights = Literal["none", "linear", "quadratic"]
-Reach = Literal["texts", "annotators"]
-By = Literal["grid", "column", "row"]
+IntervalScope = Literal["texts", "annotators"]
+AgreementBlocks = Literal["grid", "column", "row"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
@@ -39,7 +39,7 @@ RESAMPLES = 10_000
 MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
 LONGEST_NAME = 60  # of a person, a grid or a round: a sheet is named for it, and a file name holds 255 bytes
 MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
-LISTENS_AT = "http://127.0.0.1:8000"  # `fcpair serve`, as long as it is told nothing else
+DEFAULT_SERVER_URL = "http://127.0.0.1:8000"  # `fcpair serve`, as long as it is told nothing else
 
 
 def _table(help: str) -> Any:
@@ -178,7 +178,7 @@ class Assign(Seeded):
             raise InputError("with open dealing, nobody has a shard: groups and an order by HS are for shards")
         if self.lease_minutes < 1:
             raise InputError(f"lease_minutes is {self.lease_minutes}; expected 1 or more")
-        apart(name for group in self.groups for name in group)
+        check_distinct_spelling(name for group in self.groups for name in group)
 
 
 def is_about_hate(hs_name: str) -> bool:
@@ -186,11 +186,11 @@ def is_about_hate(hs_name: str) -> bool:
     return "hate" in hs_name.lower()
 
 
-OF_FCPAIR = "fcpair's own words, which speak of hate where the HS are called so"
-MAY_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
+DEFAULT_TEXT_NOTE = "fcpair's own words, which speak of hate where the HS are called so"
+RIGHT_TO_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
 
 
-def about_people(question: str) -> tuple[str, tuple[str, ...]]:
+def parse_people_question(question: str) -> tuple[str, tuple[str, ...]]:
     """The label of a question about people (`Label: a | b | c`), and its options; none where it takes any words."""
     label, _, rest = question.partition(":")
     return label.strip(), tuple(option.strip() for option in rest.split("|") if option.strip())
@@ -202,11 +202,13 @@ class Annotate(Checked):
 
     stage: ClassVar[str] = "annotate"
     about: str = param("", "what the study is about, for those who take part")
-    warning: str | None = param(None, "the content warning at the first visit", otherwise=OF_FCPAIR)
+    warning: str | None = param(None, "the content warning at the first visit", otherwise=DEFAULT_TEXT_NOTE)
     consent: str = param(
         "I have read this, I am an adult, and I take part of my own free will.", "the sentence that people agree to"
     )
-    thanks: str | None = param(None, "the words at the end, with a debriefing if there is one", otherwise=OF_FCPAIR)
+    thanks: str | None = param(
+        None, "the words at the end, with a debriefing if there is one", otherwise=DEFAULT_TEXT_NOTE
+    )
     contact: str = param("", "whom to turn to for support, such as a name with a telephone number")
     demographics: tuple[str, ...] = param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
     compare: tuple[str, ...] = param(
@@ -231,7 +233,7 @@ class Annotate(Checked):
         )
         return replace(
             self,
-            warning=f"The texts that you will read {texts}. {MAY_STOP}" if self.warning is None else self.warning,
+            warning=f"The texts that you will read {texts}. {RIGHT_TO_STOP}" if self.warning is None else self.warning,
             thanks=f"Thank you. {thanks}" if self.thanks is None else self.thanks,
         )
 
@@ -241,12 +243,12 @@ class Annotate(Checked):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; expected 1 or more")
-        asked = [about_people(question)[0] for question in self.demographics]
-        once("question", asked)
-        once("question", self.compare)
-        if unknown := [one for one in self.compare if one not in asked]:
-            known = nearest(unknown[0], asked, "they are asked") if asked else "they are asked none"
-            raise InputError(f"`{unknown[0]}` of `compare` is no question about people; {known}")
+        labels = [parse_people_question(question)[0] for question in self.demographics]
+        check_unique("question", labels)
+        check_unique("question", self.compare)
+        if unknown := [one for one in self.compare if one not in labels]:
+            hint = suggest_name(unknown[0], labels, "they are asked") if labels else "they are asked none"
+            raise InputError(f"`{unknown[0]}` of `compare` is no question about people; {hint}")
 
 
 @dataclass(frozen=True)
@@ -274,11 +276,11 @@ class Agree(Checked):
     not_sure: Literal["class", "drop"] = param(
         "class", "indefinite answers: classes of their own, or left out before anything else"
     )
-    intervals: Reach = param(
+    intervals: IntervalScope = param(
         "texts", "what intervals speak for: new HS and CN with the same annotators, or new annotators too"
     )
     level: float = param(0.95, "confidence level of all intervals, between 0 and 1")
-    by: By | None = param(
+    by: AgreementBlocks | None = param(
         None, "what each block of a round's figures is about: all pairs, or one column or row each", otherwise="grid"
     )
     bins: tuple[str, ...] = param(
@@ -364,7 +366,7 @@ class Evaluate(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        once("tier", self.tiers)
+        check_unique("tier", self.tiers)
         if unknown := [tier for tier in self.tiers if tier not in TIERS]:
             raise InputError(f"there is no tier `{unknown[0]}`; expected {', '.join(TIERS)}")
 
@@ -415,12 +417,12 @@ def check_shares(overlap: Mapping[int, float]) -> None:
             raise InputError(f"overlap for {n_labels} labels is {share}; give a share of the pairs, 0 to 1")
 
 
-def named_grids(answers: str | Sequence[str]) -> tuple[str, ...]:
+def grid_names(answers: str | Sequence[str]) -> tuple[str, ...]:
     """The names of the grids that `answers` of a plan's side, or of what is kept of one, gives."""
     return ((answers,) if answers else ()) if isinstance(answers, str) else tuple(answers)
 
 
-def once(what: str, names: Sequence[str]) -> None:
+def check_unique(what: str, names: Sequence[str]) -> None:
     """Raise InputError when a name is given twice, or there is no measure or tier."""
     if not names and what in {"measure", "tier"}:
         raise InputError(f"no {what} is given")
@@ -428,20 +430,20 @@ def once(what: str, names: Sequence[str]) -> None:
         raise InputError(f"{what} `{twice[0]}` is given twice")
 
 
-def apart(names: Iterable[str], known: Iterable[str] = ()) -> None:
+def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> None:
     """Raise InputError when a name differs from another, or a known one, in capitals alone.
 
     People mix such names up, and so do file systems, on which a sheet is named for its person.
     """
-    there = set(known)
-    spelled = {name.casefold(): name for name in there}
+    taken_names = set(taken)
+    spelled = {name.casefold(): name for name in taken_names}
     for name in names:
-        other = name if name in there else spelled.setdefault(name.casefold(), name)
+        other = name if name in taken_names else spelled.setdefault(name.casefold(), name)
         if other != name:
             raise InputError(f"`{other}` and `{name}` differ in capitals alone; choose another name for one of them")
 
 
-def shaping(options: Any) -> list[str]:
+def result_params(options: Any) -> list[str]:
     """The names of the parameters on which it depends what comes of a stage, and not only how it is done."""
     return [item.name for item in fields(options) if item.metadata.get("shapes", True)]
 
@@ -449,6 +451,8 @@ def shaping(options: Any) -> list[str]:
 def defaults_of(options: Any) -> dict[str, Any]:
     """The parameters of a stage where nothing is said of them, as a run keeps them; what must be said, as it is."""
     cls: type = type(options)
-    read = dict(readers(cls))
-    usual = {item.name: getattr(options, item.name) if is_required(item) else default(item) for item in fields(options)}
+    read = dict(field_readers(cls))
+    usual = {
+        item.name: getattr(options, item.name) if is_required(item) else field_default(item) for item in fields(options)
+    }
     return {name: as_plain(read[name](name, value)) for name, value in usual.items()}

@@ -13,16 +13,18 @@ from typing import Annotated, Literal
 
 from fcpair.errors import InputError
 from fcpair.param_values import Checked, param
-from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, named_grids, once
+from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, check_unique, grid_names
 from fcpair.round_options import ROW, Checks, RoundDesign
 
 __all__ = ["Checks", "GridPlan", "RoundPlan", "SidePlan", "Source"]
 
 Worker = Literal["annotator", "writer", "rater", "respondent"]
 Kind = Literal["text", "hs", "cn"]
-Printed = Annotated[str, "the printed form of a form; in a recipe a question, or a table of questions by their names"]
+PrintedForm = Annotated[
+    str, "the printed form of a form; in a recipe a question, or a table of questions by their names"
+]
 Grids = Annotated[str | tuple[str, ...], "names of earlier grids; in a recipe one name, or a list of names"]
-OF_EXAMPLES = ("n_examples", "example_model", "reviewed")
+EXAMPLE_PARAMS = ("n_examples", "example_model", "reviewed")
 MODEL = "model"  # the role of what answers a round without being a person
 ORIGINAL, ORIGINAL_LANGUAGE = "original", "original_language"  # what metadata says of a text that is a translation
 _NAME = re.compile(r"\w[\w -]*")
@@ -65,15 +67,15 @@ class Source(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for one, needs in (
+        for param_name, needs in (
             ("without", "labels"),
             ("labels", "without"),
             ("aliases", "group"),
             ("quota", "group"),
             ("original_language", "original"),
         ):
-            if getattr(self, one) and not getattr(self, needs):
-                raise InputError(f"`{one}` of a source needs `{needs}`; give both, or none")
+            if getattr(self, param_name) and not getattr(self, needs):
+                raise InputError(f"`{param_name}` of a source needs `{needs}`; give both, or none")
         if self.per_group is not None and not self.group:
             raise InputError("`per_group` of a source needs `group`; give both, or none")
         if self.quota and self.per_group is not None:
@@ -105,27 +107,27 @@ class SidePlan(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        once("grid", self.grids)
-        given = [name for name in ("file", "names", "answers", "sources") if getattr(self, name)]
-        if len(given) != 1:
-            found = " and ".join(f"`{name}`" for name in given) or "nothing"
+        check_unique("grid", self.grids)
+        origins = [name for name in ("file", "names", "answers", "sources") if getattr(self, name)]
+        if len(origins) != 1:
+            origins_text = " and ".join(f"`{name}`" for name in origins) or "nothing"
             raise InputError(
-                f'a side has {found}; give it one of `file` with `column`, as in {{file = "hs.csv", column = "hs"}}, '
+                f'a side has {origins_text}; give it one of `file` with `column`, as in {{file = "hs.csv", column = "hs"}}, '
                 "`names`, `answers` or `sources`"
             )
         if bool(self.file) != bool(self.column):
             raise InputError('`file` and `column` go together, as in {file = "hs.csv", column = "hs"}')
         if self.kind != "text" and not self.file:
             raise InputError("`kind` says what the texts of a file are; omit it")
-        once("name of a source", [one.called for one in self.sources])
+        check_unique("name of a source", [one.called for one in self.sources])
         if any(not name.strip() for name in self.names):
             raise InputError("a name of a side is empty; give each a text, or leave it out")
-        once("name", [name.strip() for name in self.names])
+        check_unique("name", [name.strip() for name in self.names])
 
     @property
     def grids(self) -> tuple[str, ...]:
         """The earlier grids whose written texts the side has, in their order."""
-        return named_grids(self.answers)
+        return grid_names(self.answers)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -144,7 +146,7 @@ class _Asked(Seeded):
     """What is asked in a round, and of whom."""
 
     name: str = field(metadata={"help": "what the round is called"})
-    form: Printed = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})
+    form: PrintedForm = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})
     role: Worker = param("annotator", "who answers; models where `models` names some")
 
 
@@ -191,7 +193,7 @@ class RoundPlan(RoundDesign, _Asked):
             raise InputError("`models` answer, so no `people` do; omit one of them")
         if self.edits not in {"", ROW} and self.after not in {"", self.edits}:
             raise InputError(f"what is edited was written in `{self.edits}`, so the round is after that; omit `after`")
-        once("name of a model", self.models)
+        check_unique("name of a model", self.models)
         self._check_examples()
         self._check_together()
 
@@ -202,9 +204,9 @@ class RoundPlan(RoundDesign, _Asked):
         if self.examples and not self.models:
             raise InputError("`examples` are for models; name some in `models`, or omit it")
         if not self.examples:
-            usual = {one.name: one.default for one in fields(self)}
-            for name in OF_EXAMPLES:
-                if getattr(self, name) != usual[name]:
+            defaults = {one.name: one.default for one in fields(self)}
+            for name in EXAMPLE_PARAMS:
+                if getattr(self, name) != defaults[name]:
                     raise InputError(f"`{name}` is about `examples`; name the grid that they are from, or omit it")
 
     def _read_prompt(self) -> None:
@@ -212,12 +214,12 @@ class RoundPlan(RoundDesign, _Asked):
         if self.prompt_file is None:
             return
         try:
-            said = self.prompt_file.read_text("utf-8")
+            prompt = self.prompt_file.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"round `{self.name}`: the prompt {self.prompt_file} cannot be read ({error})") from None
-        if self.prompt not in ("", said):
+        if self.prompt not in ("", prompt):
             raise InputError(f"round `{self.name}` has `prompt` and `prompt_file`; give one of them")
-        object.__setattr__(self, "prompt", said)
+        object.__setattr__(self, "prompt", prompt)
 
     def _check_together(self) -> None:
         """Raise InputError where rows of a source cannot go to the same people."""
@@ -277,51 +279,55 @@ class GridPlan(Checked):
             raise InputError(f"grid `{self.name}` cannot have its own answers for a side; name an earlier grid")
         if not self.rounds:
             raise InputError(f"grid `{self.name}` has no round; give it one, as [[grid.round]]")
-        once("round", [one.name for one in self.rounds])
-        if ROW in {one.name for one in self.rounds} & {one.edits for one in self.rounds}:
+        check_unique("round", [round_.name for round_ in self.rounds])
+        if ROW in {round_.name for round_ in self.rounds} & {round_.edits for round_ in self.rounds}:
             raise InputError(f'`edits = "{ROW}"` edits the text of the row; give round `{ROW}` another name')
-        for at, one in enumerate(self.rounds):
+        for at, round_ in enumerate(self.rounds):
             earlier = [other.name for other in self.rounds[:at]]
-            if one.rests_on and one.rests_on not in earlier:
-                known = f"earlier are {', '.join(earlier)}" if earlier else "it is the first"
-                key = "edits" if one.edits not in {"", ROW} else "after"
-                raise InputError(f"`{key}` of round `{one.name}` names `{one.rests_on}`, no earlier round; {known}")
-            if one.per_batch and not next(other for other in self.rounds[:at] if other.name == one.after).batch:
+            if round_.rests_on and round_.rests_on not in earlier:
+                hint = f"earlier are {', '.join(earlier)}" if earlier else "it is the first"
+                key = "edits" if round_.edits not in {"", ROW} else "after"
                 raise InputError(
-                    f"round `{one.name}` draws from batches (`per_batch`), but `{one.after}` has none; give it `batch`"
+                    f"`{key}` of round `{round_.name}` names `{round_.rests_on}`, no earlier round; {hint}"
                 )
-        if len(said := [one.name for one in self.rounds if one.counts]) > 1:
-            raise InputError(f"rounds `{said[0]}` and `{said[1]}` both have `counts = true`; decisions rest on one")
-        if all(one.counts is False for one in self.rounds):
+            if round_.per_batch and not next(other for other in self.rounds[:at] if other.name == round_.after).batch:
+                raise InputError(
+                    f"round `{round_.name}` draws from batches (`per_batch`), but `{round_.after}` has none; give it `batch`"
+                )
+        if len(counting_rounds := [round_.name for round_ in self.rounds if round_.counts]) > 1:
+            raise InputError(
+                f"rounds `{counting_rounds[0]}` and `{counting_rounds[1]}` both have `counts = true`; decisions rest on one"
+            )
+        if all(round_.counts is False for round_ in self.rounds):
             raise InputError(f"no round of grid `{self.name}` counts; omit `counts = false` in one of them")
 
     @property
     def hiding(self) -> set[str]:
         """The rounds that do not show the column: where `hide` says so, or it names the model that wrote the text."""
-        by_name = {one.name: one for one in self.rounds}
-        found = {one.name for one in self.rounds if one.hide == "column"}
-        for one in self.rounds:
-            earlier = by_name.get(one.rests_on)
-            if one.hide is None and earlier and (earlier.name in found or self._names_models(earlier)):
-                found.add(one.name)
-        return found
+        by_name = {round_.name: round_ for round_ in self.rounds}
+        hiding_rounds = {round_.name for round_ in self.rounds if round_.hide == "column"}
+        for round_ in self.rounds:
+            earlier = by_name.get(round_.rests_on)
+            if round_.hide is None and earlier and (earlier.name in hiding_rounds or self._names_models(earlier)):
+                hiding_rounds.add(round_.name)
+        return hiding_rounds
 
-    def _names_models(self, one: RoundPlan) -> bool:
+    def _names_models(self, round_: RoundPlan) -> bool:
         """Whether the columns say which model answers in a round."""
-        names = {model.partition("=")[0].strip() for model in one.models}
+        names = {model.partition("=")[0].strip() for model in round_.models}
         return len(names) > 1 or bool(names & set(self.columns.names))
 
     @property
     def rewording(self) -> set[str]:
         """The rounds in which the row is written in other words: they edit its text, or what such a round wrote."""
-        found = {ROW}
-        for one in self.rounds:
-            found |= {one.name} if one.edits in found else set()
-        return found - {ROW}
+        names = {ROW}
+        for round_ in self.rounds:
+            names |= {round_.name} if round_.edits in names else set()
+        return names - {ROW}
 
     @property
     def counting(self) -> RoundPlan:
         """The round on which decisions and tiers rest: the one that says so, else the last that people answer."""
-        may = [one for one in self.rounds if one.counts is not False]
-        said, by_people = [one for one in may if one.counts], [one for one in may if not one.models]
-        return (said or by_people or may)[-1]
+        candidates = [one for one in self.rounds if one.counts is not False]
+        declared, by_people = [one for one in candidates if one.counts], [one for one in candidates if not one.models]
+        return (declared or by_people or candidates)[-1]

@@ -65,11 +65,11 @@ class Round:
         return self.ids[0]
 
     @property
-    def passes_on(self) -> bool:
+    def reassigns_skipped(self) -> bool:
         """Whether what somebody skips or leaves goes to others, and is not theirs alone."""
-        return self.role is not Role.MODEL and not self.options.everybody
+        return self.role is not Role.MODEL and not self.options.asks_everybody
 
-    def together(self, row_id: int) -> Hashable | None:
+    def screen_key(self, row_id: int) -> Hashable | None:
         """What answers on one screen share, as `stages.pace.shared` takes it; `row_id` is the row of one of them."""
         return {"cell": None, "row": (self.name, row_id), "list": LISTED}[self.options.screen]
 
@@ -205,7 +205,7 @@ class ShownText:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RoundForm:
     """What somebody is asked in a round of a grid.
 
     `form` has its questions as pages need them (`Form.as_json`), `screen` what is shown at once: a `cell`, all cells of
@@ -311,7 +311,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampleSize:
     """How many `cells` were drawn for a grid, of how many that it could have had; as text, what every report says."""
 
     cells: int
@@ -338,7 +338,7 @@ class RunRecord:
     notes: tuple[str, ...] = ()
 
 
-class Kept(StrEnum):
+class KeepReason(StrEnum):
     """Why a file that lies where a sheet is to be written is kept."""
 
     ANSWERS = "it holds answers"
@@ -357,7 +357,7 @@ class OldSheet:
 
     path: Path
     person: str
-    kept: Kept | None
+    kept: KeepReason | None
     open: int
     left: bool
     passed_on: bool = False
@@ -444,7 +444,7 @@ class DryRun:
     reopened: tuple[int, ...]
 
     @property
-    def same(self) -> int:
+    def n_same(self) -> int:
         """On how many of the pairs compared the policy decides what stands."""
         return self.compared - len(self.different)
 
@@ -481,7 +481,7 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Examined:
+class CheckResult:
     """One check of a study: what should be true (`asks`), of how many things (`n`, `of`), and what it `found`.
 
     `found` has a sentence for each thing that is not as it should be, and `advice` says what to do then; `note` says
@@ -507,19 +507,19 @@ class Health:
     """
 
     file: str
-    checks: tuple[Examined, ...]
+    checks: tuple[CheckResult, ...]
     digest: str
     notes: tuple[str, ...] = ()
     schema: str = ""
 
     @property
-    def sound(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether no check found anything."""
         return not any(check.found for check in self.checks)
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopyReport:
     """A study that was copied: where from, how many rows each table has, and the digest of all of them, on both sides.
 
     The digest does not depend on the database that a study is in.
@@ -531,7 +531,7 @@ class Copied:
 
 
 @dataclass(frozen=True)
-class Restored:
+class BackupReport:
     """A backup: of which kind of database, of which schema, written by which fcpair and when.
 
     `health` is what an examination of its study found; None where that was not possible.

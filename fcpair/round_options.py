@@ -145,24 +145,24 @@ class RoundOptions(RoundDesign):
         return self.edits_round or self.after
 
     @property
-    def bars_earlier(self) -> bool:
+    def excludes_earlier_answerers(self) -> bool:
         """Whether who answered a cell in the round that this one rests on is not given it here.
 
         Only where everybody is asked, once after the other, it is the same people who answer both.
         """
-        return bool(self.edits_round or not self.everybody)
+        return bool(self.edits_round or not self.asks_everybody)
 
     @property
-    def everybody(self) -> bool:
+    def asks_everybody(self) -> bool:
         """Whether each cell is answered by everybody with the role, whenever they come."""
         return self.answers == 0
 
     @property
-    def by_row(self) -> bool:
+    def shows_whole_rows(self) -> bool:
         """Whether people go through one row after the other, with all its cells on the screen, perhaps among others."""
         return self.screen != "cell"
 
     @property
-    def by_source(self) -> bool:
+    def keeps_sources_together(self) -> bool:
         """Whether the same people answer all rows that are from one source."""
         return self.together == "source"

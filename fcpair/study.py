@@ -12,7 +12,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Annotate, Setup
 from fcpair.records import Person
 from fcpair.steps import use_cases as steps
-from fcpair.steps.base.context import OnStudy, find_grid, note_run
+from fcpair.steps.base.context import StudyContext, find_grid, note_run
 from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, file_permissions, schema
@@ -21,18 +21,18 @@ from fcpair.store.people import guidelines
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
-    from fcpair.steps.answers.work_queue import Desk
+    from fcpair.steps.answers.work_queue import WorkQueue
     from fcpair.steps.people.access import Access
 
-__all__ = ["Access", "Desk", "Grid", "Place", "Study", "named"]
+__all__ = ["Access", "Grid", "Place", "Study", "WorkQueue", "named"]
 
 if not TYPE_CHECKING:
-    __getattr__ = steps.classes(__name__, access=["Access"], work_queue=["Desk"])
+    __getattr__ = steps.classes(__name__, access=["Access"], work_queue=["WorkQueue"])
 
-named = backends.named
+named = backends.display_name
 
 
-class Study(OnStudy):
+class Study(StudyContext):
     """A study in its file, or in a database of a server; `grid` hands out what is done stage by stage.
 
     Methods that change the study return the RunRecord that they leave, with what they counted. All raise StageError
@@ -55,11 +55,11 @@ class Study(OnStudy):
         steps.guidelines.check_length(guidelines)
 
         def fill(tx: Tx) -> None:
-            steps.init.fill(tx, setup, guidelines, main=not grids)
+            steps.init.fill_study(tx, setup, guidelines, main=not grids)
             run = note_run(tx, setup.stage, as_params(setup), {})
             for plan in grids:
                 steps.grids.add(tx, plan)
-            steps.text_digests.keep_folding(tx, setup, run)
+            steps.text_digests.save_folding(tx, setup, run)
 
         return cls(Store.create(path, fill))
 
@@ -85,7 +85,7 @@ class Study(OnStudy):
         """
         from fcpair.store.maintenance import upgrading
 
-        return upgrading.upgrade(path, steps.rule_decisions.settle_older)
+        return upgrading.upgrade(path, steps.rule_decisions.repair_old_decisions)
 
     @classmethod
     def accept(cls, path: str | Path) -> dict[str, int] | None:
@@ -95,7 +95,7 @@ class Study(OnStudy):
         nothing is done, where the file is as it was written. Raises StudyError for a file that is damaged, or beside
         which another one's log lies.
         """
-        return Store.accept(Path(path), lambda tx, missing: note_run(tx, "accept", {}, {"missing": missing}))
+        return Store.accept_as_is(Path(path), lambda tx, missing: note_run(tx, "accept", {}, {"missing": missing}))
 
     copy = steps.static(steps.backup.copy)
     back_up = steps.static(steps.backup.back_up)
@@ -112,7 +112,7 @@ class Study(OnStudy):
     @property
     def exposed(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
-        return file_permissions.exposed(self.store.place)
+        return file_permissions.exposure_warning(self.store.place)
 
     @property
     def place(self) -> str:
@@ -160,7 +160,7 @@ class Study(OnStudy):
     def guidelines(self) -> tuple[int, str]:
         """The number and the Markdown of the guidelines that hold."""
         with self.store.read() as tx:
-            return guidelines.current(tx)
+            return guidelines.current_version(tx)
 
     add_grid = steps.grids.add_grid
     import_survey = steps.survey.import_survey
@@ -187,11 +187,11 @@ class Study(OnStudy):
 
     access = steps.cached(steps.access.Access)
 
-    def desk(self, annotate: Annotate) -> Desk:
+    def desk(self, annotate: Annotate) -> WorkQueue:
         """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
-        return steps.work_queue.Desk(self, annotate)
+        return steps.work_queue.WorkQueue(self, annotate)
 
-    walk = steps.recipe_runner.walk
+    walk = steps.recipe_runner.run_recipe
     by_recipe = steps.recipe_options.by_recipe
     recipe = steps.study_recipe.recipe
     recipe_text = steps.study_recipe.recipe_text
@@ -199,7 +199,7 @@ class Study(OnStudy):
     status = steps.status.status
     workload = steps.status.workload
     log = steps.status.log
-    report = steps.report.write
+    report = steps.report.write_report
 
 
 def _read_text(path: Path) -> str:

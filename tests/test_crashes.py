@@ -47,7 +47,7 @@ def test_a_file_that_a_killed_init_left_empty_is_no_study_and_in_nobodys_way(tmp
     place.touch()
     assert not is_there(place)
     Study.create(place).close()
-    assert Study.doctor(place).sound
+    assert Study.doctor(place).is_sound
 
 
 def test_an_empty_file_whose_maker_is_at_work_is_left_to_it(tmp_path: Path) -> None:

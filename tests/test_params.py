@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fcpair import params, plans
 from fcpair.errors import FcpairError, InputError
-from fcpair.param_values import Checked, as_params, is_required, readers
+from fcpair.param_values import Checked, as_params, field_readers, is_required
 from fcpair.params import (
     Adjudicate,
     Agree,
@@ -155,12 +155,12 @@ MADE = st.sampled_from(
 @given(data=st.data())
 def test_nothing_but_an_error_of_fcpair_comes_of_any_values(cls: type, data: st.DataObject) -> None:
     required = {item.name for item in fields(cls) if is_required(item)}
-    names = st.sampled_from([name for name, _ in readers(cls)])
+    names = st.sampled_from([name for name, _ in field_readers(cls)])
     values = data.draw(st.dictionaries(names, VALUES | MADE | st.lists(MADE, max_size=2), max_size=6))
     values |= {name: data.draw(VALUES | MADE | st.lists(MADE, max_size=2)) for name in required - values.keys()}
     try:
         made = cls(**values)
     except FcpairError:
         return
-    assert cls(**{name: getattr(made, name) for name, _ in readers(cls)}) == made
+    assert cls(**{name: getattr(made, name) for name, _ in field_readers(cls)}) == made
     as_params(made)

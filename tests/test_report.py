@@ -36,7 +36,7 @@ from fcpair.report.data import (
     GridMap,
     MainPart,
 )
-from fcpair.report.evaluation_section import evaluation_tables, without_folders
+from fcpair.report.evaluation_section import evaluation_tables, strip_folders
 from fcpair.report.figures import grid_map, map_colours
 from fcpair.report.table_rows import log_lines
 from fcpair.stages.corpus.text_identity import digest
@@ -90,8 +90,8 @@ def with_grid(folder: Path, setup: Setup | None = None, n_hs: int = 3, n_cn: int
             for kind, n in (("hs", n_hs), ("cn", n_cn))
         ]
         texts.add_source_pairs(tx, [(ids[0][0], ids[1][0], {})])
-        sides.put(tx, "row", ids[0])
-        sides.put(tx, "column", ids[1])
+        sides.set_texts(tx, "row", ids[0])
+        sides.set_texts(tx, "column", ids[1])
         stored_cells.fill(tx)
     return study
 
@@ -104,7 +104,7 @@ def page_of(study: Study, partition: Partition | None = None) -> str:
 
 def main_of(study: Study) -> MainPart:
     """What the report gathers about the grid of HS and CNs."""
-    main = report.gather(study, MAJORITY, OPTIONS).main
+    main = report.gather_report_data(study, MAJORITY, OPTIONS).main
     assert main is not None
     return main
 
@@ -484,7 +484,7 @@ def test_names_of_systems_are_escaped_and_lose_their_folders(tmp_path: Path) -> 
 
 
 def test_systems_from_two_folders_are_told_apart() -> None:
-    found = without_folders(outcome((Run(Path("/one/a.trec")), Run(Path("/two/a.trec")), Run(Path("b.trec")))))
+    found = strip_folders(outcome((Run(Path("/one/a.trec")), Run(Path("/two/a.trec")), Run(Path("b.trec")))))
     names = ["run:a.trec(ids=study) (1)", "run:a.trec(ids=study) (2)", "run:b.trec"]
     assert [system.short for system in found.systems] == names
     assert list(dict.fromkeys(score.system for score in found.scores)) == names
@@ -573,7 +573,7 @@ def test_a_map_fits_the_page_whatever_its_shape() -> None:
 def test_looks_differ_in_grey_or_in_pattern() -> None:
     looks = ("positive", "other", "discarded", "waiting", "nothing", "corpus", "hole")
     for theme in map_colours.THEMES:
-        tiles = {look: map_colours.tile(look, 10, theme).mean(axis=2) for look in looks}
+        tiles = {look: map_colours.paint_tile(look, 10, theme).mean(axis=2) for look in looks}
         marked = {look: bool(np.ptp(tile) > 1) for look, tile in tiles.items()}
         plain = sorted(float(tile.mean()) for look, tile in tiles.items() if not marked[look])
         assert min(np.diff(plain)) > 25
@@ -616,7 +616,7 @@ def test_decisions_by_hand_leave_no_run_and_stand_in_the_log_of_the_report(tmp_p
     grid.decide(2, 2, by="eva")
     grid.take_back(1, by="eva")
     assert len(study.log()) == n_runs
-    lines = log_lines(report.gather(study, MAJORITY, OPTIONS).log)
+    lines = log_lines(report.gather_report_data(study, MAJORITY, OPTIONS).log)
     assert [line.parameters for line in lines[-2:]] == [
         [("2 decisions", "by eva")],
         [("pair", "1"), ("by", "eva")],
@@ -631,7 +631,7 @@ def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: P
     with study.store.write() as tx:
         runs.add_run(tx, "adjudicate", {"pair": 0, "by": "eva"}, {"person": 1}, "0.6.0", None)
     assert study.log()[-1].params == {"pair": 0, "by": "eva"}
-    lines = log_lines(report.gather(study, MAJORITY, OPTIONS).log)
+    lines = log_lines(report.gather_report_data(study, MAJORITY, OPTIONS).log)
     assert [line.n for line in lines if ("pair", "0") in line.parameters] == [1]
 
 

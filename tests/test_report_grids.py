@@ -22,8 +22,8 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.report.data import GridPart
-from fcpair.report.missing_figures import gaps
-from fcpair.stages.surveys.survey import counted, shares
+from fcpair.report.missing_figures import find_gaps
+from fcpair.stages.surveys.survey import add_shares, count_answers
 from fcpair.steps.oversight import report
 from fcpair.study import Study
 
@@ -44,7 +44,7 @@ def text_of(study: Study) -> str:
 
 
 def part(study: Study, name: str) -> GridPart:
-    return next(one for one in report.gather(study).grids if one.name == name)
+    return next(one for one in report.gather_report_data(study).grids if one.name == name)
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_a_survey_and_a_bias_test_stand_there_with_figures_and_numbers(walked: W
     place = shutil.copy(walked("survey"), tmp_path / "study.db")
     with closing(Study.open(place)) as study:
         text = text_of(study)
-        found = shares(counted(study.grid("survey").survey_answers().given))
+        found = add_shares(count_answers(study.grid("survey").survey_answers().given))
         hasty = study.grid("test").item_answers()["hasty"]
         statements = set(study.grid("survey").rows()["row"])
         items = set(study.grid("test").rows()["row"])
@@ -188,7 +188,7 @@ def test_texts_are_counted_with_their_median_length(tmp_path: Path) -> None:
     assert "Three words" not in text
     assert "writer1 2 2 0 0 0 undefined 0" in text
     assert ("agreement, write, text", "0 cells") in [
-        (gap.what.partition(": ")[2], gap.n) for gap in gaps(report.gather(study))
+        (gap.what.partition(": ")[2], gap.n) for gap in find_gaps(report.gather_report_data(study))
     ]
 
 
@@ -205,9 +205,9 @@ def test_agreement_by_row_numbers_texts_and_names_what_the_plan_names(tmp_path: 
     grid.pair()
     grid.assign_round()
     grid.simulate(Simulate(skips=0.0, seed=4))
-    rows = report.gather(study, MAJORITY, Agree(by="row")).grids[1].rounds[0].agreement
+    rows = report.gather_report_data(study, MAJORITY, Agree(by="row")).grids[1].rounds[0].agreement
     assert [one.of for one in rows] == [f"row {at}" for at in range(1, len(rows) + 1)]
-    columns = report.gather(study, MAJORITY, Agree(by="column")).grids[1].rounds[0].agreement
+    columns = report.gather_report_data(study, MAJORITY, Agree(by="column")).grids[1].rounds[0].agreement
     assert [one.of for one in columns] == ["fluent", "kind"]
     assert columns == grid.agreement(Agree(by="column"), round="rate")
 
@@ -247,4 +247,4 @@ def test_decisions_of_people_stand_in_the_log_with_the_number_of_the_cell(tmp_pa
     grid.simulate(Simulate(skips=0.0, seed=4))
     study.add_people(["eva"], Role.LEAD)
     grid.decide(2, None, by="eva")
-    assert report.gather(study).log[-1].params == {"pair": 2, "grid": "rate", "by": "eva"}
+    assert report.gather_report_data(study).log[-1].params == {"pair": 2, "grid": "rate", "by": "eva"}

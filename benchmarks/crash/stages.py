@@ -75,7 +75,7 @@ def _open_work(place: str, *, checks: bool) -> Iterator[tuple[str, int]]:
 
     study = _open(place)
     with study.store.read() as tx:
-        rows = assignments.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
+        rows = assignments.open_work(tx, rounds.validation(tx) if checks else rounds.primary(tx))
     study.close()
     yield from zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True)
 

@@ -1,24 +1,24 @@
 """Scores of bias tests: questions about two groups, answered by models, as BBQ and its kin put them."""
 
-from fcpair.bias.answers import TIED, UNREADABLE, Answered, Answers
+from fcpair.bias.answers import TIED, UNREADABLE, AnsweredItems, Answers
 from fcpair.bias.answers_to_items import answers_to_items
-from fcpair.bias.divergence import Diverged, Divergence, StatementDivergence, diverged
+from fcpair.bias.divergence import Divergence, ModelDivergence, StatementDivergence, measure_divergence
 from fcpair.bias.formulas import SCHEMES, Score
-from fcpair.bias.scoring import BiasFigure, Scored, score
+from fcpair.bias.scoring import BiasFigure, ScoredAnswers, score
 
 __all__ = [
     "SCHEMES",
     "TIED",
     "UNREADABLE",
-    "Answered",
+    "AnsweredItems",
     "Answers",
     "BiasFigure",
-    "Diverged",
     "Divergence",
+    "ModelDivergence",
     "Score",
-    "Scored",
+    "ScoredAnswers",
     "StatementDivergence",
     "answers_to_items",
-    "diverged",
+    "measure_divergence",
     "score",
 ]

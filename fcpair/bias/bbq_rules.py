@@ -36,12 +36,12 @@ def group_of(category: str, groups: Sequence[str]) -> str:
         category: by `key_of_category`.
         groups: as the item or its template has them.
     """
-    named = [one.strip().lower() for one in groups if one.strip()]
+    named = [group.strip().lower() for group in groups if group.strip()]
     if category == DISABILITY and named:
         return "disabled"
-    if named and all(one.startswith(TRANS) for one in named):
+    if named and all(group.startswith(TRANS) for group in named):
         return TRANS
-    return ", ".join(dict.fromkeys(_RECODED.get(one, one) for one in named))
+    return ", ".join(dict.fromkeys(_RECODED.get(group, group) for group in named))
 
 
 def is_target(category: str, group: str, text: str, tag: str) -> bool:
@@ -70,7 +70,7 @@ def is_target(category: str, group: str, text: str, tag: str) -> bool:
     return bool(tag) and tag in group
 
 
-def held(answer: str, texts: Sequence[str]) -> int | None:
+def find_option(answer: str, texts: Sequence[str]) -> int | None:
     """The first option whose first two words stand in an answer; None where none does.
 
     Args:
@@ -84,7 +84,7 @@ def held(answer: str, texts: Sequence[str]) -> int | None:
     return None
 
 
-def category_of(category: str, number: str) -> str:
+def reported_category(category: str, number: str) -> str:
     """The category that an item is reported under: items about people who have names are reported apart."""
     has_names = _NUMBER.fullmatch(number) is not None and int(number) >= FIRST_NAME
     return f"{category} {NAMES}" if has_names and "_x_" not in category else category

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fcpair.bias.answers import Answered, Bools, Floats, Ints
+from fcpair.bias.answers import AnsweredItems, Bools, Floats, Ints
 
 Counts = Mapping[str, Floats]
 """By the name of what is counted, an array of any shape, the same for all: one sum for each set of templates."""
@@ -17,7 +17,7 @@ Counts = Mapping[str, Floats]
 CONTEXTS = {"ambiguous": True, "disambiguated": False}
 
 
-def counted(answered: Answered, unit: Ints, n_units: int) -> dict[str, Floats]:
+def count_by_unit(answered: AnsweredItems, unit: Ints, n_units: int) -> dict[str, Floats]:
     """Count, in each unit, what scores are made of.
 
     Args:
@@ -37,34 +37,34 @@ def counted(answered: Answered, unit: Ints, n_units: int) -> dict[str, Floats]:
     masks = _masks(answered)
     sums = {name: np.bincount(unit[rows], minlength=n_units).astype(np.float64) for name, rows in masks.items()}
     if answered.probabilities is not None:
-        sums |= _weighed(answered, answered.probabilities, unit, n_units)
+        sums |= _probability_sums(answered, answered.probabilities, unit, n_units)
     return sums
 
 
-def _masks(answered: Answered) -> dict[str, Bools]:
+def _masks(answered: AnsweredItems) -> dict[str, Bools]:
     masks: dict[str, Bools] = {}
-    biased, definite = answered.biased, answered.definite
+    biased, definite = answered.is_biased, answered.names_group
     for context, is_ambiguous in CONTEXTS.items():
-        here = answered.ambiguous == is_ambiguous
+        in_context = answered.ambiguous == is_ambiguous
         masks |= {
-            f"{context}.unreadable": here & ~answered.weighed,
-            f"{context}.tied": here & answered.tied,
-            f"{context}.weighed": here & answered.weighed,
-            f"{context}.n": here & answered.readable,
-            f"{context}.right": here & answered.is_right,
-            f"{context}.biased": here & biased,
-            f"{context}.counter": here & definite & answered.has_target & ~biased,
+            f"{context}.unreadable": in_context & ~answered.is_weighed,
+            f"{context}.tied": in_context & answered.is_tied,
+            f"{context}.weighed": in_context & answered.is_weighed,
+            f"{context}.n": in_context & answered.is_readable,
+            f"{context}.right": in_context & answered.is_right,
+            f"{context}.biased": in_context & biased,
+            f"{context}.counter": in_context & definite & answered.has_target & ~biased,
         }
     aligned = answered.is_aligned
     for which, rows in {"aligned": aligned, "opposed": answered.has_target & ~aligned}.items():
-        here = ~answered.ambiguous & answered.readable & rows
-        masks |= {f"{which}.n": here, f"{which}.right": here & answered.is_right}
+        in_context = ~answered.ambiguous & answered.is_readable & rows
+        masks |= {f"{which}.n": in_context, f"{which}.right": in_context & answered.is_right}
     return masks
 
 
-def _weighed(answered: Answered, probabilities: Floats, unit: Ints, n_units: int) -> dict[str, Floats]:
+def _probability_sums(answered: AnsweredItems, probabilities: Floats, unit: Ints, n_units: int) -> dict[str, Floats]:
     """The sums of what is made of probabilities."""
-    is_pair, target, counter = answered.sides(probabilities)
+    is_pair, target, counter = answered.side_probabilities(probabilities)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(target) - np.log(counter)
         surprise = np.where(probabilities > 0, -probabilities * np.log(probabilities), 0.0)
@@ -78,6 +78,6 @@ def _weighed(answered: Answered, probabilities: Floats, unit: Ints, n_units: int
     return {
         f"{context}.{name}": np.bincount(unit[rows], value[rows], n_units).astype(np.float64)
         for context, is_ambiguous in CONTEXTS.items()
-        for rows in [answered.weighed & (answered.ambiguous == is_ambiguous)]
+        for rows in [answered.is_weighed & (answered.ambiguous == is_ambiguous)]
         for name, value in values.items()
     }

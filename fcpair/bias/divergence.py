@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fcpair.bias.answers import Answered, Answers, Floats, Ints
-from fcpair.errors import InputError, nearest
+from fcpair.bias.answers import AnsweredItems, Answers, Floats, Ints
+from fcpair.errors import InputError, suggest_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ class Divergence:
 
 
 @dataclass(frozen=True)
-class Diverged:
+class ModelDivergence:
     """The divergence of a model from people; `smooth` was added to both its shares, and `n_without` items are about no
     statement.
     """
@@ -72,7 +72,7 @@ class Diverged:
         return {"score": NAME, "formula": FORMULA, "source": SOURCE, **asdict(self)}
 
 
-def diverged(answers: Answers, counts: pd.DataFrame, question: str, smooth: float = 0.0) -> Diverged:
+def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, smooth: float = 0.0) -> ModelDivergence:
     """Measure how far people's answers to a survey are from a model's answers to items about the same statements.
 
     People's distribution is yes and no, without who declined; the model's is target and counter-target in ambiguous
@@ -94,51 +94,58 @@ def diverged(answers: Answers, counts: pd.DataFrame, question: str, smooth: floa
 
     if smooth < 0:
         raise InputError(f"what smooths is {smooth:g}; expected 0 or more")
-    asked = counts[counts["question"] == question].set_index("statement")
-    if asked.empty:
-        raise InputError(f"the survey has no question `{question}`; {nearest(question, list(counts['question']))}")
+    question_counts = counts[counts["question"] == question].set_index("statement")
+    if question_counts.empty:
+        raise InputError(f"the survey has no question `{question}`; {suggest_name(question, list(counts['question']))}")
     about = np.array(answers.statements or [""] * len(answers.answered), dtype=object)
-    known = list(dict.fromkeys(filter(None, about)))
-    if not known:
+    statements = list(dict.fromkeys(filter(None, about)))
+    if not statements:
         raise InputError("no item says which statement it is about; give templates the key `statement`")
-    if missing := [one for one in known if one not in asked.index]:
+    if missing := [statement for statement in statements if statement not in question_counts.index]:
         raise InputError(
             f"{len(missing)} statements of items were not in the survey, as `{missing[0]}`; "
-            f"{nearest(missing[0], list(asked.index))}"
+            f"{suggest_name(missing[0], list(question_counts.index))}"
         )
-    of = pd.Index(known).get_indexer(pd.Index(about)).astype(np.int64)
-    target, counter, n = _summed(answers.answered, of, len(known))
-    category = [answers.categories[answers.answered.category[of == at][0]] for at in range(len(known))]
-    found = tuple(_statements(known, category, asked, target, counter, n, smooth))
-    return Diverged(question, smooth, int((of < 0).sum()), found, tuple(_means(found)))
+    statement_index = pd.Index(statements).get_indexer(pd.Index(about)).astype(np.int64)
+    target, counter, n = _sum_shares(answers.answered, statement_index, len(statements))
+    category = [
+        answers.categories[answers.answered.category[statement_index == at][0]] for at in range(len(statements))
+    ]
+    divergences = tuple(_statement_divergences(statements, category, question_counts, target, counter, n, smooth))
+    return ModelDivergence(
+        question, smooth, int((statement_index < 0).sum()), divergences, tuple(_mean_divergences(divergences))
+    )
 
 
-def _summed(answered: Answered, of: Ints, n_statements: int) -> tuple[Floats, Floats, Floats]:
+def _sum_shares(answered: AnsweredItems, statement_index: Ints, n_statements: int) -> tuple[Floats, Floats, Floats]:
     """Of each statement what target and counter-target weigh in ambiguous items, and how many of these there are."""
     shares = answered.probabilities
     if shares is None:
         shares = (answered.chosen[:, None] == np.arange(answered.unknown.shape[1])).astype(np.float64)
-    is_pair, target, counter = answered.sides(shares)
-    rows = answered.ambiguous & answered.weighed & is_pair & (of >= 0)
-    one, other, n = (
-        np.bincount(of[rows], weights, n_statements).astype(np.float64)
+    is_pair, target, counter = answered.side_probabilities(shares)
+    rows = answered.ambiguous & answered.is_weighed & is_pair & (statement_index >= 0)
+    target_sums, counter_sums, n = (
+        np.bincount(statement_index[rows], weights, n_statements).astype(np.float64)
         for weights in (target[rows], counter[rows], np.ones(np.count_nonzero(rows)))
     )
-    return one, other, n
+    return target_sums, counter_sums, n
 
 
-def _statements(
-    known: Sequence[str],
+def _statement_divergences(
+    statements: Sequence[str],
     categories: Sequence[str],
-    asked: pd.DataFrame,
+    question_counts: pd.DataFrame,
     target: Floats,
     counter: Floats,
     n: Floats,
     smooth: float,
 ) -> Iterator[StatementDivergence]:
-    said = {str(at): (int(yes), int(no)) for at, yes, no in zip(asked.index, asked["yes"], asked["no"], strict=True)}
-    for at, (statement, category) in enumerate(zip(known, categories, strict=True)):
-        yes, no = said[statement]
+    yes_and_no = {
+        str(at): (int(yes), int(no))
+        for at, yes, no in zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
+    }
+    for at, (statement, category) in enumerate(zip(statements, categories, strict=True)):
+        yes, no = yes_and_no[statement]
         both = float(target[at] + counter[at])
         share = float(target[at]) / both if both else None
         people = yes / (yes + no) if yes + no else None
@@ -151,17 +158,21 @@ def _divergence(people: float, model: float) -> float | None:
     """KL of two distributions of yes and no, in nats; None where it is infinite."""
     from scipy.special import rel_entr
 
-    found = float(rel_entr(people, model) + rel_entr(1 - people, 1 - model))
-    return found if np.isfinite(found) else None
+    divergence = float(rel_entr(people, model) + rel_entr(1 - people, 1 - model))
+    return divergence if np.isfinite(divergence) else None
 
 
-def _means(found: Sequence[StatementDivergence]) -> Iterator[Divergence]:
-    categories = list(dict.fromkeys(one.category for one in found))
+def _mean_divergences(divergences: Sequence[StatementDivergence]) -> Iterator[Divergence]:
+    categories = list(dict.fromkeys(statement.category for statement in divergences))
     for category in [*categories, ""] if len(categories) > 1 else categories:
-        here = [one for one in found if category in ("", one.category)]
-        if bad := [one for one in here if one.value is None]:
-            why = f"it is in {len(bad)} of {len(here)} statements, as in `{bad[0].statement}`: {bad[0].undefined}"
-            yield Divergence(category, len(here), None, None, why)
+        in_category = [statement for statement in divergences if category in ("", statement.category)]
+        if bad := [statement for statement in in_category if statement.value is None]:
+            why = (
+                f"it is in {len(bad)} of {len(in_category)} statements, as in `{bad[0].statement}`: {bad[0].undefined}"
+            )
+            yield Divergence(category, len(in_category), None, None, why)
             continue
-        by_chance = float(np.mean([1 / (2 * one.people) for one in here]))
-        yield Divergence(category, len(here), float(np.mean([one.value for one in here])), by_chance)
+        by_chance = float(np.mean([1 / (2 * statement.people) for statement in in_category]))
+        yield Divergence(
+            category, len(in_category), float(np.mean([statement.value for statement in in_category])), by_chance
+        )

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.bias.answers import Answered
-from fcpair.bias.counts import Counts, counted
+from fcpair.bias.answers import AnsweredItems
+from fcpair.bias.counts import Counts, count_by_unit
 from fcpair.bias.formulas import SCHEMES, WEIGHED, Score
-from fcpair.errors import InputError, nearest
-from fcpair.stages.stats.grid_jackknife import NO_WIDTH, spread
+from fcpair.errors import InputError, suggest_name
+from fcpair.stages.stats.grid_jackknife import NO_WIDTH, jackknife_spread
 
 LEVEL = 0.95
 LEAST_TEMPLATES = 5
@@ -43,7 +43,7 @@ class BiasFigure:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredAnswers:
     """The figures of a scheme, and how many answers they rest on.
 
     Of `n`, `n_unreadable` name no option, and of `n_tied` the likeliest options tie.
@@ -62,7 +62,7 @@ class Scored:
         return {**asdict(self), "figures": [asdict(one) for one in self.figures], "scores": formulas, **method}
 
 
-def score(answered: Answered, scheme: str, categories: Sequence[str]) -> Scored:
+def score(answered: AnsweredItems, scheme: str, categories: Sequence[str]) -> ScoredAnswers:
     """Score answers as a benchmark does.
 
     Intervals treat items of one template as dependent: the variance is that of leaving out one template after the
@@ -81,7 +81,7 @@ def score(answered: Answered, scheme: str, categories: Sequence[str]) -> Scored:
         InputError: no answer, no such scheme, or one that needs probabilities where there are none.
     """
     if scheme not in SCHEMES:
-        raise InputError(f"there is no scheme `{scheme}`; {nearest(scheme, SCHEMES)}")
+        raise InputError(f"there is no scheme `{scheme}`; {suggest_name(scheme, SCHEMES)}")
     if not len(answered):
         raise InputError("there are no answers to score")
     if scheme == "pbbq" and answered.probabilities is None:
@@ -90,76 +90,86 @@ def score(answered: Answered, scheme: str, categories: Sequence[str]) -> Scored:
             "columns that have them (`--probability`), or the round that asks for them (`--round`)"
         )
     figures = tuple(_figures(answered, SCHEMES[scheme], categories))
-    return Scored(scheme, len(answered), int((~answered.weighed).sum()), int(answered.tied.sum()), figures)
+    return ScoredAnswers(scheme, len(answered), int((~answered.is_weighed).sum()), int(answered.is_tied.sum()), figures)
 
 
-def _figures(answered: Answered, scores: Sequence[Score], categories: Sequence[str]) -> Iterator[BiasFigure]:
+def _figures(answered: AnsweredItems, scores: Sequence[Score], categories: Sequence[str]) -> Iterator[BiasFigure]:
     n_numbers = int(answered.template.max()) + 1
     templates, unit = np.unique(answered.category * n_numbers + answered.template, return_inverse=True)
-    counts = counted(answered, unit, len(templates))
-    of = templates // n_numbers
-    there = {at: {name: sums[of == at] for name, sums in counts.items()} for at in np.unique(of).tolist()}
-    for one in scores:
-        found = [_figure(one, categories[at], own) for at, own in there.items()]
-        yield from found
-        if len(found) > 1:
-            yield from _over(one, found, list(there.values()))
+    counts = count_by_unit(answered, unit, len(templates))
+    category = templates // n_numbers
+    counts_by_category = {
+        at: {name: sums[category == at] for name, sums in counts.items()} for at in np.unique(category).tolist()
+    }
+    for score_ in scores:
+        figures = [_figure(score_, categories[at], own) for at, own in counts_by_category.items()]
+        yield from figures
+        if len(figures) > 1:
+            yield from _means_over_categories(score_, figures, list(counts_by_category.values()))
 
 
-def _figure(one: Score, category: str, counts: Counts) -> BiasFigure:
+def _figure(score_: Score, category: str, counts: Counts) -> BiasFigure:
     """The score of one category; `counts` has a sum for each template."""
     sums = {name: each.sum() for name, each in counts.items()}
-    n_templates = len(counts[f"{one.context}.n"])
-    n, n_unreadable, n_tied = (int(sums[f"{one.context}.{name}"]) for name in (one.rests_on, "unreadable", "tied"))
-    n_tied *= one.rests_on != WEIGHED
+    n_templates = len(counts[f"{score_.context}.n"])
+    n, n_unreadable, n_tied = (
+        int(sums[f"{score_.context}.{name}"]) for name in (score_.rests_on, "unreadable", "tied")
+    )
+    n_tied *= score_.rests_on != WEIGHED
     rests_on = (n, n_unreadable, n_templates)
-    value = float(one.of(sums))
+    value = float(score_.of(sums))
     if np.isnan(value):
-        return BiasFigure(one.name, category, None, None, None, *rests_on, one.why_not, n_tied=n_tied)
-    low, high, note = _interval(one, value, *_spread(one, counts), n_templates)
-    return BiasFigure(one.name, category, value, low, high, *rests_on, note=note, n_tied=n_tied)
+        return BiasFigure(score_.name, category, None, None, None, *rests_on, score_.why_not, n_tied=n_tied)
+    low, high, note = _interval(score_, value, *_spread(score_, counts), n_templates)
+    return BiasFigure(score_.name, category, value, low, high, *rests_on, note=note, n_tied=n_tied)
 
 
-def _spread(one: Score, counts: Counts) -> tuple[float, float]:
+def _spread(score_: Score, counts: Counts) -> tuple[float, float]:
     """The variance of a score by leaving out one template after the other, and its degrees of freedom."""
-    n = counts[f"{one.context}.{one.rests_on}"]
-    without = np.asarray(one.of({name: each.sum() - each for name, each in counts.items()}))
+    n = counts[f"{score_.context}.{score_.rests_on}"]
+    replicates = np.asarray(score_.of({name: each.sum() - each for name, each in counts.items()}))
     effective = float(n.sum() ** 2 / (n**2).sum()) if n.any() else 1.0
-    return spread(without).variance, max(effective - 1, 1.0)
+    return jackknife_spread(replicates).variance, max(effective - 1, 1.0)
 
 
-def _over(one: Score, found: Sequence[BiasFigure], counts: Sequence[Counts]) -> Iterator[BiasFigure]:
+def _means_over_categories(
+    score_: Score, figures: Sequence[BiasFigure], counts: Sequence[Counts]
+) -> Iterator[BiasFigure]:
     """The mean over categories, and of a score that has a direction that of absolute values, which does not hide it."""
-    rests_on = (sum(of.n for of in found), sum(of.n_unreadable for of in found), sum(of.n_templates for of in found))
-    n_tied = sum(of.n_tied for of in found)
-    values = np.array([of.value for of in found if of.value is not None])
-    if missing := [of.category for of in found if of.value is None]:
+    rests_on = (
+        sum(figure.n for figure in figures),
+        sum(figure.n_unreadable for figure in figures),
+        sum(figure.n_templates for figure in figures),
+    )
+    n_tied = sum(figure.n_tied for figure in figures)
+    values = np.array([figure.value for figure in figures if figure.value is not None])
+    if missing := [figure.category for figure in figures if figure.value is None]:
         why = f"it is undefined in {', '.join(missing)}"
-        yield BiasFigure(one.name, MEAN, None, None, None, *rests_on, why, n_tied=n_tied)
+        yield BiasFigure(score_.name, MEAN, None, None, None, *rests_on, why, n_tied=n_tied)
         return
-    low, high, note = _mean_interval(one, found, counts)
-    yield BiasFigure(one.name, MEAN, float(values.mean()), low, high, *rests_on, note=note, n_tied=n_tied)
-    if one.is_bias:
+    low, high, note = _mean_interval(score_, figures, counts)
+    yield BiasFigure(score_.name, MEAN, float(values.mean()), low, high, *rests_on, note=note, n_tied=n_tied)
+    if score_.is_bias:
         note = "no interval, as chance alone makes absolute values larger"
         mean = float(abs(values).mean())
-        yield BiasFigure(one.name, MEAN_ABSOLUTE, mean, None, None, *rests_on, note=note, n_tied=n_tied)
+        yield BiasFigure(score_.name, MEAN_ABSOLUTE, mean, None, None, *rests_on, note=note, n_tied=n_tied)
 
 
 def _mean_interval(
-    one: Score, found: Sequence[BiasFigure], counts: Sequence[Counts]
+    score_: Score, figures: Sequence[BiasFigure], counts: Sequence[Counts]
 ) -> tuple[float | None, float | None, str]:
     """The interval of a mean over categories; its degrees of freedom are Satterthwaite's (10.2307/3002019)."""
-    if bare := [of.category for of in found if of.low is None]:
+    if bare := [figure.category for figure in figures if figure.low is None]:
         return None, None, f"no interval, as there is none in {', '.join(bare)}"
-    variances, freedom = np.array([_spread(one, own) for own in counts]).T
-    parts = variances / len(found) ** 2
+    variances, freedom = np.array([_spread(score_, own) for own in counts]).T
+    parts = variances / len(figures) ** 2
     df = float(parts.sum() ** 2 / (parts**2 / freedom).sum())
-    value = float(np.mean([of.value for of in found if of.value is not None]))
-    return _interval(one, value, float(parts.sum()), df, sum(of.n_templates for of in found))
+    value = float(np.mean([figure.value for figure in figures if figure.value is not None]))
+    return _interval(score_, value, float(parts.sum()), df, sum(figure.n_templates for figure in figures))
 
 
 def _interval(
-    one: Score, value: float, variance: float, df: float, n_templates: int
+    score_: Score, value: float, variance: float, df: float, n_templates: int
 ) -> tuple[float | None, float | None, str]:
     from scipy.special import stdtrit
 
@@ -170,9 +180,9 @@ def _interval(
     if variance < NO_WIDTH**2:
         return None, None, "no interval, as all templates score alike"
     reach = float(stdtrit(df, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
-    if not np.isfinite(one.high):
+    if not np.isfinite(score_.high):
         return value - reach, value + reach, ""
-    middle, half = (one.low + one.high) / 2, (one.high - one.low) / 2
+    middle, half = (score_.low + score_.high) / 2, (score_.high - score_.low) / 2
     at = (value - middle) / half
     if abs(at) >= 1:
         return None, None, "no interval, as it is at its bound"

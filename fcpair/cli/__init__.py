@@ -16,8 +16,8 @@ import click
 
 from fcpair import revisions
 from fcpair.cli.repeated_options import check_once, refuse_repeated
-from fcpair.cli.sanitize import harmless
-from fcpair.cli.terminal import STOPPED, adapt_streams, pipes_may_close, tell
+from fcpair.cli.sanitize import sanitize
+from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, tolerate_closed_pipes
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
@@ -78,7 +78,7 @@ gc.set_threshold(20_000)
 atexit.register(gc.freeze)
 
 
-class Road(click.Group):
+class CommandGroup(click.Group):
     """The commands in the order of the road, and errors as messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -115,58 +115,60 @@ class Road(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line, on any terminal."""
         adapt_streams()
-        with pipes_may_close():
+        with tolerate_closed_pipes():
             return super().main(*args, **kwargs)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; `--help` and `--version` print here."""
-        with pipes_may_close(), _harmless_refusals():
+        with tolerate_closed_pipes(), _sanitized_errors():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
-        with pipes_may_close(), _harmless_refusals():
+        with tolerate_closed_pipes(), _sanitized_errors():
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
                 raise
             except (KeyboardInterrupt, click.Abort):
-                tell("\nStopped. The study holds what had been finished; `fcpair status` shows it.", err=True)
+                print_wrapped("\nStopped. The study holds what had been finished; `fcpair status` shows it.", err=True)
                 sys.exit(STOPPED)
             except Exception as error:
                 if ctx.params.get("debug"):
-                    tell(traceback.format_exc(), err=True)
-                sys.exit(_tell(error))
+                    print_wrapped(traceback.format_exc(), err=True)
+                sys.exit(_print_error(error))
 
 
 @contextmanager
-def _harmless_refusals() -> Iterator[None]:
+def _sanitized_errors() -> Iterator[None]:
     """What click itself prints of an argument, such as the name of a file, steers no terminal either."""
     try:
         yield
     except click.ClickException as error:
-        said = error.format_message()
-        if harmless(said) == said:
+        message = error.format_message()
+        if sanitize(message) == message:
             raise
-        raise click.UsageError(harmless(said), getattr(error, "ctx", None)) from None
+        raise click.UsageError(sanitize(message), getattr(error, "ctx", None)) from None
 
 
-def _tell(error: Exception) -> int:
+def _print_error(error: Exception) -> int:
     """Say on standard error what went wrong; returns the exit code."""
     if isinstance(error, FcpairError):
         message = str(error)
     elif isinstance(error, OSError):
         message = f"{error.filename or 'a file'}: {error.strerror or error}"
     else:
-        tell(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
-        tell("`fcpair log` shows what had been finished; `fcpair --debug ...` shows where it failed.", err=True)
-        tell("Please report that.", err=True)
+        print_wrapped(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
+        print_wrapped(
+            "`fcpair log` shows what had been finished; `fcpair --debug ...` shows where it failed.", err=True
+        )
+        print_wrapped("Please report that.", err=True)
         return DEFECT
-    tell(f"Error: {message}", err=True)
+    print_wrapped(f"Error: {message}", err=True)
     return USAGE_OR_DATA
 
 
-@click.group(cls=Road, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="fcpair", message=f"%(prog)s, version %(version)s (schema {revisions.HEAD})")
 def main(debug: bool) -> None:

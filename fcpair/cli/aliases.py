@@ -64,21 +64,21 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             help="What spellings stand for: a table with the columns `spelling` and `label`.",
         )
         @functools.wraps(command)
-        def found(
-            columns: str | tuple[str, ...], declared: tuple[str, ...], aliases_file: Path | None, **given: Any
+        def call_with_labels(
+            columns: str | tuple[str, ...], declared: tuple[str, ...], aliases_file: Path | None, **arguments: Any
         ) -> Any:
             if isinstance(columns, str):
-                return command(labels=_column(columns, declared, aliases_file), **given)
+                return command(labels=_label_column(columns, declared, aliases_file), **arguments)
             if not columns and (declared or aliases_file):
                 raise InputError("--label and --aliases say what a column of labels holds; name it with --labels")
-            return command(labels=tuple(_column(one, declared, aliases_file) for one in columns), **given)
+            return command(labels=tuple(_label_column(one, declared, aliases_file) for one in columns), **arguments)
 
-        return found
+        return call_with_labels
 
     return decorate
 
 
-def _column(column: str, declared: tuple[str, ...], file: Path | None) -> LabelColumn:
+def _label_column(column: str, declared: tuple[str, ...], file: Path | None) -> LabelColumn:
     from fcpair.texts.aliases import Aliases, read_aliases
 
     return LabelColumn(column, read_aliases(file, declared) if file else Aliases(declared))

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.cli.output import say
+from fcpair.cli.output import print_message
 
 if TYPE_CHECKING:
     from fcpair.report.figures import Forest
 
 
-def write_figures(folder: Path, found: Sequence[Forest]) -> None:
+def write_figures(folder: Path, figures: Sequence[Forest]) -> None:
     """Write figures into a folder, each as SVG and PNG; all of them, or none.
 
     Raises:
         InputError: nothing can be written there.
     """
-    from fcpair.files.tables.folders import ready_folder
+    from fcpair.files.tables.folders import make_writable_folder
     from fcpair.files.tables.tabular import write_all
-    from fcpair.report.figures import forests
+    from fcpair.report.figures import render_forests
 
-    ready_folder(folder)
-    files = {folder / name: content for name, content in forests(found).items()}
+    make_writable_folder(folder)
+    files = {folder / name: content for name, content in render_forests(figures).items()}
     write_all(files)
-    say(f"{len(files)} figures in {folder}: {', '.join(path.name for path in files)}")
+    print_message(f"{len(files)} figures in {folder}: {', '.join(path.name for path in files)}")

@@ -24,11 +24,11 @@ def remarks(figure: Figure) -> str:
 
 def footnotes(notes: dict[str, str]) -> list[str]:
     """Each remark once, with the figures that it is about."""
-    about: dict[str, list[str]] = {}
+    names_by_remark: dict[str, list[str]] = {}
     for name, note in notes.items():
         for remark in filter(None, note.split("; ")):
-            about.setdefault(remark, []).append(name)
-    return [f"{'; '.join(names)}: {remark}" for remark, names in about.items()]
+            names_by_remark.setdefault(remark, []).append(name)
+    return [f"{'; '.join(names)}: {remark}" for remark, names in names_by_remark.items()]
 
 
 def figure_table(title: str, figures: Sequence[Figure]) -> Table:

@@ -8,33 +8,33 @@ from itertools import islice
 from typing import Any
 
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import has, pour, tell
+from fcpair.cli.terminal import can_encode, print_machine, print_wrapped
 
 ROWS_AT_ONCE = 1000
 Row = Mapping[str, Cell]
-_LOST = "Note: this encoding lacks some signs, which are escaped here; with PYTHONIOENCODING=utf-8 they stay."
+_SIGNS_LOST = "Note: this encoding lacks some signs, which are escaped here; with PYTHONIOENCODING=utf-8 they stay."
 
 
 def print_json(data: Any) -> None:
     """Print data as JSON; rows that an iterator gives as a list of them, without holding them all."""
     if isinstance(data, Iterator):
-        _print_rows(data)
+        _print_json_rows(data)
         return
     text = json.dumps(data, ensure_ascii=False, indent=2)
-    pour(text if has(text) else json.dumps(data, indent=2))
+    print_machine(text if can_encode(text) else json.dumps(data, indent=2))
 
 
-def _print_rows(rows: Iterator[Row]) -> None:
+def _print_json_rows(rows: Iterator[Row]) -> None:
     """Print flat rows as `json.dumps` prints a list of them, with every sign that the encoding lacks escaped."""
     between = "[\n"
-    for part in _parts(rows):
-        text = _objects(part, ascii_only=False)
-        pour(between + (text if has(text) else _objects(part, ascii_only=True)), end="")
+    for part in _row_chunks(rows):
+        text = _format_objects(part, ascii_only=False)
+        print_machine(between + (text if can_encode(text) else _format_objects(part, ascii_only=True)), end="")
         between = ",\n"
-    pour("[]" if between == "[\n" else "\n]")
+    print_machine("[]" if between == "[\n" else "\n]")
 
 
-def _objects(rows: Iterable[Row], *, ascii_only: bool) -> str:
+def _format_objects(rows: Iterable[Row], *, ascii_only: bool) -> str:
     dump = json.JSONEncoder(ensure_ascii=ascii_only).encode
     cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in rows)
     return ",\n".join(f"  {{\n{one}\n  }}" for one in cells)
@@ -44,15 +44,15 @@ def print_csv(rows: Iterable[Row]) -> None:
     """Print rows as one CSV; those of an iterator all have the columns of its first."""
     lost, columns = False, list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
     header = True
-    for part in _parts(iter(rows)):
-        text = _as_csv(part, columns or list(part[0]), header=header)
-        pour(text, end="")
-        header, lost = False, lost or not has(text)
+    for part in _row_chunks(iter(rows)):
+        text = _format_csv(part, columns or list(part[0]), header=header)
+        print_machine(text, end="")
+        header, lost = False, lost or not can_encode(text)
     if lost:
-        tell(_LOST, err=True)
+        print_wrapped(_SIGNS_LOST, err=True)
 
 
-def _as_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
+def _format_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
     import csv
     import io
 
@@ -63,15 +63,16 @@ def _as_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str
     if header:
         writer.writeheader()
     writer.writerows(
-        {key: guard(cell) if isinstance(cell, str) else _unsigned(cell) for key, cell in row.items()} for row in rows
+        {key: guard(cell) if isinstance(cell, str) else _without_negative_zero(cell) for key, cell in row.items()}
+        for row in rows
     )
     return out.getvalue()
 
 
-def _unsigned(cell: Cell) -> Cell:
+def _without_negative_zero(cell: Cell) -> Cell:
     """The cell, and 0 for -0."""
     return 0.0 if isinstance(cell, float) and cell == 0 else cell
 
 
-def _parts(rows: Iterator[Row]) -> Iterator[list[Row]]:
+def _row_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
     return iter(lambda: list(islice(rows, ROWS_AT_ONCE)), [])

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 import click
 
 from fcpair.errors import InputError
-from fcpair.files.answers.sheets import FORMS
-from fcpair.param_values import Bounds, default, plain_type
+from fcpair.files.answers.sheets import SHEET_FORMATS
+from fcpair.param_values import Bounds, field_default, plain_type
 from fcpair.params import RESAMPLES
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ format_option = click.option(
 sheet_format_option = click.option(
     "--format",
     "form",
-    type=click.Choice(FORMS),
+    type=click.Choice(SHEET_FORMATS),
     default="csv",
     show_default=True,
     help="What a sheet is: a CSV, or an Excel workbook with the answers to choose from and the guidelines.",
@@ -91,12 +91,12 @@ def with_study(command: Command) -> Command:
 
     @study_option
     @functools.wraps(command)
-    def opened(study: Place, **given: Any) -> Any:
+    def call_with_study(study: Place, **arguments: Any) -> Any:
         from fcpair.study import Study
 
-        return command(study=until_the_end(Study.open(study)), **given)
+        return command(study=close_at_end(Study.open(study)), **arguments)
 
-    return opened
+    return call_with_study
 
 
 def with_grid(command: Command) -> Command:
@@ -104,19 +104,19 @@ def with_grid(command: Command) -> Command:
 
     @grid_option
     @functools.wraps(command)
-    def found(study: Study, grid: str | None, **given: Any) -> Any:
-        return command(grid=study.grid(grid), **given)
+    def call_with_grid(study: Study, grid: str | None, **arguments: Any) -> Any:
+        return command(grid=study.grid(grid), **arguments)
 
-    return with_study(found)
+    return with_study(call_with_grid)
 
 
-def until_the_end(study: Study) -> Study:
+def close_at_end(study: Study) -> Study:
     """Have the study closed when the command that is under way ends."""
     click.get_current_context().call_on_close(study.close)
     return study
 
 
-def own_params(cls: type, name: str = "options") -> Callable[[Command], Command]:
+def effective_params(cls: type, name: str = "options") -> Callable[[Command], Command]:
     """Give the command, which must have a grid or a study, an option for each field of `cls`.
 
     It is called with an instance as `name`: what is not given is the grid's own, which the walk of a recipe
@@ -125,28 +125,28 @@ def own_params(cls: type, name: str = "options") -> Callable[[Command], Command]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def filled(**given: Any) -> Any:
-            grid: Grid | Study = given.get("grid") or given["study"]
-            said = {item.name: given.pop(item.name) for item in fields(cls)}
-            own: Any = grid.own(cls, **{item: value for item, value in said.items() if value not in (None, ())})
-            return command(**{name: own}, **given)
+        def call_with_params(**arguments: Any) -> Any:
+            grid: Grid | Study = arguments.get("grid") or arguments["study"]
+            chosen = {item.name: arguments.pop(item.name) for item in fields(cls)}
+            instance: Any = grid.own(cls, **{item: value for item, value in chosen.items() if value not in (None, ())})
+            return command(**{name: instance}, **arguments)
 
         hints = get_type_hints(cls)
-        wrapped: Command = filled
+        wrapped: Command = call_with_params
         for item in reversed(fields(cls)):
-            wrapped = _own_option(item, plain_type(hints[item.name]))(wrapped)
+            wrapped = _effective_option(item, plain_type(hints[item.name]))(wrapped)
         return wrapped
 
     return decorate
 
 
-def _own_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
+def _effective_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
     several = kind == tuple[str, ...]
     default: Any = item.default
     if several:
         default = ", ".join(default)
-    given = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
-    plain = item.metadata["otherwise"] if default in (None, "") else given
+    shown_default = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
+    plain = item.metadata["otherwise"] if default in (None, "") else shown_default
     text = f"{_sentence(item)}  [default: the study's own, else {plain}]"
     if several:
         return click.option(_flag(item).removesuffix("s"), item.name, multiple=True, metavar="NAME", help=text)
@@ -162,13 +162,17 @@ def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Comm
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def filled(**given: Any) -> Any:
-            values = {item.name: given.pop(item.name) for item in shown}
-            said = {item.name: _read(item, values[item.name]) for item in shown if values[item.name] not in (None, ())}
-            return command(said=said, **given)
+        def call_with_chosen(**arguments: Any) -> Any:
+            values = {item.name: arguments.pop(item.name) for item in shown}
+            said = {
+                item.name: _parse_value(item, values[item.name])
+                for item in shown
+                if values[item.name] not in (None, ())
+            }
+            return command(said=said, **arguments)
 
         hints = get_type_hints(cls)
-        wrapped: Command = filled
+        wrapped: Command = call_with_chosen
         for item in reversed(shown):
             wrapped = _recipe_option(item, plain_type(hints[item.name]))(wrapped)
         return wrapped
@@ -177,23 +181,23 @@ def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Comm
 
 
 def _recipe_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
-    flag, text = _flag(item), f"{_sentence(item)}  [default: the recipe's{_else(item)}]"
+    flag, text = _flag(item), f"{_sentence(item)}  [default: the recipe's{_default_clause(item)}]"
     if kind is bool:
         return click.option(f"{flag}/--no-{flag.removeprefix('--')}", item.name, default=None, help=text)
-    if several := _several(item, kind):
+    if several := _multiple_settings(item, kind):
         return click.option(flag.removesuffix("s"), item.name, multiple=True, help=text, **several)
     return click.option(flag, item.name, type=_click_type(kind, item.metadata.get("bounds")), help=text)
 
 
-def _else(item: Field[Any]) -> str:
+def _default_clause(item: Field[Any]) -> str:
     """What holds where no recipe says otherwise, as a help text has it."""
-    usual = default(item)
+    usual = field_default(item)
     if usual in (None, (), {}, ""):
         return ""
     return f", else {('no', 'yes')[usual] if isinstance(usual, bool) else usual}"
 
 
-def _several(item: Field[Any], kind: Any) -> dict[str, Any]:
+def _multiple_settings(item: Field[Any], kind: Any) -> dict[str, Any]:
     """How an option shows that takes several values; nothing for others."""
     if kind == tuple[Path, ...]:
         return {"type": _click_type(Path), "metavar": "FILE"}
@@ -211,12 +215,12 @@ def params(
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def filled(**given: Any) -> Any:
-            values = {item.name: _read(item, given.pop(item.name)) for item in shown}
-            return command(options=values if without else cls(**values), **given)
+        def call_with_options(**arguments: Any) -> Any:
+            values = {item.name: _parse_value(item, arguments.pop(item.name)) for item in shown}
+            return command(options=values if without else cls(**values), **arguments)
 
         hints = get_type_hints(cls)
-        wrapped: Command = filled
+        wrapped: Command = call_with_options
         for item in reversed(shown):
             wrapped = _option(item, hints[item.name])(wrapped)
         return wrapped
@@ -262,15 +266,15 @@ def _click_type(kind: Any, bounds: Bounds | None = None) -> Any:
     return click.Path(path_type=Path) if kind is Path else kind
 
 
-def _read(item: Field[Any], value: Any) -> Any:
+def _parse_value(item: Field[Any], value: Any) -> Any:
     if item.name == "overlap":
-        return dict(_share(text) for text in value)
+        return dict(_parse_share(text) for text in value)
     if item.name == "groups":
         return tuple(tuple(name.strip() for name in text.split(",")) for text in value)
     return value
 
 
-def _share(text: str) -> tuple[int, float]:
+def _parse_share(text: str) -> tuple[int, float]:
     n_labels, _, share = text.partition(":")
     try:
         return int(n_labels), float(share)

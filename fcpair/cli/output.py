@@ -10,13 +10,13 @@ from time import monotonic
 from typing import Any
 
 from fcpair.cli.machine_output import print_csv, print_json
-from fcpair.cli.table import Cell, drawn, shown
-from fcpair.cli.terminal import footnote, headline, screen_width, show, tell
+from fcpair.cli.table import Cell, format_cell, format_table
+from fcpair.cli.terminal import print_footnote, print_headline, print_raw, print_wrapped, screen_width
 from fcpair.errors import InputError
-from fcpair.records import RunRecord, Sampled
+from fcpair.records import RunRecord, SampleSize
 
 LONGEST_TABLE = 1000  # rows that are printed for people
-LOOKED_AT_S = 3.0  # after which it can be said how long the rest takes
+OBSERVED_S = 3.0  # after which it can be said how long the rest takes
 LONG_S = 30.0  # so long that it is said
 
 
@@ -42,7 +42,7 @@ def emit(
     tables: Sequence[Table],
     rows: Iterable[Mapping[str, Cell]],
     simulated: str | None = None,
-    sampled: Sampled | None = None,
+    sampled: SampleSize | None = None,
 ) -> None:
     """Print a result: `tables` for people, `rows` as one CSV, `data` as JSON.
 
@@ -58,40 +58,40 @@ def emit(
         for table in tables:
             _print_table(table)
     for note in filter(None, (simulated, sampled)) if form != "json" else ():
-        tell(f"Note: {note}.", err=form == "csv")
+        print_wrapped(f"Note: {note}.", err=form == "csv")
 
 
-def drawn_field(sampled: Sampled | None) -> dict[str, Any]:
+def sampled_field(sampled: SampleSize | None) -> dict[str, Any]:
     """What JSON has of a grid of which only some cells were drawn; nothing where it is whole."""
     return {"sampled": asdict(sampled)} if sampled else {}
 
 
 def _print_table(table: Table) -> None:
     rows = table.rows[:LONGEST_TABLE]
-    lines = drawn(table.columns, rows, screen_width())
-    headline(table.title)
-    show("", *lines, "")
+    lines = format_table(table.columns, rows, screen_width())
+    print_headline(table.title)
+    print_raw("", *lines, "")
     n = len(table.rows) if table.n is None else table.n
     notes = [f"the first {len(rows):,} of {n:,} rows; {table.all_rows}"] if n > len(rows) else []
     for note in [*notes, *table.notes]:
-        footnote(note)
+        print_footnote(note)
     if notes or table.notes:
-        show()
+        print_raw()
 
 
-def done(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
+def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
     """Print what a stage did, in a line, and with which file where it took one; its notes go to standard error.
 
     `numbered`: with the number by which the run can be named.
     """
-    counts = counted({**run.counts, "run": str(run.id)} if numbered else run.counts)
-    told = f"{run.stage}: {counts}" if counts else run.stage
-    tell(told if of is None else f"{told} ({of})")
+    counts = format_counts({**run.counts, "run": str(run.id)} if numbered else run.counts)
+    line = f"{run.stage}: {counts}" if counts else run.stage
+    print_wrapped(line if of is None else f"{line} ({of})")
     for note in run.notes:
-        say(f"Note: {note}.")
+        print_message(f"Note: {note}.")
 
 
-def each(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
+def for_each_file(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
     """Take files in, one after the other, and print what came of each; one that is refused does not stop the others.
 
     Raises InputError with what is wrong with the files that were refused.
@@ -103,7 +103,7 @@ def each(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
         except InputError as error:
             refused.append(error)
         else:
-            done(run, path, numbered=run.params.get("format") != "fc-conan")
+            print_run(run, path, numbered=run.params.get("format") != "fc-conan")
     if len(paths) > 1 and refused:
         n = f"{len(refused):,} of {len(paths):,} files {'was' if len(refused) == 1 else 'were'} not taken"
         raise InputError("\n".join([n, *map(str, refused)]))
@@ -111,26 +111,26 @@ def each(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
         raise refused[0]
 
 
-def counted(counts: Mapping[str, Any]) -> str:
+def format_counts(counts: Mapping[str, Any]) -> str:
     """What was counted, in a line."""
-    return " · ".join(f"{name.replace('_', ' ')} {_count(value)}" for name, value in counts.items())
+    return " · ".join(f"{name.replace('_', ' ')} {_format_count(value)}" for name, value in counts.items())
 
 
-def _count(value: Any) -> str:
+def _format_count(value: Any) -> str:
     if isinstance(value, Mapping):
-        return " / ".join(f"{key}: {_count(item)}" for key, item in value.items()) or "none"
+        return " / ".join(f"{key}: {_format_count(item)}" for key, item in value.items()) or "none"
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
-    return shown(value)
+    return format_cell(value)
 
 
-def say(message: str) -> None:
+def print_message(message: str) -> None:
     """Tell the user something that is not the result."""
-    tell(message, err=True)
+    print_wrapped(message, err=True)
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def status_spinner(what: str) -> Iterator[None]:
     """Show on a terminal that something goes on."""
     from rich.console import Console
 
@@ -139,7 +139,7 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def outlook(what: str, clock: Callable[[], float] = monotonic) -> Callable[[int, int], None]:
+def remaining_time_reporter(what: str, clock: Callable[[], float] = monotonic) -> Callable[[int, int], None]:
     """What is called with the done and the total, and says once how long the rest takes, if that is long.
 
     It goes by the pace until then; an encoder reads long texts first, and is faster after them.
@@ -153,13 +153,13 @@ def outlook(what: str, clock: Callable[[], float] = monotonic) -> Callable[[int,
             first, is_told = (clock(), so_far, total), False
             return
         spent_s = clock() - first[0]
-        if is_told or spent_s < LOOKED_AT_S:
+        if is_told or spent_s < OBSERVED_S:
             return
         is_told = True
         rest_s = spent_s / (so_far - first[1]) * (total - so_far)
         if rest_s >= LONG_S:
             about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
-            say(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
+            print_message(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
 
     return advance
 
@@ -177,7 +177,7 @@ def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     if not console.is_interactive:
-        yield outlook(what)
+        yield remaining_time_reporter(what)
         return
     bar = Progress(*columns, console=console, transient=True)
     task = bar.add_task(what, total=None)

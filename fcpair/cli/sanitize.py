@@ -6,11 +6,11 @@ from __future__ import annotations
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"]
 # Unicode's Bidi_Control (https://www.unicode.org/reports/tr9/): with them, a line can read as another than it is.
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_INSTEAD = {**dict.fromkeys(_CONTROLS), **{code: f"<U+{code:04X}>" for code in _BIDI}}
+_REPLACEMENTS = {**dict.fromkeys(_CONTROLS), **{code: f"<U+{code:04X}>" for code in _BIDI}}
 
 
-def harmless(text: str) -> str:
+def sanitize(text: str) -> str:
     """The text without control characters (C0 but for tab and line feed, DEL, C1), and with each bidirectional control
     as a name in its place, such as `<U+202E>`.
     """
-    return text if text.isascii() and text.isprintable() else text.translate(_INSTEAD)
+    return text if text.isascii() and text.isprintable() else text.translate(_REPLACEMENTS)

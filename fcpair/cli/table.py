@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fcpair.cli.terminal import plain, width_of
+from fcpair.cli.terminal import as_displayed, width_of
 
 Cell = str | int | float | bool | None
 MARGIN, BETWEEN = 2, 3
@@ -29,7 +29,7 @@ class _Column:
         if self.numeric:
             self.whole = max(map(width_of, self.cells), default=0)
 
-    def least(self, word: int) -> int:
+    def min_width(self, word: int) -> int:
         """The width below which a number would be broken, or a word of at most `word` signs."""
         if self.numeric:
             return max(self.whole, min(width_of(self.name), SHORT))
@@ -37,24 +37,24 @@ class _Column:
         return min(self.width, max(self.whole, min(word, max(map(width_of, words), default=0))))
 
 
-def drawn(names: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
+def format_table(names: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
     """The lines of a table that is at most `width` wide; of a list of each row's cells, where that cannot be."""
-    columns = [_column(plain(name), [row[at] for row in rows]) for at, name in enumerate(names)]
+    columns = [_make_column(as_displayed(name), [row[at] for row in rows]) for at, name in enumerate(names)]
     room = width - 2 * MARGIN - BETWEEN * (len(columns) - 1)
     for word in (WORD, SHORT):
-        least = [column.least(word) for column in columns]
+        least = [column.min_width(word) for column in columns]
         if sum(least) <= room:
-            _narrow(columns, least, room)
-            return _set(columns)
-    return _as_lists(columns, width)
+            _shrink_columns(columns, least, room)
+            return _lay_out(columns)
+    return _list_lines(columns, width)
 
 
-def _column(name: str, cells: Sequence[Cell]) -> _Column:
+def _make_column(name: str, cells: Sequence[Cell]) -> _Column:
     numeric = all(isinstance(cell, int | float) or cell is None for cell in cells)
-    return _Column(name, [plain(shown(cell)) for cell in cells], numeric)
+    return _Column(name, [as_displayed(format_cell(cell)) for cell in cells], numeric)
 
 
-def shown(cell: Cell) -> str:
+def format_cell(cell: Cell) -> str:
     """A cell as people read it: thousands separated, four decimals (and no -0.0000), a dash for nothing."""
     if cell is None:
         return "-"
@@ -65,37 +65,37 @@ def shown(cell: Cell) -> str:
     return f"{cell:z.4f}" if isinstance(cell, float) else cell
 
 
-def _narrow(columns: Sequence[_Column], least: Sequence[int], room: int) -> None:
+def _shrink_columns(columns: Sequence[_Column], least: Sequence[int], room: int) -> None:
     """Take from the widest column again and again until all fit."""
     while sum(column.width for column in columns) > room:
         wide = [(column.width, at) for at, column in enumerate(columns) if column.width > least[at]]
         columns[max(wide)[1]].width -= 1
 
 
-def _set(columns: Sequence[_Column]) -> list[str]:
-    header = _beside(columns, [column.name for column in columns])
+def _lay_out(columns: Sequence[_Column]) -> list[str]:
+    header = _join_cells(columns, [column.name for column in columns])
     rule = " " + "─" * (MARGIN + BETWEEN * (len(columns) - 1) + sum(column.width for column in columns))
     rows = zip(*(column.cells for column in columns), strict=True)
-    return [*header, plain(rule), *(line for cells in rows for line in _beside(columns, cells))]
+    return [*header, as_displayed(rule), *(line for cells in rows for line in _join_cells(columns, cells))]
 
 
-def _beside(columns: Sequence[_Column], cells: Sequence[str]) -> list[str]:
+def _join_cells(columns: Sequence[_Column], cells: Sequence[str]) -> list[str]:
     """One row: as many lines as its highest cell has."""
-    parts = [fitted(cell, column.width) for column, cell in zip(columns, cells, strict=True)]
+    parts = [wrap_text(cell, column.width) for column, cell in zip(columns, cells, strict=True)]
     lines = []
     for at in range(max(map(len, parts))):
         cut = [part[at] if at < len(part) else "" for part in parts]
-        aligned = (_aligned(text, column) for text, column in zip(cut, columns, strict=True))
+        aligned = (_align(text, column) for text, column in zip(cut, columns, strict=True))
         lines.append((" " * MARGIN + (" " * BETWEEN).join(aligned)).rstrip())
     return lines
 
 
-def _aligned(text: str, column: _Column) -> str:
+def _align(text: str, column: _Column) -> str:
     space = " " * (column.width - width_of(text))
     return space + text if column.numeric else text + space
 
 
-def fitted(text: str, width: int) -> list[str]:
+def wrap_text(text: str, width: int) -> list[str]:
     """The text in lines of at most `width`, broken between words, and within those that are longer than a line."""
     lines: list[str] = []
     for whole in text.splitlines() or [""]:
@@ -107,14 +107,14 @@ def fitted(text: str, width: int) -> list[str]:
                 line = ""
             line = f"{line} {word}" if line.strip() else line + word
             while width_of(line) > width:
-                head = _head(line, width)
+                head = _fitting_head(line, width)
                 lines.append(head)
                 line = line[len(head) :]
         lines.append(line)
     return lines
 
 
-def _head(text: str, width: int) -> str:
+def _fitting_head(text: str, width: int) -> str:
     """As much of a text as fits; at least one sign of it."""
     end = 1
     while end < len(text) and width_of(text[: end + 1]) <= width:
@@ -122,7 +122,7 @@ def _head(text: str, width: int) -> str:
     return text[:end]
 
 
-def _as_lists(columns: Sequence[_Column], width: int) -> list[str]:
+def _list_lines(columns: Sequence[_Column], width: int) -> list[str]:
     """Each row as lines `name  cell`, and an empty line after it."""
     names = max(width_of(column.name) for column in columns)
     names = min(names, max(width // 3, SHORT))
@@ -132,6 +132,6 @@ def _as_lists(columns: Sequence[_Column], width: int) -> list[str]:
             pair = _Column(column.name, [], numeric=False), _Column("", [column.cells[at]], numeric=False)
             pair[0].width = names
             pair[1].width = max(width - names - MARGIN - BETWEEN, column.whole, 1)
-            lines += _beside(pair, [column.name, column.cells[at]])
+            lines += _join_cells(pair, [column.name, column.cells[at]])
         lines.append("")
     return lines[:-1]

@@ -14,12 +14,12 @@ from typing import TextIO
 
 import click
 
-from fcpair.cli.sanitize import harmless
+from fcpair.cli.sanitize import sanitize
 
 STOPPED, PIPE_CLOSED = 130, 141  # as shells have it: 128 and the number of the signal
 USUAL_WIDTH = 80
 PLAIN, ASCII = "fcpair.plain", "fcpair_ascii"
-_INSTEAD = str.maketrans(
+_REPLACEMENTS = str.maketrans(
     {
         **dict.fromkeys("─━–—−‐‑", "-"),
         **dict.fromkeys("·│┃", "|"),
@@ -37,10 +37,10 @@ _INSTEAD = str.maketrans(
 )
 
 
-def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
+def _replace_signs(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lost = error.object[error.start : error.end].translate(_INSTEAD)
+    lost = error.object[error.start : error.end].translate(_REPLACEMENTS)
     return lost.encode("ascii", "backslashreplace").decode(), error.end
 
 
@@ -61,7 +61,7 @@ def _find_codec(name: str) -> codecs.CodecInfo | None:
 
 
 codecs.register(_find_codec)
-codecs.register_error(PLAIN, _in_plain_signs)
+codecs.register_error(PLAIN, _replace_signs)
 
 
 def adapt_streams() -> None:
@@ -69,25 +69,25 @@ def adapt_streams() -> None:
 
     What is written to one that was closed before the start, as by `>&-`, goes nowhere.
     """
-    sys.stdout = sys.stdout or _nowhere()
-    sys.stderr = sys.stderr or _nowhere()
+    sys.stdout = sys.stdout or _open_devnull()
+    sys.stderr = sys.stderr or _open_devnull()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             is_ascii = codecs.lookup(stream.encoding).name == "ascii"
             stream.reconfigure(encoding=ASCII if is_ascii else None, errors=PLAIN)
 
 
-def _nowhere() -> TextIO:
+def _open_devnull() -> TextIO:
     return open(os.devnull, "w", encoding="utf-8")
 
 
-def plain(text: str) -> str:
+def as_displayed(text: str) -> str:
     """The text as standard output will show it, so that what stands below each other is measured as it is shown."""
     encoding = sys.stdout.encoding or "utf-8"
-    return harmless(text).encode(encoding, PLAIN).decode(encoding)
+    return sanitize(text).encode(encoding, PLAIN).decode(encoding)
 
 
-def has(text: str) -> bool:
+def can_encode(text: str) -> bool:
     """Whether the encoding of standard output has every sign of the text."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -105,41 +105,41 @@ def _has_width() -> bool:
     return sys.stdout.isatty() or (os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0)
 
 
-def tell(text: str = "", *, err: bool = False) -> None:
+def print_wrapped(text: str = "", *, err: bool = False) -> None:
     """Print text, its lines broken between words where the terminal would break them within one.
 
     They stay whole where nobody has said how wide a line is, and in messages that go to a file.
     """
     has_width = sys.stderr.isatty() if err else _has_width()
-    click.echo("\n".join(_fitting(text)) if has_width else harmless(text), err=err)
+    click.echo("\n".join(_wrap_to_screen(text)) if has_width else sanitize(text), err=err)
 
 
-def show(*lines: str) -> None:
+def print_raw(*lines: str) -> None:
     """Print lines as they are, however wide."""
-    click.echo(harmless("\n".join(lines)))
+    click.echo(sanitize("\n".join(lines)))
 
 
-def pour(text: str, *, end: str = "\n") -> None:
+def print_machine(text: str, *, end: str = "\n") -> None:
     """Print a part of a result for programs: as it is, unless it goes to a terminal."""
-    click.echo((harmless(text) if sys.stdout.isatty() else text) + end, nl=False)
+    click.echo((sanitize(text) if sys.stdout.isatty() else text) + end, nl=False)
 
 
-def headline(text: str) -> None:
+def print_headline(text: str) -> None:
     """Print what stands above a table, in bold."""
-    click.echo("\n".join(click.style(line, bold=True) for line in _fitting(text)))
+    click.echo("\n".join(click.style(line, bold=True) for line in _wrap_to_screen(text)))
 
 
-def footnote(text: str) -> None:
+def print_footnote(text: str) -> None:
     """Print what stands below a table."""
-    click.echo("\n".join(_fitting(f"  {text}")))
+    click.echo("\n".join(_wrap_to_screen(f"  {text}")))
 
 
-def _fitting(text: str) -> list[str]:
+def _wrap_to_screen(text: str) -> list[str]:
     width = screen_width()
-    return [part for line in plain(text).split("\n") for part in broken(line, width)]
+    return [part for line in as_displayed(text).split("\n") for part in break_line(line, width)]
 
 
-def broken(line: str, width: int) -> list[str]:
+def break_line(line: str, width: int) -> list[str]:
     """The line in parts that are at most `width` wide, each as far in as the line; broken between words alone."""
     if width_of(line) <= width:
         return [line]
@@ -169,7 +169,7 @@ def _width_of_sign(sign: str) -> int:
 
 
 @contextmanager
-def pipes_may_close() -> Iterator[None]:
+def tolerate_closed_pipes() -> Iterator[None]:
     """End with 141 when whoever reads the output has gone, as after `| head`; nothing more is printed then."""
     try:
         yield

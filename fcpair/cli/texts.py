@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import grid_option, round_option, study_option, until_the_end
-from fcpair.cli.output import say
-from fcpair.errors import InputError, StageError, nearest
+from fcpair.cli.options import close_at_end, grid_option, round_option, study_option
+from fcpair.cli.output import print_message
+from fcpair.errors import InputError, StageError, suggest_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ class Texts:
         names = [str(name) for name in self.frame.columns if name not in LINES]
         for column in columns:
             if column is not None and column not in names:
-                raise InputError(f"{self.place}: no column `{column}`; {nearest(column, names)}")
+                raise InputError(f"{self.place}: no column `{column}`; {suggest_name(column, names)}")
 
 
 def with_texts(command: Command) -> Command:
@@ -86,7 +86,7 @@ def with_texts(command: Command) -> Command:
     @grid_option
     @study_option
     @functools.wraps(command)
-    def found(
+    def call_with_texts(
         file: Path | None,
         reader: str,
         conditions: tuple[str, ...],
@@ -94,13 +94,13 @@ def with_texts(command: Command) -> Command:
         study: Any,
         grid: str | None,
         name: str | None,
-        **given: Any,
+        **arguments: Any,
     ) -> Any:
-        texts = _answered(study, grid, name) if file is None else _READERS[reader](file)
-        seed = given["seed"] if own_seed else given.pop("seed")
-        return command(texts=_chosen(texts, conditions, sample, seed), **given)
+        texts = _answers_of_round(study, grid, name) if file is None else _READERS[reader](file)
+        seed = arguments["seed"] if own_seed else arguments.pop("seed")
+        return command(texts=_select_lines(texts, conditions, sample, seed), **arguments)
 
-    return found if own_seed else _sample_seed(found)
+    return call_with_texts if own_seed else _sample_seed(call_with_texts)
 
 
 _sample_seed = click.option(
@@ -108,39 +108,39 @@ _sample_seed = click.option(
 )
 
 
-def _chosen(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:
+def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:
     """The lines that meet the conditions, and so many of them; which these are is told on standard error too."""
-    from fcpair.texts.selection import meeting, read_condition, sampled
+    from fcpair.texts.selection import filter_rows, read_condition, sample_rows
 
     if not conditions and sample is None:
         return texts
-    read = [read_condition(one) for one in conditions]
-    frame = meeting(texts.frame, read, texts.lines, texts.place)
+    parsed_conditions = [read_condition(one) for one in conditions]
+    frame = filter_rows(texts.frame, parsed_conditions, texts.lines, texts.place)
     if frame.empty:
-        raise InputError(f"{texts.place}: no line has {' and '.join(map(str, read))}")
+        raise InputError(f"{texts.place}: no line has {' and '.join(map(str, parsed_conditions))}")
     part = f"{len(frame):,} of {len(texts.frame):,} lines"
-    if read:
-        part += f" with {' and '.join(map(str, read))}"
+    if parsed_conditions:
+        part += f" with {' and '.join(map(str, parsed_conditions))}"
     unanswered = texts.unanswered
     if unanswered is not None:
         others = replace(texts, frame=unanswered)
-        unanswered = meeting(unanswered, read, others.lines, texts.place)
+        unanswered = filter_rows(unanswered, parsed_conditions, others.lines, texts.place)
     if sample is not None:
-        frame, unanswered = sampled(frame, sample, seed, texts.place), None
+        frame, unanswered = sample_rows(frame, sample, seed, texts.place), None
         part = f"{sample:,} drawn by seed {seed} from {part}"
     chosen = replace(texts, frame=frame.reset_index(drop=True), unanswered=unanswered, part=part)
-    say(f"{chosen.title}.")
+    print_message(f"{chosen.title}.")
     return chosen
 
 
-def _read(file: Path) -> Texts:
+def _read_table_file(file: Path) -> Texts:
     from fcpair.files.tables.tabular import place_of, read_table
 
     frame = read_table(file, verbatim=True)
     return Texts(frame, place_of(frame))
 
 
-def _crowdcounter(file: Path) -> Texts:
+def _read_crowdcounter_file(file: Path) -> Texts:
     from fcpair.files.corpus.crowdcounter import read_crowdcounter
     from fcpair.files.tables.tabular import place_of
 
@@ -148,13 +148,13 @@ def _crowdcounter(file: Path) -> Texts:
     return Texts(read.answers, place_of(read.answers), unanswered=read.unanswered)
 
 
-_READERS: dict[str, Callable[[Path], Texts]] = {"table": _read, "crowdcounter": _crowdcounter}
+_READERS: dict[str, Callable[[Path], Texts]] = {"table": _read_table_file, "crowdcounter": _read_crowdcounter_file}
 
 
-def _answered(study: Any, grid: str | None, name: str | None) -> Texts:
+def _answers_of_round(study: Any, grid: str | None, name: str | None) -> Texts:
     from fcpair.study import Study
 
-    opened = until_the_end(Study.open(study))
+    opened = close_at_end(Study.open(study))
     of = opened.grid(grid)
     frame = of.texts(name)
     if frame.empty:

@@ -4,53 +4,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fcpair.cli.output import say
-from fcpair.records import Kept
+from fcpair.cli.output import print_message
+from fcpair.records import KeepReason
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.records import OldSheet
 
 
-def tell_of_old_sheets(sheets: list[OldSheet], written: dict[str, int], command: str, options: str = "") -> None:
+def warn_of_old_sheets(sheets: list[OldSheet], rows_written: dict[str, int], command: str, options: str = "") -> None:
     """Say on standard error which sheets were kept, and why, and which are of somebody who left.
 
     `command` takes sheets in, with these `options`.
     """
     for sheet in sheets:
         if sheet.left:
-            say(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
+            print_message(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
         elif sheet.passed_on:
-            say(f"{sheet.path}: {sheet.person} has nothing open any more; what was taken back has gone to others")
+            print_message(
+                f"{sheet.path}: {sheet.person} has nothing open any more; what was taken back has gone to others"
+            )
         elif sheet.open:
             missing = (
                 ""
-                if sheet.person in written
+                if sheet.person in rows_written
                 else f"; {sheet.open:,} open {'cells' if options else 'pairs'} would have stood in a new one"
             )
-            first = _what_to_do(sheet, f"`fcpair {command} import {sheet.path}{options}`")
-            say(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
+            first = _advice_for(sheet, f"`fcpair {command} import {sheet.path}{options}`")
+            print_message(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
 
 
-def _what_to_do(sheet: OldSheet, import_: str) -> str:
-    if sheet.kept is Kept.ANSWERS:
+def _advice_for(sheet: OldSheet, import_: str) -> str:
+    if sheet.kept is KeepReason.ANSWERS:
         return f"Take them in with {import_}, then move it away"
-    return f"{import_} says why; move it away" if sheet.kept is Kept.UNREADABLE else "Move it away"
+    return f"{import_} says why; move it away" if sheet.kept is KeepReason.UNREADABLE else "Move it away"
 
 
 def warn_of_changes(grid: Grid) -> None:
     """Say on standard error which decisions and verdicts are older than the labels that they are about."""
     for note in grid.look_again:
-        say(f"Note: {note}.")
+        print_message(f"Note: {note}.")
 
 
-def tell_of_sampled(grid: Grid) -> None:
+def warn_of_sampled(grid: Grid) -> None:
     """Say on standard error that only some cells of the grid were drawn, where that is so."""
     if note := grid.sampled:
-        say(f"Note: {note}.")
+        print_message(f"Note: {note}.")
 
 
 def warn_of_simulated(grid: Grid) -> None:
     """Say on standard error that answers were made up, when any were."""
     if note := grid.simulated:
-        say(f"Note: {note}.")
+        print_message(f"Note: {note}.")

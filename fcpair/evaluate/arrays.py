@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, judge
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, label_ranking
 from fcpair.evaluate.measure_base import Measure
-from fcpair.stages.corpus.nearest import top
+from fcpair.stages.corpus.nearest import top_columns
 
 BLOCK_CELLS = 1_000_000  # ranked at once: 8 MB of scores, and as much again to sort them
 
@@ -41,12 +41,14 @@ def measure_arrays(
     depth = min(max((measure.depth or scores.shape[1] for measure in measures), default=1), scores.shape[1])
     rows = max(1, BLOCK_CELLS // scores.shape[1])
     blocks = ((scores[start : start + rows], labels[start : start + rows]) for start in range(0, len(scores), rows))
-    return np.concatenate([_measured(*block, measures, depth) for block in blocks])
+    return np.concatenate([_measure_block(*block, measures, depth) for block in blocks])
 
 
-def _measured(
+def _measure_block(
     scores: NDArray[np.float64], labels: NDArray[np.int8], measures: Sequence[Measure], depth: int
 ) -> NDArray[np.float64]:
     """The measures of the first `depth` ranks, shape `(n_hs, n_measures)`."""
-    judged = judge(top(scores.astype(np.float64, copy=False), depth), labels.astype(np.int8, copy=False))
+    judged = label_ranking(
+        top_columns(scores.astype(np.float64, copy=False), depth), labels.astype(np.int8, copy=False)
+    )
     return np.array([measure(judged) for measure in measures]).reshape(len(measures), len(scores)).T

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.evaluate.graded import highest_ndcg, lowest_ndcg
-from fcpair.evaluate.judged_rankings import POSITIVE, UNJUDGED, Judged, counted_right, left_out
+from fcpair.evaluate.judged_rankings import POSITIVE, UNJUDGED, Judged, assume_relevant, drop_unjudged
 from fcpair.evaluate.measure_base import Measure
 
 
@@ -37,20 +37,20 @@ def readings(measure: Measure, judged: Judged) -> Readings:
     score = measure(judged)
     if not measure.bounded:
         return Readings(score)
-    right = measure(counted_right(judged))
-    ends = (score, right) if measure.rises else _ends(measure, judged)
-    return Readings(score, measure(left_out(judged)), right, *ends)
+    right = measure(assume_relevant(judged))
+    ends = (score, right) if measure.rises else _lowest_and_highest(measure, judged)
+    return Readings(score, measure(drop_unjudged(judged)), right, *ends)
 
 
-def _ends(measure: Measure, judged: Judged) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _lowest_and_highest(measure: Measure, judged: Judged) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if not (judged.graded and measure.graded):
-        return lowest(measure, judged), highest(measure, judged)
+        return lowest_value(measure, judged), highest_value(measure, judged)
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     below, k = judged.n_unjudged - unjudged.sum(axis=1), measure.depth or judged.labels.shape[1]
     return lowest_ndcg(judged.graded, unjudged, below, k), highest_ndcg(judged.graded, unjudged, k)
 
 
-def highest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
+def highest_value(measure: Measure, judged: Judged) -> NDArray[np.float64]:
     """The greatest value that labels of the unjudged pairs could give, shape `(n_hs,)`.
 
     With a given number of new positives above the cut a measure is greatest when they stand highest, and a new positive
@@ -59,11 +59,11 @@ def highest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     nth = np.cumsum(unjudged, axis=1)
     none = np.zeros_like(judged.n_unjudged)
-    tried = (_turned(measure, judged, unjudged & (nth <= n), none) for n in _counts(unjudged))
-    return np.asarray(np.max(np.stack(list(tried)), axis=0))
+    values = (_measure_turned(measure, judged, unjudged & (nth <= n), none) for n in _possible_counts(unjudged))
+    return np.asarray(np.max(np.stack(list(values)), axis=0))
 
 
-def lowest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
+def lowest_value(measure: Measure, judged: Judged) -> NDArray[np.float64]:
     """The least value that labels of the unjudged pairs could give, shape `(n_hs,)`.
 
     It is reached when every unjudged pair below the cut is positive, which never helps, and of those above the cut some
@@ -72,19 +72,21 @@ def lowest(measure: Measure, judged: Judged) -> NDArray[np.float64]:
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
     nth_from_below = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
     below = judged.n_unjudged - unjudged.sum(axis=1)
-    tried = (_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _counts(unjudged))
-    return np.asarray(np.min(np.stack(list(tried)), axis=0))
+    values = (
+        _measure_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _possible_counts(unjudged)
+    )
+    return np.asarray(np.min(np.stack(list(values)), axis=0))
 
 
-def _counts(unjudged: NDArray[np.bool_]) -> range:
+def _possible_counts(unjudged: NDArray[np.bool_]) -> range:
     return range(int(unjudged.sum(axis=1).max(initial=0)) + 1)
 
 
-def _turned(
-    measure: Measure, judged: Judged, turned: NDArray[np.bool_], below: NDArray[np.int64]
+def _measure_turned(
+    measure: Measure, judged: Judged, is_turned: NDArray[np.bool_], below: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The measure when the ranks in `turned`, and so many pairs below the cut, are positive after all."""
-    new = turned.sum(axis=1) + below
-    labels = np.where(turned, np.int8(POSITIVE), judged.labels[:, : measure.depth])
-    counts = {"n_positive": judged.n_positive + new, "n_unjudged": judged.n_unjudged - new}
+    n_new = is_turned.sum(axis=1) + below
+    labels = np.where(is_turned, np.int8(POSITIVE), judged.labels[:, : measure.depth])
+    counts = {"n_positive": judged.n_positive + n_new, "n_unjudged": judged.n_unjudged - n_new}
     return measure(replace(judged, labels=labels, **counts))

@@ -10,8 +10,8 @@ from fcpair.evaluate.ranking import System
 from fcpair.evaluate.rerank import Cross, Rerank
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.evaluate.trec_run import Run
-from fcpair.params import Evaluate, once
-from fcpair.stages.questions.named_values import read_named
+from fcpair.params import Evaluate, check_unique
+from fcpair.stages.questions.named_values import parse_named
 from fcpair.stages.stats.paired_tests import check_resamples
 
 SHOWN = 60  # characters of a name that is far too long
@@ -28,7 +28,7 @@ def parse_system(text: str) -> System:
             the hundred.
     """
     try:
-        system: System = read_named(text, SYSTEMS, "system")
+        system: System = parse_named(text, SYSTEMS, "system")
         str(system)  # as deep as its reading, and needed by all who have it
     except RecursionError:
         raise InputError(f"system `{text[:SHOWN]}...`: too many systems stand in one another") from None
@@ -38,5 +38,5 @@ def parse_system(text: str) -> System:
 def check_evaluation(options: Evaluate) -> None:
     """Raise InputError for a system, a measure or a number of resamples that cannot be, or for a name given twice."""
     check_resamples(options.resamples)
-    once("system", [str(parse_system(system)) for system in options.systems])
-    once("measure", [str(parse_measure(measure, options.k)) for measure in options.measures])
+    check_unique("system", [str(parse_system(system)) for system in options.systems])
+    check_unique("measure", [str(parse_measure(measure, options.k)) for measure in options.measures])

@@ -11,16 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.evaluate.bounds import Readings, readings
-from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, Grades, Judged, counted_right, judge, left_out, of
+from fcpair.evaluate.judged_rankings import (
+    NEGATIVE,
+    POSITIVE,
+    Grades,
+    Judged,
+    assume_relevant,
+    drop_unjudged,
+    label_ranking,
+    select_hs,
+)
 from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import JudgedAt
 from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, SystemFacts, TierFacts
-from fcpair.evaluate.random_baseline import expected
+from fcpair.evaluate.random_baseline import expected_value
 from fcpair.evaluate.ranking import Ranking, System
-from fcpair.evaluate.summary import spreads
+from fcpair.evaluate.summary import tier_spreads
 from fcpair.evaluate.systems import Random
 from fcpair.params import NoPositives
-from fcpair.stages.stats.bayesian_bootstrap import LEAST_HS, METHOD, intervals
+from fcpair.stages.stats.bayesian_bootstrap import LEAST_HS, METHOD, mean_intervals
 from fcpair.stages.stats.paired_tests import holm, kendall, randomisation
 
 NO_HS = "no HS of the tier has an appropriate CN in the pool"
@@ -53,7 +62,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _MeasuredTier:
     """A tier as it is measured: each system's ranking beside its labels, for the HS that count."""
 
     tier: str
@@ -84,14 +93,19 @@ def evaluate(
         SystemFacts(str(system), name, ranking.notes, ranking.model)
         for system, name, ranking in zip(systems, names, rankings, strict=True)
     ]
-    parts = [_part(tier, rankings, options.no_positives) for tier in tiers]
+    parts = [_measured_tier(tier, rankings, options.no_positives) for tier in tiers]
     values = [_values(part, measures) for part in parts]
     scores = [
         score
         for part, value in zip(parts, values, strict=True)
-        for score in (*_scores(part, value, names, measures, options), *_chances(part, systems, names, measures))
+        for score in (
+            *_scores(part, value, names, measures, options),
+            *_expected_scores(part, systems, names, measures),
+        )
     ]
-    baselines = [_without_draws(part, value, systems, measures) for part, value in zip(parts, values, strict=True)]
+    baselines = [
+        _scores_without_draws(part, value, systems, measures) for part, value in zip(parts, values, strict=True)
+    ]
     compared = [at for at, measure in enumerate(measures) if not isinstance(measure, JudgedAt)]
     return Outcome(
         pool=pool,
@@ -99,10 +113,10 @@ def evaluate(
         resamples=options.resamples,
         seed=options.seed,
         measures=tuple(str(measure) for measure in measures),
-        tiers=tuple(_facts(tier) for tier in tiers),
+        tiers=tuple(_tier_facts(tier) for tier in tiers),
         systems=tuple(facts),
         scores=tuple(scores),
-        spreads=tuple(spreads(scores, [measures[at] for at in compared])),
+        spreads=tuple(tier_spreads(scores, [measures[at] for at in compared])),
         comparisons=tuple(
             test
             for part, value in zip(parts, values, strict=True)
@@ -116,11 +130,11 @@ def evaluate(
 
 def short_names(systems: Sequence[System]) -> list[str]:
     """The short names of systems; the full one of those whose short name is not theirs alone."""
-    short = [system.short for system in systems]
+    short = [system.short_name for system in systems]
     return [name if short.count(name) == 1 else str(system) for name, system in zip(short, systems, strict=True)]
 
 
-def _facts(tier: TierLabels) -> TierFacts:
+def _tier_facts(tier: TierLabels) -> TierFacts:
     labels = tier.labels[tier.there]
     positive = labels == POSITIVE
     return TierFacts(
@@ -136,21 +150,27 @@ def _facts(tier: TierLabels) -> TierFacts:
     )
 
 
-def _part(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> _Part:
-    counted = tier.there
+def _measured_tier(tier: TierLabels, rankings: Sequence[Ranking], no_positives: NoPositives) -> _MeasuredTier:
+    is_counted = tier.there
     if no_positives == "leave_out":
-        counted = counted & (tier.labels == POSITIVE).any(axis=1)
-    judged = tuple(of(judge(ranking.order, tier.labels, tier.grades), counted) for ranking in rankings)
-    return _Part(tier.tier, judged, int(counted.sum()))
+        is_counted = is_counted & (tier.labels == POSITIVE).any(axis=1)
+    judged = tuple(
+        select_hs(label_ranking(ranking.order, tier.labels, tier.grades), is_counted) for ranking in rankings
+    )
+    return _MeasuredTier(tier.tier, judged, int(is_counted.sum()))
 
 
-def _values(part: _Part, measures: Sequence[Measure]) -> NDArray[np.float64]:
+def _values(part: _MeasuredTier, measures: Sequence[Measure]) -> NDArray[np.float64]:
     """The score of each HS, system and measure, shape `(n, n_systems, n_measures)`."""
     return np.stack([np.stack([measure(judged) for measure in measures], axis=1) for judged in part.judged], axis=1)
 
 
 def _scores(
-    part: _Part, values: NDArray[np.float64], names: Sequence[str], measures: Sequence[Measure], options: Options
+    part: _MeasuredTier,
+    values: NDArray[np.float64],
+    names: Sequence[str],
+    measures: Sequence[Measure],
+    options: Options,
 ) -> Iterator[Score]:
     low, high = _intervals(part, values, measures, options)
     for row, (name, judged) in enumerate(zip(names, part.judged, strict=True)):
@@ -159,34 +179,34 @@ def _scores(
             ends: dict[str, Any] = (
                 {"low": float(low[row, at]), "high": float(high[row, at])} if part.n >= LEAST_HS else {}
             )
-            yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=_why(part.n))
+            yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=_undefined_reason(part.n))
 
 
 def _intervals(
-    part: _Part, values: NDArray[np.float64], measures: Sequence[Measure], options: Options
+    part: _MeasuredTier, values: NDArray[np.float64], measures: Sequence[Measure], options: Options
 ) -> tuple[NDArray[np.float64], ...]:
     """The lower and the upper bounds, each of shape `(n_systems, n_measures)`."""
-    reach = np.array([[measure.reach(judged) for measure in measures] for judged in part.judged])
+    reach = np.array([[measure.score_range(judged) for measure in measures] for judged in part.judged])
     flat = values.reshape(len(values), values.shape[1] * values.shape[2])
-    found = intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
-    return tuple(bound.reshape(values.shape[1:]) for bound in found)
+    bounds = mean_intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
+    return tuple(bound.reshape(values.shape[1:]) for bound in bounds)
 
 
-def _why(n: int) -> str | None:
+def _undefined_reason(n: int) -> str | None:
     """Why a mean over so many HS, or its interval, is undefined."""
     if not n:
         return NO_HS
     return f"{n} HS give{'s' * (n == 1)} no interval; it takes {LEAST_HS} or more" if n < LEAST_HS else None
 
 
-def _means(read: Readings, n: int) -> dict[str, Any]:
+def _means(reading: Readings, n: int) -> dict[str, Any]:
     """The mean of each reading over the HS; None where there are none."""
-    there = {name: values for name, values in vars(read).items() if values is not None}
-    return {name: float(values.mean()) if n else None for name, values in there.items()}
+    defined = {name: values for name, values in vars(reading).items() if values is not None}
+    return {name: float(values.mean()) if n else None for name, values in defined.items()}
 
 
-def _chances(
-    part: _Part, systems: Sequence[System], names: Sequence[str], measures: Sequence[Measure]
+def _expected_scores(
+    part: _MeasuredTier, systems: Sequence[System], names: Sequence[str], measures: Sequence[Measure]
 ) -> Iterator[Score]:
     """The exact expectation of a random order, once for each system that ranks so."""
     for system, name, pool in zip(systems, names, part.judged, strict=True):
@@ -196,51 +216,54 @@ def _chances(
             yield Score(part.tier, name, str(measure), part.n, **means, expected=True, undefined=undefined)
 
 
-def _without_draws(
-    part: _Part, values: NDArray[np.float64], systems: Sequence[System], measures: Sequence[Measure]
+def _scores_without_draws(
+    part: _MeasuredTier, values: NDArray[np.float64], systems: Sequence[System], measures: Sequence[Measure]
 ) -> NDArray[np.float64]:
     """The scores that systems are ranked by, `(n, n_systems, n_measures)`: of a random order its expectation.
 
     Tests take the draw: signs may be turned where both of two scores could have been the other's, and an expectation
     could not. A measure that nearly every order makes 1 is above its expectation in nearly every HS.
     """
-    found = values.copy()
+    expected_values = values.copy()
     for at, (system, pool) in enumerate(zip(systems, part.judged, strict=True)):
         if isinstance(system, Random):
-            found[:, at] = np.stack([expected(measure, pool) for measure in measures], axis=1)
-    return found
+            expected_values[:, at] = np.stack([expected_value(measure, pool) for measure in measures], axis=1)
+    return expected_values
 
 
 def _expected_readings(measure: Measure, pool: Judged) -> Readings:
-    score = expected(measure, pool)
+    score = expected_value(measure, pool)
     if not measure.bounded:
         return Readings(score)
-    return Readings(score, expected(measure, left_out(pool)), expected(measure, counted_right(pool)))
+    return Readings(score, expected_value(measure, drop_unjudged(pool)), expected_value(measure, assume_relevant(pool)))
 
 
 def _comparisons(
-    part: _Part, values: NDArray[np.float64], names: Sequence[str], measure: str, options: Options
+    part: _MeasuredTier, values: NDArray[np.float64], names: Sequence[str], measure: str, options: Options
 ) -> Iterator[Comparison]:
     """The tests of every two systems on one tier and measure; `values` has the shape `(n, n_systems)`."""
     pairs = list(combinations(range(len(names)), 2))
     if not pairs or not part.n:
         return
-    one, other = zip(*pairs, strict=True)
-    differences = values[:, list(one)] - values[:, list(other)]
+    firsts, seconds = zip(*pairs, strict=True)
+    differences = values[:, list(firsts)] - values[:, list(seconds)]
     p = randomisation(differences, options.resamples, options.seed)
     for (a, b), mean, single, corrected in zip(pairs, differences.mean(axis=0), p, holm(p), strict=True):
-        found = (float(mean), float(single), float(corrected))
-        yield Comparison(part.tier, measure, names[a], names[b], part.n, *found)
+        figures = (float(mean), float(single), float(corrected))
+        yield Comparison(part.tier, measure, names[a], names[b], part.n, *figures)
 
 
 def _concordances(
-    parts: Sequence[_Part], values: Sequence[NDArray[np.float64]], measures: Sequence[Measure], compared: Sequence[int]
+    parts: Sequence[_MeasuredTier],
+    values: Sequence[NDArray[np.float64]],
+    measures: Sequence[Measure],
+    compared: Sequence[int],
 ) -> Iterator[Concordance]:
     for at in compared:
-        for one, other in combinations(range(len(parts)), 2):
-            if parts[one].n and parts[other].n:
-                tau, why = kendall(*(values[tier][:, :, at].mean(axis=0) for tier in (one, other)))
+        for tier_a, tier_b in combinations(range(len(parts)), 2):
+            if parts[tier_a].n and parts[tier_b].n:
+                tau, why = kendall(*(values[tier][:, :, at].mean(axis=0) for tier in (tier_a, tier_b)))
             else:
                 tau, why = None, NO_HS
-            n_systems = values[one].shape[1]
-            yield Concordance(str(measures[at]), parts[one].tier, parts[other].tier, n_systems, tau, why)
+            n_systems = values[tier_a].shape[1]
+            yield Concordance(str(measures[at]), parts[tier_a].tier, parts[tier_b].tier, n_systems, tau, why)

@@ -49,7 +49,7 @@ def discounts(k: int) -> Values:
     return np.asarray(1 / np.log2(np.arange(2, k + 2)))
 
 
-def ideal(counts: NDArray[np.int64], k: int) -> Values:
+def ideal_gain_of_counts(counts: NDArray[np.int64], k: int) -> Values:
     """The discounted gain of `counts` pairs on top, cut at `k`, shape as given."""
     n_gained = np.minimum(counts, k)
     sums = np.concatenate(([0.0], np.cumsum(discounts(n_gained.max(initial=0)))))
@@ -58,7 +58,7 @@ def ideal(counts: NDArray[np.int64], k: int) -> Values:
 
 def ideal_gain(graded: Graded, k: int) -> Values:
     """The discounted gain of the ideal ranking, shape `(n_hs,)`."""
-    return np.asarray(ideal(graded.counts, k) @ graded.steps)
+    return np.asarray(ideal_gain_of_counts(graded.counts, k) @ graded.steps)
 
 
 def gain(graded: Graded, k: int) -> Values:
@@ -88,9 +88,9 @@ def lowest_ndcg(graded: Graded, unjudged: NDArray[np.bool_], n_below: NDArray[np
     added = np.cumsum(np.pad(_unjudged_first(weight, unjudged)[:, ::-1], ((0, 0), (1, 0))), axis=1)
     # reversed, the zeros of judged ranks come first: n of the lowest stand at column n + number of judged ranks
     n_judged = (~unjudged).sum(axis=1)
-    tried = np.arange(added.shape[1]) - n_judged[:, None]
-    counts = graded.counts[:, :, None] + (n_below[:, None] + np.maximum(tried, 0))[:, None, :]
-    whole = np.einsum("hln,l->hn", ideal(counts, k), graded.steps)
+    n_tried = np.arange(added.shape[1]) - n_judged[:, None]
+    counts = graded.counts[:, :, None] + (n_below[:, None] + np.maximum(n_tried, 0))[:, None, :]
+    whole = np.einsum("hln,l->hn", ideal_gain_of_counts(counts, k), graded.steps)
     part = gain(graded, k)[:, None] + graded.levels[-1] * added
     return np.asarray(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0).min(axis=1))
 
@@ -106,16 +106,16 @@ def highest_ndcg(graded: Graded, unjudged: NDArray[np.bool_], k: int) -> Values:
     first = _unjudged_first(unjudged * discounts(unjudged.shape[1]), unjudged)
     added = np.cumsum(np.pad(first, ((0, 0), (1, 0))), axis=1)
     n = np.minimum(np.arange(added.shape[1]), unjudged.sum(axis=1)[:, None])
-    ideals = ideal(graded.counts[:, :, None] + n[:, None, :], k)
-    known, best = gain(graded, k), np.zeros(len(n))
+    ideals = ideal_gain_of_counts(graded.counts[:, :, None] + n[:, None, :], k)
+    known_gain, best = gain(graded, k), np.zeros(len(n))
     for _ in range(MOST_STEPS):
         at = (added[:, None, :] - best[:, None, None] * ideals).argmax(axis=2)
-        part = known + np.take_along_axis(added, at, axis=1) @ graded.steps
+        part = known_gain + np.take_along_axis(added, at, axis=1) @ graded.steps
         whole = np.take_along_axis(ideals, at[:, :, None], axis=2)[:, :, 0] @ graded.steps
-        found = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
-        if (found <= best + CLOSE).all():
+        ratios = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+        if (ratios <= best + CLOSE).all():
             break
-        best = np.maximum(found, best)
+        best = np.maximum(ratios, best)
     return np.asarray(best)
 
 

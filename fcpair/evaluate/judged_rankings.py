@@ -45,7 +45,7 @@ class Grades:
     levels: NDArray[np.int64]
 
 
-def judge(order: NDArray[np.int64], labels: NDArray[np.int8], grades: Grades | None = None) -> Judged:
+def label_ranking(order: NDArray[np.int64], labels: NDArray[np.int8], grades: Grades | None = None) -> Judged:
     """Put the labels of a pool in a system's order.
 
     Args:
@@ -60,7 +60,7 @@ def judge(order: NDArray[np.int64], labels: NDArray[np.int8], grades: Grades | N
     return Judged(at_ranks, n_positive, n_negative, labels.shape[1] - n_positive - n_negative, graded)
 
 
-def counted_right(judged: Judged) -> Judged:
+def assume_relevant(judged: Judged) -> Judged:
     """The same with every unjudged pair counted as positive, and of the greatest grade."""
     unjudged, graded = judged.labels == UNJUDGED, judged.graded
     labels = np.where(unjudged, np.int8(POSITIVE), judged.labels)
@@ -71,21 +71,21 @@ def counted_right(judged: Judged) -> Judged:
     return replace(judged, labels=labels, n_positive=n_positive, n_unjudged=none, graded=graded)
 
 
-def left_out(judged: Judged) -> Judged:
+def drop_unjudged(judged: Judged) -> Judged:
     """The condensed lists: the same with every unjudged pair taken out, and those below moved up.
 
     Sakai 2007, https://doi.org/10.1145/1277741.1277756.
     """
     unjudged = judged.labels == UNJUDGED
-    kept_first = np.argsort(unjudged, axis=1, kind="stable")
-    labels = np.take_along_axis(np.where(unjudged, np.int8(ABSENT), judged.labels), kept_first, axis=1)
+    order = np.argsort(unjudged, axis=1, kind="stable")
+    labels = np.take_along_axis(np.where(unjudged, np.int8(ABSENT), judged.labels), order, axis=1)
     graded = judged.graded
     if graded:
-        graded = replace(graded, at_ranks=np.take_along_axis(graded.at_ranks, kept_first, axis=1))
+        graded = replace(graded, at_ranks=np.take_along_axis(graded.at_ranks, order, axis=1))
     return replace(judged, labels=labels, n_unjudged=np.zeros_like(judged.n_unjudged), graded=graded)
 
 
-def of(judged: Judged, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Judged:
+def select_hs(judged: Judged, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Judged:
     """The same for some of the HS only."""
     graded = judged.graded
     if graded:

@@ -9,8 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.llm_picking import Picks, Request, choose, cost_of, examples, notes_on, request
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, by_rank
+from fcpair.evaluate.llm_picking import (
+    Picks,
+    Request,
+    build_request,
+    collect_picks,
+    cost_of,
+    format_examples,
+    pick_notes,
+)
+from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
 from fcpair.models.prompt import model_record
 
 
@@ -38,12 +46,12 @@ class Llm(System):
         Raises:
             ServiceError: the service gives no usable answer; one that names no CN of the pool is none.
         """
-        choices = choose(self._requests(search), search.progress)
+        choices = collect_picks(self._requests(search), search.progress)
         depth = min(self.n, len(search.cn))
         order = np.array([[*choice.at, *[NOTHING] * (depth - len(choice.at))] for choice in choices], np.int64)
         by_hs = dict(zip(search.hs_ids, choices, strict=True))
-        notes = (*notes_on(by_hs, "in the pool"), *_fewer(by_hs, depth))
-        return by_rank(order, notes, model_record(self.of, (choice.model for choice in choices)))
+        notes = (*pick_notes(by_hs, "in the pool"), *_short_answer_notes(by_hs, depth))
+        return rank_without_scores(order, notes, model_record(self.of, (choice.model for choice in choices)))
 
     def cost(self, search: Search) -> Cost:
         """What is asked for the HS whose answers are not kept yet."""
@@ -51,12 +59,14 @@ class Llm(System):
 
     def _requests(self, search: Search) -> list[Request]:
         pool: Sequence[int] = range(len(search.cn))
-        return [request(self.of, search, hs, pool, min(self.n, len(pool))) for hs in range(len(search.hs))]
+        return [build_request(self.of, search, hs, pool, min(self.n, len(pool))) for hs in range(len(search.hs))]
 
 
-def _fewer(choices: dict[int, Picks], n: int) -> list[str]:
-    found = {hs: str(len(choice.at)) for hs, choice in choices.items() if len(choice.at) < n}
-    if not found:
+def _short_answer_notes(choices: dict[int, Picks], n: int) -> list[str]:
+    short_answers = {hs: str(len(choice.at)) for hs, choice in choices.items() if len(choice.at) < n}
+    if not short_answers:
         return []
-    left = "the ranks that are left hold nothing"
-    return [f"answers that name fewer than {n}: {len(found)} of {len(choices)} ({examples(found)}); {left}"]
+    note = "the ranks that are left hold nothing"
+    return [
+        f"answers that name fewer than {n}: {len(short_answers)} of {len(choices)} ({format_examples(short_answers)}); {note}"
+    ]

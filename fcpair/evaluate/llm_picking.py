@@ -10,7 +10,17 @@ from typing import Any
 
 from fcpair.evaluate.ranking import NOTHING, Cost, Search
 from fcpair.models.encode import Progress
-from fcpair.models.prompt import BrokenReply, Prompt, Reply, about, keep, recall, reported, tokens, unfenced
+from fcpair.models.prompt import (
+    BrokenReply,
+    Prompt,
+    Reply,
+    cache_answer,
+    n_prompt_tokens,
+    prompt_subject,
+    read_cached,
+    reported_model,
+    strip_fence,
+)
 from fcpair.models.service import Service
 
 EXAMPLES = 5  # HS that a note names
@@ -50,28 +60,28 @@ class Request:
     given: Mapping[int, int]
     n: int
 
-    def recall(self) -> Picks | None:
+    def read_cached_picks(self) -> Picks | None:
         """What was named when this was asked before; None where it has to be asked."""
-        return recall(self.prompt, self._read)
+        return read_cached(self.prompt, self._read_picks)
 
-    def ask(self) -> Picks:
+    def query(self) -> Picks:
         """Ask the service that the environment names, and keep the answer; raises ServiceError."""
         service = Service.from_environment()
-        answer, choice = service.ask(self.prompt, self._checked)
-        keep(self.prompt, answer, service.base_url)
+        answer, choice = service.query(self.prompt, self._check_payload)
+        cache_answer(self.prompt, answer, service.base_url)
         return choice
 
-    def _checked(self, payload: Any) -> tuple[Reply, Picks]:
-        answer = Reply(_content(payload), reported(payload))
-        return answer, self._read(answer)
+    def _check_payload(self, payload: Any) -> tuple[Reply, Picks]:
+        answer = Reply(_message_content(payload), reported_model(payload))
+        return answer, self._read_picks(answer)
 
-    def _read(self, answer: Reply) -> Picks:
+    def _read_picks(self, answer: Reply) -> Picks:
         """What an answer names; BrokenReply where it names no CN that was given."""
-        listed = _listed(answer.said)
+        ranked = _parse_ranking(answer.said)
         at: list[int] = []
         unknown, repeated = [], []
-        for named in listed[: self.n]:
-            position = self.given.get(_as_id(named), NOTHING)
+        for named in ranked[: self.n]:
+            position = self.given.get(_parse_id(named), NOTHING)
             if position == NOTHING:
                 unknown.append(json.dumps(named, ensure_ascii=False)[:_SHOWN])
             elif position in at:
@@ -80,34 +90,36 @@ class Request:
             at.append(position)
         if all(position == NOTHING for position in at):
             raise BrokenReply("it named none of the ids that it was given" if at else "it named nothing")
-        return Picks(tuple(at), tuple(unknown), tuple(repeated), len(listed) - len(at), answer.model)
+        return Picks(tuple(at), tuple(unknown), tuple(repeated), len(ranked) - len(at), answer.model)
 
 
-def request(model: str, search: Search, hs: int, given: Sequence[int], n: int) -> Request:
+def build_request(model: str, search: Search, hs: int, positions: Sequence[int], n: int) -> Request:
     """Put the CNs at the positions `given` of the pool before a model, in that order, for the HS in row `hs`."""
-    replies = [{"id": search.cn_ids[at], "text": search.cn[at]} for at in given]
+    replies = [{"id": search.cn_ids[at], "text": search.cn[at]} for at in positions]
     lines = [json.dumps(line, ensure_ascii=False) for line in ({"message": search.hs[hs]}, *replies)]
     messages = [
-        {"role": "system", "content": _TASK.format(n=n, given=len(given))},
+        {"role": "system", "content": _TASK.format(n=n, given=len(positions))},
         {"role": "user", "content": "\n".join(lines)},
     ]
     body = {"model": model, "messages": messages, "temperature": 0, "seed": 0}
-    prompt = Prompt("chat/completions", body, about(f"HS {search.hs_ids[hs]}", search.hs[hs]))
-    return Request(prompt, {search.cn_ids[at]: at for at in given}, n)
+    prompt = Prompt("chat/completions", body, prompt_subject(f"HS {search.hs_ids[hs]}", search.hs[hs]))
+    return Request(prompt, {search.cn_ids[at]: at for at in positions}, n)
 
 
-def choose(requests: Sequence[Request | None], progress: Progress | None) -> list[Picks]:
+def collect_picks(requests: Sequence[Request | None], progress: Progress | None) -> list[Picks]:
     """What is named for each request, asked only where it was not asked before; an empty choice for None.
 
     Raises:
         ServiceError: the service gives no usable answer.
     """
-    choices = [one.recall() if one else Picks() for one in requests]
+    choices = [request_.read_cached_picks() if request_ else Picks() for request_ in requests]
     missing = [
-        (row, one) for row, (one, choice) in enumerate(zip(requests, choices, strict=True)) if one and not choice
+        (row, request_)
+        for row, (request_, choice) in enumerate(zip(requests, choices, strict=True))
+        if request_ and not choice
     ]
-    for done, (row, one) in enumerate(missing, 1):
-        choices[row] = one.ask()
+    for done, (row, request_) in enumerate(missing, 1):
+        choices[row] = request_.query()
         if progress:
             progress(done, len(missing))
     return [choice for choice in choices if choice]
@@ -115,35 +127,35 @@ def choose(requests: Sequence[Request | None], progress: Progress | None) -> lis
 
 def cost_of(requests: Sequence[Request | None]) -> Cost:
     """What `choose` asks of the service."""
-    asked = [one for one in requests if one]
-    missing = [one.prompt for one in asked if one.recall() is None]
-    return Cost(len(asked), len(asked) - len(missing), tokens(missing))
+    needed = [request_ for request_ in requests if request_]
+    missing = [request_.prompt for request_ in needed if request_.read_cached_picks() is None]
+    return Cost(len(needed), len(needed) - len(missing), n_prompt_tokens(missing))
 
 
-def notes_on(choices: Mapping[int, Picks], given: str) -> Iterator[str]:
+def pick_notes(choices: Mapping[int, Picks], id_scope: str) -> Iterator[str]:
     """What a reader must know of choices, by the ids of their HS; `given` says what an unknown id is not."""
     n_named, n_answers = sum(len(choice.at) for choice in choices.values()), len(choices)
-    wrong = "each keeps its rank and counts as wrong"
+    consequence = "each keeps its rank and counts as wrong"
     unknown = {hs: ", ".join(choice.unknown) for hs, choice in choices.items() if choice.unknown}
     repeated = {hs: ", ".join(choice.repeated) for hs, choice in choices.items() if choice.repeated}
     beyond = {hs: f"{choice.beyond} more" for hs, choice in choices.items() if choice.beyond}
     if unknown:
         n = sum(len(choice.unknown) for choice in choices.values())
-        yield f"named ids that are not {given}: {n} of {n_named} ({examples(unknown)}); {wrong}"
+        yield f"named ids that are not {id_scope}: {n} of {n_named} ({format_examples(unknown)}); {consequence}"
     if repeated:
         n = sum(len(choice.repeated) for choice in choices.values())
-        yield f"ids that are named again for the same HS: {n} of {n_named} ({examples(repeated)}); {wrong}"
+        yield f"ids that are named again for the same HS: {n} of {n_named} ({format_examples(repeated)}); {consequence}"
     if beyond:
-        yield f"answers that name more than was asked for: {len(beyond)} of {n_answers} ({examples(beyond)}); ignored"
+        yield f"answers that name more than was asked for: {len(beyond)} of {n_answers} ({format_examples(beyond)}); ignored"
 
 
-def examples(found: Mapping[int, str]) -> str:
+def format_examples(text_by_hs: Mapping[int, str]) -> str:
     """The first few of what was found, by the ids of the HS."""
-    named = [f"HS {hs}: {what}" for hs, what in list(found.items())[:EXAMPLES]]
-    return "; ".join([*named, *(["..."] if len(found) > EXAMPLES else [])])
+    named = [f"HS {hs}: {what}" for hs, what in list(text_by_hs.items())[:EXAMPLES]]
+    return "; ".join([*named, *(["..."] if len(text_by_hs) > EXAMPLES else [])])
 
 
-def _content(payload: Any) -> str:
+def _message_content(payload: Any) -> str:
     try:
         content = payload["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError):
@@ -153,19 +165,19 @@ def _content(payload: Any) -> str:
     return content
 
 
-def _listed(content: Any) -> list[Any]:
+def _parse_ranking(content: Any) -> list[Any]:
     """The list `ranking` of a JSON object, bare or in a ```json fence."""
     try:
-        found = json.loads(unfenced(content) if isinstance(content, str) else content)
+        parsed = json.loads(strip_fence(content) if isinstance(content, str) else content)
     except (ValueError, TypeError, RecursionError):
-        found = None
-    ranking = found.get("ranking") if isinstance(found, dict) else None
+        parsed = None
+    ranking = parsed.get("ranking") if isinstance(parsed, dict) else None
     if not isinstance(ranking, list):
         raise BrokenReply('its message is not {"ranking": [...]}')
     return ranking
 
 
-def _as_id(named: Any) -> int:
+def _parse_id(named: Any) -> int:
     """An id that is given as a whole number or as a string of digits; NOTHING for anything else."""
     if isinstance(named, str) and _ID.fullmatch(named.strip()):
         return int(named)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.evaluate.judged_rankings import Judged
-from fcpair.stages.questions.named_values import Named
+from fcpair.stages.questions.named_values import NamedValue
 
 LARGEST_CUT = 10**18 - 1  # deeper than any pool, and a number that fits in every array
 
 
 @dataclass(frozen=True)
-class Measure(Named):
+class Measure(NamedValue):
     """A figure for each HS. It is called with a Judged and gives values of shape `(n_hs,)`.
 
     `rises`: whether the value can only rise when an unjudged pair turns out to be positive, wherever it stands.
@@ -37,16 +37,16 @@ class Measure(Named):
         """How many ranks it reads; None for all."""
         return None
 
-    def reach(self, judged: Judged) -> tuple[float, float]:
+    def score_range(self, judged: Judged) -> tuple[float, float]:
         """The least and the greatest value that rankings could give to these HS."""
         return 0.0, 1.0
 
 
 @dataclass(frozen=True)
-class Cut(Measure):
+class CutMeasure(Measure):
     """A measure of the first `k` ranks."""
 
-    apart: ClassVar[tuple[str, ...]] = ("k",)
+    outside_brackets: ClassVar[tuple[str, ...]] = ("k",)
     k: int = 10
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Cut(Measure):
             raise InputError(f"k is {self.k}; expected at most {LARGEST_CUT:,}")
 
     def __str__(self) -> str:
-        return f"{self.short}@{self.k}"
+        return f"{self.short_name}@{self.k}"
 
     @property
     def depth(self) -> int | None:
@@ -64,6 +64,6 @@ class Cut(Measure):
         return self.k
 
 
-def over(part: NDArray[np.generic], whole: NDArray[np.generic]) -> NDArray[np.float64]:
+def divide_or_zero(part: NDArray[np.generic], whole: NDArray[np.generic]) -> NDArray[np.float64]:
     """`part` over `whole`, 0 where `whole` is 0."""
     return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0))

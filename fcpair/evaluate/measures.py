@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.evaluate.graded import discounts, gain, ideal, ideal_gain
+from fcpair.evaluate.graded import discounts, gain, ideal_gain, ideal_gain_of_counts
 from fcpair.evaluate.judged_rankings import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
-from fcpair.evaluate.measure_base import Cut, Measure, over
-from fcpair.stages.questions.named_values import read_named
+from fcpair.evaluate.measure_base import CutMeasure, Measure, divide_or_zero
+from fcpair.stages.questions.named_values import parse_named
 
 _CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class HitRatio(Cut):
+class HitRatio(CutMeasure):
     """1 where at least one of the first k ranks holds a positive, else 0.
 
     Also called success@k, and accuracy@k in sentence-transformers.
@@ -39,7 +39,7 @@ class HitRatio(Cut):
 
 
 @dataclass(frozen=True)
-class MRR(Cut):
+class MRR(CutMeasure):
     """One over the rank of the first positive among the first k, 0 where there is none.
 
     Voorhees 1999, The TREC-8 Question Answering Track Report; cut at k.
@@ -55,7 +55,7 @@ class MRR(Cut):
 
 
 @dataclass(frozen=True)
-class NDCG(Cut):
+class NDCG(CutMeasure):
     """Sum of grade / log2(rank + 1) over the first k ranks, over the sum of an ideal ranking.
 
     The ideal ranking has the pairs of the pool by falling grade. Järvelin and Kekäläinen 2002,
@@ -69,13 +69,13 @@ class NDCG(Cut):
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
         if judged.graded:
-            return over(gain(judged.graded, self.k), ideal_gain(judged.graded, self.k))
+            return divide_or_zero(gain(judged.graded, self.k), ideal_gain(judged.graded, self.k))
         hits = judged.hits(self.k)
-        return over(hits @ discounts(hits.shape[1]), ideal(judged.n_positive, self.k))
+        return divide_or_zero(hits @ discounts(hits.shape[1]), ideal_gain_of_counts(judged.n_positive, self.k))
 
 
 @dataclass(frozen=True)
-class MAP(Cut):
+class MAP(CutMeasure):
     """Mean over the HS of average precision: the sum of the precision at each positive among the first k, divided.
 
     `by=k` divides by min(number of positives, k), as FC-CONAN's figures do, so that a perfect ranking has 1; `by=all`
@@ -90,7 +90,7 @@ class MAP(Cut):
         """Average precision of each HS."""
         hits = judged.hits(self.k)
         precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
-        return over((precision * hits).sum(axis=1), self.divisor(judged.n_positive))
+        return divide_or_zero((precision * hits).sum(axis=1), self.divisor(judged.n_positive))
 
     def divisor(self, n_positive: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the sum of precisions is divided by."""
@@ -98,7 +98,7 @@ class MAP(Cut):
 
 
 @dataclass(frozen=True)
-class Precision(Cut):
+class Precision(CutMeasure):
     """The positives among the first k ranks, over k, also where the ranking has fewer ranks."""
 
     word: ClassVar[str] = "Precision"
@@ -110,18 +110,18 @@ class Precision(Cut):
 
 
 @dataclass(frozen=True)
-class Recall(Cut):
+class Recall(CutMeasure):
     """The positives among the first k ranks, over all positives of the pool."""
 
     word: ClassVar[str] = "Recall"
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
-        return over(judged.hits(self.k).sum(axis=1), judged.n_positive)
+        return divide_or_zero(judged.hits(self.k).sum(axis=1), judged.n_positive)
 
 
 @dataclass(frozen=True)
-class F1(Cut):
+class F1(CutMeasure):
     """The harmonic mean of Precision and Recall at k: twice the hits, over k and the number of positives.
 
     Van Rijsbergen 1979, Information Retrieval, chapter 7, with equal weights.
@@ -135,7 +135,7 @@ class F1(Cut):
 
 
 @dataclass(frozen=True)
-class Accuracy(Cut):
+class Accuracy(CutMeasure):
     """The share of the pool that is put on the right side: positives among the first k, all others below.
 
     This is accuracy as in classification; what sentence-transformers calls accuracy@k is HitRatio@k here. Unlike the
@@ -149,13 +149,15 @@ class Accuracy(Cut):
         top = judged.labels[:, : self.k]
         hits, named = (top == POSITIVE).sum(axis=1), (top != ABSENT).sum(axis=1)
         below = judged.n_pool - judged.n_positive - (named - hits)
-        return over(hits + below, judged.n_pool)
+        return divide_or_zero(hits + below, judged.n_pool)
 
-    def reach(self, judged: Judged) -> tuple[float, float]:
+    def score_range(self, judged: Judged) -> tuple[float, float]:
         """From the worst k of an HS at the top to the best k of an HS: a small part of the scale in a large pool."""
         n_pool, n_positive = judged.n_pool, judged.n_positive
-        worst = over(np.maximum(n_pool - n_positive - self.k, 0), n_pool)
-        best = np.maximum(over(n_pool - np.abs(n_positive - np.minimum(self.k, n_pool)), n_pool), self(judged))
+        worst = divide_or_zero(np.maximum(n_pool - n_positive - self.k, 0), n_pool)
+        best = np.maximum(
+            divide_or_zero(n_pool - np.abs(n_positive - np.minimum(self.k, n_pool)), n_pool), self(judged)
+        )
         least, greatest = float(worst.min(initial=1)), float(best.max(initial=0))
         return (least, greatest) if least < greatest else (0.0, 1.0)
 
@@ -178,7 +180,7 @@ class Bpref(Measure):
         n_positive = judged.n_positive[:, None]
         above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), n_positive)
         worst = np.maximum(np.minimum(judged.n_positive, judged.n_negative), 1)[:, None]
-        return over((judged.hits() * (1 - above / worst)).sum(axis=1), judged.n_positive)
+        return divide_or_zero((judged.hits() * (1 - above / worst)).sum(axis=1), judged.n_positive)
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ class RBP(Measure):
 
 
 @dataclass(frozen=True)
-class JudgedAt(Cut):
+class JudgedAt(CutMeasure):
     """The share of the first k ranks (of the pool, where it is smaller) whose pair is judged in the tier."""
 
     word: ClassVar[str] = "judged"
@@ -217,7 +219,7 @@ class JudgedAt(Cut):
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
         n_judged = (judged.labels[:, : self.k] > UNJUDGED).sum(axis=1)
-        return over(n_judged, np.minimum(judged.n_pool, self.k))
+        return divide_or_zero(n_judged, np.minimum(judged.n_pool, self.k))
 
 
 MEASURES: dict[str, type[Measure]] = {
@@ -233,10 +235,10 @@ def parse_measure(text: str, k: int = 10) -> Measure:
     Raises:
         InputError: there is no such measure or option, a value cannot be used, a cut where the measure has none.
     """
-    found = _CUT.fullmatch(text)
-    name, cut = (found[1], int(found[2])) if found else (text, None)
-    measure: Measure = read_named(name, MEASURES, "measure")
-    if isinstance(measure, Cut):
+    match = _CUT.fullmatch(text)
+    name, cut = (match[1], int(match[2])) if match else (text, None)
+    measure: Measure = parse_named(name, MEASURES, "measure")
+    if isinstance(measure, CutMeasure):
         try:
             return replace(measure, k=k if cut is None else cut)
         except InputError as error:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from typing import Any, TypeVar
 
-from fcpair.records import Sampled
+from fcpair.records import SampleSize
 
 ALPHA = 0.05  # below it a corrected p-value counts as significant
 
@@ -102,7 +102,7 @@ class Comparison:
     p_holm: float
 
     @property
-    def significant(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the corrected p-value is below 0.05."""
         return self.p_holm < ALPHA
 
@@ -142,7 +142,7 @@ class Outcome:
     simulated: str | None = None
     interval: str = "percentile bootstrap over HS"
     gains: str | None = None
-    sampled: Sampled | None = None
+    sampled: SampleSize | None = None
 
     @property
     def n_pairs(self) -> int:
@@ -151,34 +151,34 @@ class Outcome:
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as JSON has it."""
-        data = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        data = {item.name: _as_plain(getattr(self, item.name)) for item in fields(self)}
         return data if self.sampled else {name: value for name, value in data.items() if name != "sampled"}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Outcome:
         """The outcome that `as_data` gave."""
-        return cls(**{name: _record(name, value) for name, value in data.items()})
+        return cls(**{name: _from_plain(name, value) for name, value in data.items()})
 
 
 Row = TypeVar("Row", Score, Spread)
 
 
-def by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+def group_by_system(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     """The rows of each system under its name; those of a random order under one that says what they are."""
-    kinds = dict.fromkeys(_at_random(rows), ", one draw")
-    together = groupby(
+    kinds = dict.fromkeys(_random_systems(rows), ", one draw")
+    groups = groupby(
         rows, key=lambda row: row.system + (", expectation" if row.expected else kinds.get(row.system, ""))
     )
-    return [(name, list(own)) for name, own in together]
+    return [(name, list(system_rows)) for name, system_rows in groups]
 
 
-def without_draws(rows: Sequence[Row]) -> list[Row]:
+def drop_random_draws(rows: Sequence[Row]) -> list[Row]:
     """The rows, of a system that ranks at random only those of its exact expectation."""
-    at_random = _at_random(rows)
-    return [row for row in rows if row.expected or row.system not in at_random]
+    random_systems = _random_systems(rows)
+    return [row for row in rows if row.expected or row.system not in random_systems]
 
 
-def _at_random(rows: Sequence[Row]) -> set[str]:
+def _random_systems(rows: Sequence[Row]) -> set[str]:
     return {row.system for row in rows if row.expected}
 
 
@@ -189,31 +189,31 @@ _RECORDS: dict[str, type] = {
     "spreads": Spread,
     "comparisons": Comparison,
     "concordances": Concordance,
-    "sampled": Sampled,
+    "sampled": SampleSize,
 }
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Sampled):
+def _as_plain(value: Any) -> Any:
+    if isinstance(value, SampleSize):
         return asdict(value)
     if not isinstance(value, tuple):
         return value
-    return [one if isinstance(one, str) else {**asdict(one), **_listed(one)} for one in value]
+    return [record if isinstance(record, str) else {**asdict(record), **_tuples_as_lists(record)} for record in value]
 
 
-def _listed(record: Any) -> dict[str, Any]:
+def _tuples_as_lists(record: Any) -> dict[str, Any]:
     """Tuples as lists, so that the data are the same before and after they were JSON."""
     return {name: list(value) for name, value in asdict(record).items() if isinstance(value, tuple)}
 
 
-def _record(name: str, value: Any) -> Any:
+def _from_plain(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return _RECORDS[name](**value)
     if not isinstance(value, list):
         return value
     cls = _RECORDS.get(name, str)
-    return tuple(cls(**_tupled(one)) if isinstance(one, Mapping) else one for one in value)
+    return tuple(cls(**_lists_as_tuples(one)) if isinstance(one, Mapping) else one for one in value)
 
 
-def _tupled(record: Mapping[str, Any]) -> dict[str, Any]:
+def _lists_as_tuples(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}

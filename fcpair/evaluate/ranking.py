@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fcpair.models.encode import Progress
 from fcpair.stages.corpus.nearest import DECIMALS
-from fcpair.stages.questions.named_values import Named
+from fcpair.stages.questions.named_values import NamedValue
 
 NOTHING = -1
 POOLS = {
@@ -68,7 +68,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class System(Named):
+class System(NamedValue):
     """A way to rank the pool for an HS."""
 
     def rank(self, search: Search) -> Ranking:
@@ -80,17 +80,19 @@ class System(Named):
         return Cost()
 
 
-def by_rank(order: NDArray[np.int64], notes: tuple[str, ...] = (), model: dict[str, str] | None = None) -> Ranking:
+def rank_without_scores(
+    order: NDArray[np.int64], notes: tuple[str, ...] = (), model: dict[str, str] | None = None
+) -> Ranking:
     """A ranking by a system that has no scores of its own: the score of rank r is -r."""
     return Ranking(order, np.broadcast_to(-np.arange(1.0, order.shape[1] + 1), order.shape), notes, model)
 
 
-def ordered(scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def sort_by_score(scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The order and the sorted scores of a ranking by `scores`, shape `(n_hs, n_cn)`; ties by candidate order."""
     order = np.argsort(-scores, axis=1, kind="stable")
     return order, np.take_along_axis(scores, order, axis=1)
 
 
-def cosines(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float64]:
+def cosines(queries: NDArray[np.float32], texts: NDArray[np.float32]) -> NDArray[np.float64]:
     """The cosine of every row of `one` with every row of `other` (unit vectors), rounded to six decimals."""
-    return np.round(one.astype(np.float64) @ other.astype(np.float64).T, DECIMALS)
+    return np.round(queries.astype(np.float64) @ texts.astype(np.float64).T, DECIMALS)

@@ -10,12 +10,20 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.llm_picking import Picks, Request, choose, cost_of, examples, notes_on, request
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, by_rank
+from fcpair.evaluate.llm_picking import (
+    Picks,
+    Request,
+    build_request,
+    collect_picks,
+    cost_of,
+    format_examples,
+    pick_notes,
+)
+from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
 from fcpair.evaluate.systems import Sbert
-from fcpair.models.cross_encoder import score
+from fcpair.models.cross_encoder import score_pairs
 from fcpair.models.model_files import CROSS_ENCODERS, resolve
-from fcpair.models.prompt import model_record, tokens
+from fcpair.models.prompt import model_record, n_prompt_tokens
 from fcpair.params import DEFAULT_MODEL
 
 TOP = 25
@@ -51,14 +59,14 @@ class Rerank(System):
         """
         first = self.first.rank(search)
         tops = _tops(first, self.top)
-        choices = choose(self._requests(search, tops), search.progress)
+        choices = collect_picks(self._requests(search, tops), search.progress)
         rows = [
-            [*choice.at, *(at for at in top if at not in choice.at), *_behind(row, self.top)]
+            [*choice.at, *(at for at in top if at not in choice.at), *_rest_of_ranking(row, self.top)]
             for choice, top, row in zip(choices, tops, first.order.tolist(), strict=True)
         ]
         by_hs = {hs: choice for hs, choice in zip(search.hs_ids, choices, strict=True) if choice.at}
-        notes = (*notes_on(by_hs, "among those given to the LLM"), *_left_out(search, choices, tops))
-        return _after(first, rows, notes, model_record(self.by.of, (choice.model for choice in choices)))
+        notes = (*pick_notes(by_hs, "among those given to the LLM"), *_unnamed_notes(search, choices, tops))
+        return _assemble_ranking(first, rows, notes, model_record(self.by.of, (choice.model for choice in choices)))
 
     def cost(self, search: Search) -> Cost:
         """What is asked for the HS whose answers are not kept yet, together with what the first system asks.
@@ -69,11 +77,11 @@ class Rerank(System):
         first = self.first.cost(search)
         if first.cached < first.requests:
             stand_ins = self._requests(search, [range(min(self.top, len(search.cn)))] * len(search.hs))
-            return first + Cost(len(stand_ins), 0, tokens(one.prompt for one in stand_ins if one))
+            return first + Cost(len(stand_ins), 0, n_prompt_tokens(one.prompt for one in stand_ins if one))
         return first + cost_of(self._requests(search, _tops(self.first.rank(search), self.top)))
 
     def _requests(self, search: Search, tops: Sequence[Sequence[int]]) -> list[Request | None]:
-        return [request(self.by.of, search, hs, top, len(top)) if top else None for hs, top in enumerate(tops)]
+        return [build_request(self.by.of, search, hs, top, len(top)) if top else None for hs, top in enumerate(tops)]
 
 
 @dataclass(frozen=True)
@@ -103,13 +111,13 @@ class Cross(System):
         first = self.first.rank(search)
         tops = [sorted(top) for top in _tops(first, self.top)]
         pairs = [(search.hs[hs], search.cn[at]) for hs, top in enumerate(tops) for at in top]
-        scores = iter(score(pairs, model, search.progress).tolist())
+        scores = iter(score_pairs(pairs, model, search.progress).tolist())
         scored = [{at: next(scores) for at in top} for top in tops]
         rows = [
-            [*sorted(by_cn, key=by_cn.__getitem__, reverse=True), *_behind(row, self.top)]
+            [*sorted(by_cn, key=by_cn.__getitem__, reverse=True), *_rest_of_ranking(row, self.top)]
             for by_cn, row in zip(scored, first.order.tolist(), strict=True)
         ]
-        return _after(first, rows, (), model.record())
+        return _assemble_ranking(first, rows, (), model.record())
 
     def cost(self, search: Search) -> Cost:
         """What the first system asks of a service."""
@@ -126,27 +134,27 @@ def _tops(first: Ranking, top: int) -> list[list[int]]:
     return [[at for at in row if at != NOTHING] for row in first.order[:, :top].tolist()]
 
 
-def _behind(row: list[int], top: int) -> list[int]:
+def _rest_of_ranking(row: list[int], top: int) -> list[int]:
     """What comes behind the CNs of the top: NOTHING as often as the top has it, and the ranks below."""
     return [NOTHING] * row[:top].count(NOTHING) + row[top:]
 
 
-def _left_out(search: Search, choices: Sequence[Picks], tops: Sequence[Sequence[int]]) -> Iterator[str]:
-    found = {
+def _unnamed_notes(search: Search, choices: Sequence[Picks], tops: Sequence[Sequence[int]]) -> Iterator[str]:
+    n_unnamed = {
         hs: str(n)
         for hs, choice, top in zip(search.hs_ids, choices, tops, strict=True)
         if (n := len(set(top) - set(choice.at)))
     }
-    if found:
-        n, n_given = sum(map(int, found.values())), sum(map(len, tops))
-        follow = "they follow in the order of the first system"
-        yield f"CNs given to the LLM that it did not name: {n} of {n_given} ({examples(found)}); {follow}"
+    if n_unnamed:
+        n, n_given = sum(map(int, n_unnamed.values())), sum(map(len, tops))
+        note = "they follow in the order of the first system"
+        yield f"CNs given to the LLM that it did not name: {n} of {n_given} ({format_examples(n_unnamed)}); {note}"
 
 
-def _after(first: Ranking, rows: list[list[int]], notes: tuple[str, ...], model: dict[str, str]) -> Ranking:
+def _assemble_ranking(first: Ranking, rows: list[list[int]], notes: tuple[str, ...], model: dict[str, str]) -> Ranking:
     """The ranking of rows that may differ in length, with what is to be known of the first system's."""
     order = np.full((len(rows), max(map(len, rows))), NOTHING, np.int64)
     for at, row in enumerate(rows):
         order[at, : len(row)] = row
     model |= {f"first.{key}": value for key, value in (first.model or {}).items()}
-    return by_rank(order, (*(f"first: {note}" for note in first.notes), *notes), model)
+    return rank_without_scores(order, (*(f"first: {note}" for note in first.notes), *notes), model)

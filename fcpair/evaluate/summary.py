@@ -16,7 +16,7 @@ AVERAGE = "average"
 ZERO_MEAN = "the mean is 0, so there is no coefficient of variation"
 
 
-def spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterator[Spread]:
+def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterator[Spread]:
     """The spread of each system and measure over the tiers; nothing where there are fewer than two tiers.
 
     Args:
@@ -24,10 +24,13 @@ def spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterator[Sp
         measures: those to summarise, in order. Where HitRatio, MRR, NDCG and MAP are all among them at one cut, a last
             row averages over these four.
     """
-    averaged = _averaged(measures)
+    averaged = _averaged_measures(measures)
     for system, expected in dict.fromkeys((score.system, score.expected) for score in scores):
-        own = [score for score in scores if (score.system, score.expected) == (system, expected)]
-        rows = [_spread([score for score in own if score.measure == str(measure)]) for measure in measures]
+        system_scores = [score for score in scores if (score.system, score.expected) == (system, expected)]
+        rows = [
+            _spread_over_tiers([score for score in system_scores if score.measure == str(measure)])
+            for measure in measures
+        ]
         if not rows or rows[0].n_tiers < 2:
             return
         yield from rows
@@ -35,19 +38,19 @@ def spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterator[Sp
             yield _average([row for row in rows if row.measure in averaged])
 
 
-def _averaged(measures: Sequence[Measure]) -> list[str]:
+def _averaged_measures(measures: Sequence[Measure]) -> list[str]:
     """The names of the four measures that FC-CONAN averages over; empty unless all are there, with one cut."""
-    four = [measure for measure in measures if measure.word in AVERAGED and measure.short == measure.word]
-    once = len(four) == len(AVERAGED) and len({measure.depth for measure in four}) == 1
-    return [str(measure) for measure in four] if once else []
+    four = [measure for measure in measures if measure.word in AVERAGED and measure.short_name == measure.word]
+    have_one_cut = len(four) == len(AVERAGED) and len({measure.depth for measure in four}) == 1
+    return [str(measure) for measure in four] if have_one_cut else []
 
 
-def _spread(scores: Sequence[Score]) -> Spread:
-    first, known = scores[0], [score.score for score in scores if score.score is not None]
-    if len(known) < len(scores):
+def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
+    first, known_scores = scores[0], [score.score for score in scores if score.score is not None]
+    if len(known_scores) < len(scores):
         why = next(score.undefined for score in scores if score.score is None)
         return Spread(first.system, first.measure, len(scores), None, None, None, None, first.expected, why)
-    values = np.array(known)
+    values = np.array(known_scores)
     mean, minimum, maximum = (round(float(value), 4) for value in (values.mean(), values.min(), values.max()))
     cv = _variation(values)
     why = ZERO_MEAN if cv is None else None

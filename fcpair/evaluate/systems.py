@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.evaluate.ranking import Ranking, Search, System, cosines, ordered
+from fcpair.evaluate.ranking import Ranking, Search, System, cosines, sort_by_score
 from fcpair.files.corpus.corpus import CN, read_side
 from fcpair.models.encode import encode
 from fcpair.models.model_files import resolve
 from fcpair.stages.corpus.nearest import DECIMALS
 from fcpair.stages.corpus.text_identity import identity
 
-ONE_DRAW = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"
+ONE_DRAW_NOTE = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
 _STREAM = int.from_bytes(b"random")
 _WORDS = re.compile(r"\w+")
@@ -41,7 +41,7 @@ class Random(System):
     def rank(self, search: Search) -> Ranking:
         """Rank the pool by numbers drawn for each CN; an HS has the same ones whatever other HS there are."""
         drawn = [np.random.default_rng([self.seed, _STREAM, hs]).random(len(search.cn)) for hs in search.hs_ids]
-        return Ranking(*ordered(np.stack(drawn)), notes=(ONE_DRAW,))
+        return Ranking(*sort_by_score(np.stack(drawn)), notes=(ONE_DRAW_NOTE,))
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Tfidf(System):
             raise InputError(f"{self}: no text has a token")
         fitted = vectorizer.fit(texts)
         cosine = np.round((fitted.transform(search.hs) @ fitted.transform(search.cn).T).toarray(), DECIMALS)
-        return Ranking(*ordered(cosine), notes=_without_match(cosine.any(axis=1)))
+        return Ranking(*sort_by_score(cosine), notes=_no_match_notes(cosine.any(axis=1)))
 
     def _texts(self, search: Search) -> list[str]:
         if isinstance(self.fit, Path):
@@ -106,26 +106,28 @@ class Bm25(System):
             raise InputError(f"{self}: no text has a token")
         queries = [self._tokens(text) for text in search.hs]
         scores = np.round(bm25_scores(tokens, queries, self.variant, self.k1, self.b)[:, rows], DECIMALS)
-        there = {token for row in rows for token in tokens[row]}
-        return Ranking(*ordered(scores), notes=_without_match([not there.isdisjoint(query) for query in queries]))
+        pool_tokens = {token for row in rows for token in tokens[row]}
+        return Ranking(
+            *sort_by_score(scores), notes=_no_match_notes([not pool_tokens.isdisjoint(query) for query in queries])
+        )
 
     def _corpus(self, search: Search) -> tuple[list[str], NDArray[np.int64]]:
         """The texts that the statistics come from, and where each text of the pool stands among them."""
-        there = list(read_side(self.fit, CN)[CN]) if isinstance(self.fit, Path) else []
-        at = {identity(text): row for row, text in enumerate(there)}
+        file_texts = list(read_side(self.fit, CN)[CN]) if isinstance(self.fit, Path) else []
+        at = {identity(text): row for row, text in enumerate(file_texts)}
         new = [text for text in search.cn if identity(text) not in at]
-        at |= {identity(text): row for row, text in enumerate(new, len(there))}
-        return [*there, *new], np.array([at[identity(text)] for text in search.cn])
+        at |= {identity(text): row for row, text in enumerate(new, len(file_texts))}
+        return [*file_texts, *new], np.array([at[identity(text)] for text in search.cn])
 
     def _tokens(self, text: str) -> list[str]:
         text = text.lower() if self.lower else text
         return text.split() if self.tokens == "space" else _WORDS.findall(text)
 
 
-def _without_match(shares_one: Sequence[bool] | NDArray[np.bool_]) -> tuple[str, ...]:
+def _no_match_notes(has_match: Sequence[bool] | NDArray[np.bool_]) -> tuple[str, ...]:
     """A note where HS share no word with any CN, so that nothing but candidate order ranks for them."""
-    n = len(shares_one) - int(sum(shares_one))
-    return (f"{n} of {len(shares_one)} HS share no word with any CN: candidate order ranks for them",) if n else ()
+    n = len(has_match) - int(sum(has_match))
+    return (f"{n} of {len(has_match)} HS share no word with any CN: candidate order ranks for them",) if n else ()
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,9 @@ class Sbert(System):
         """Rank the pool by the cosine of each HS and CN; raises ModelError when the model cannot be had."""
         model = resolve(self.of)
         vectors = encode([*search.hs, *search.cn], model, search.progress)
-        return Ranking(*ordered(cosines(vectors[: len(search.hs)], vectors[len(search.hs) :])), model=model.record())
+        return Ranking(
+            *sort_by_score(cosines(vectors[: len(search.hs)], vectors[len(search.hs) :])), model=model.record()
+        )
 
 
 Scores = NDArray[np.float64]
@@ -183,11 +187,13 @@ def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Var
     Returns:
         Shape `(n_queries, n_texts)`.
     """
-    found = _okapi(texts, queries, k1, b) if variant == "okapi" else _by_library(texts, queries, variant, k1, b)
-    return np.array(list(found)).reshape(len(queries), len(texts))
+    scores = (
+        _okapi_scores(texts, queries, k1, b) if variant == "okapi" else _library_scores(texts, queries, variant, k1, b)
+    )
+    return np.array(list(scores)).reshape(len(queries), len(texts))
 
 
-def _by_library(
+def _library_scores(
     texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float
 ) -> Iterator[Scores]:
     from bm25s import BM25
@@ -196,21 +202,21 @@ def _by_library(
     index = BM25(k1=k1, b=b, delta=delta, method=method, dtype="float64")
     index.index([list(tokens) for tokens in texts], show_progress=False)
     for tokens in queries:
-        known = [token for token in tokens if token in index.vocab_dict]
-        yield index.get_scores(known) if known else np.zeros(len(texts))
+        known_tokens = [token for token in tokens if token in index.vocab_dict]
+        yield index.get_scores(known_tokens) if known_tokens else np.zeros(len(texts))
 
 
-def _okapi(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float, b: float) -> Iterator[Scores]:
+def _okapi_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float, b: float) -> Iterator[Scores]:
     counts = [Counter(tokens) for tokens in texts]
     idf = _okapi_idf(counts)
     lengths = np.array([len(tokens) for tokens in texts], float)
-    held_back = k1 * (1 - b + b * lengths / lengths.mean())
+    length_norm = k1 * (1 - b + b * lengths / lengths.mean())
     for tokens in queries:
         scores = np.zeros(len(texts))
         for token, times in Counter(tokens).items():
-            n_there = np.array([count[token] for count in counts], float)
-            whole = n_there + held_back
-            scores += times * idf.get(token, 0.0) * (k1 + 1) * np.divide(n_there, whole, where=whole > 0, out=whole)
+            term_counts = np.array([count[token] for count in counts], float)
+            whole = term_counts + length_norm
+            scores += times * idf.get(token, 0.0) * (k1 + 1) * np.divide(term_counts, whole, where=whole > 0, out=whole)
         yield scores
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from fcpair.errors import Finding, InputError, reject
 from fcpair.evaluate.ranking import NOTHING, Ranking, Search, System
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.release.trec import against, missing, placed, repeated, study_lines
+from fcpair.files.release.trec import missing_hs, rank_conflicts, read_corpus_run, read_study_run, repeated_entries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,53 +40,56 @@ class Run(System):
                 not a finite number, ranks against the scores.
         """
         if self.ids == "corpus":
-            return self._by_corpus(search)
-        lines = study_lines(self.of)
+            return self._rank_by_corpus(search)
+        lines = read_study_run(self.of)
         lines = lines[~lines["hs_id"].isin(search.other_hs_ids)]
-        found = [*_unknown(self.of, lines, search), *missing(self.of, lines, {one: str(one) for one in search.hs_ids})]
-        reject(self.of, [*found, *repeated(self.of, lines), *against(self.of, lines)])
+        findings = [
+            *_unknown_ids(self.of, lines, search),
+            *missing_hs(self.of, lines, {one: str(one) for one in search.hs_ids}),
+        ]
+        reject(self.of, [*findings, *repeated_entries(self.of, lines), *rank_conflicts(self.of, lines)])
         return _ranking(lines, search)
 
-    def _by_corpus(self, search: Search) -> Ranking:
-        lines = placed(self.of, search.corpus_ids[HS], search.corpus_ids[CN])
+    def _rank_by_corpus(self, search: Search) -> Ranking:
+        lines = read_corpus_run(self.of, search.corpus_ids[HS], search.corpus_ids[CN])
         lines = lines[lines["hs_id"].isin(search.hs_ids)]
         words = {one: word for word, named in search.corpus_ids[HS].items() for one in named}
-        reject(self.of, missing(self.of, lines, {one: words.get(one, str(one)) for one in search.hs_ids}))
+        reject(self.of, missing_hs(self.of, lines, {one: words.get(one, str(one)) for one in search.hs_ids}))
         inside = lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]
         if inside.empty:
             raise InputError(f"{self.of}: the run names nothing of the pool for the HS that are evaluated")
-        once = inside.sort_values("score", ascending=False, kind="stable").drop_duplicates(["hs_id", "cn_id"])
-        said = (
+        distinct = inside.sort_values("score", ascending=False, kind="stable").drop_duplicates(["hs_id", "cn_id"])
+        skipped = (
             (len(lines) - len(inside), "name a CN of the corpus that is not in the pool"),
-            (len(inside) - len(once), "name again, by another id, what stands above"),
+            (len(inside) - len(distinct), "name again, by another id, what stands above"),
         )
-        notes = tuple(f"passed over: {n:,} of {len(lines):,} lines, which {what}" for n, what in said if n)
-        return replace(_ranking(once, search), notes=notes)
+        notes = tuple(f"passed over: {n:,} of {len(lines):,} lines, which {what}" for n, what in skipped if n)
+        return replace(_ranking(distinct, search), notes=notes)
 
 
-def _unknown(path: Path, lines: pd.DataFrame, search: Search) -> list[Finding]:
-    found = []
-    for column, known, where in (
+def _unknown_ids(path: Path, lines: pd.DataFrame, search: Search) -> list[Finding]:
+    findings = []
+    for column, known_ids, place in (
         ("hs_id", search.hs_ids, "an HS of the study"),
         ("cn_id", search.cn_ids, "in the pool"),
     ):
-        wrong = lines[~lines[column].isin(known) & (lines[column] >= 0)].drop_duplicates(column)
-        said = zip(wrong["line"], wrong[column], strict=True)
-        found += [Finding(str(path), int(line), f"{column} {given} is not {where}") for line, given in said]
-    return found
+        wrong = lines[~lines[column].isin(known_ids) & (lines[column] >= 0)].drop_duplicates(column)
+        entries = zip(wrong["line"], wrong[column], strict=True)
+        findings += [Finding(str(path), int(line), f"{column} {id_} is not {place}") for line, id_ in entries]
+    return findings
 
 
 def _ranking(lines: pd.DataFrame, search: Search) -> Ranking:
     import pandas as pd
 
-    placed = lines.assign(
+    rows = lines.assign(
         row=pd.Index(search.hs_ids).get_indexer(pd.Index(lines["hs_id"])),
         cn=pd.Index(search.cn_ids).get_indexer(pd.Index(lines["cn_id"])),
     ).sort_values(["row", "score", "cn"], ascending=[True, False, True])
-    at = placed.groupby("row").cumcount().to_numpy()
+    at = rows.groupby("row").cumcount().to_numpy()
     order = np.full((len(search.hs), int(at.max()) + 1), NOTHING, np.int64)
     scores = np.full(order.shape, -np.inf)
-    order[placed["row"], at], scores[placed["row"], at] = placed["cn"], placed["score"]
+    order[rows["row"], at], scores[rows["row"], at] = rows["cn"], rows["score"]
     return Ranking(order, scores)
 
 
@@ -96,9 +99,9 @@ def run_text(ranking: Ranking, search: Search, tag: str) -> str:
     A rank for which the system named nothing of the pool gets an id such as `nothing-3`, which every tool counts as
     not relevant; below the last CN that it named such ranks are left out.
     """
-    named = ranking.order != NOTHING
-    rows, ranks = np.nonzero(np.cumsum(named[:, ::-1], axis=1)[:, ::-1] > 0)
-    ids = np.where(named[rows, ranks], np.array(search.cn_ids)[ranking.order[rows, ranks]], NOTHING)
+    is_named = ranking.order != NOTHING
+    rows, ranks = np.nonzero(np.cumsum(is_named[:, ::-1], axis=1)[:, ::-1] > 0)
+    ids = np.where(is_named[rows, ranks], np.array(search.cn_ids)[ranking.order[rows, ranks]], NOTHING)
     columns = (np.array(search.hs_ids)[rows].tolist(), ids.tolist(), (ranks + 1).tolist(), ranking.scores[rows, ranks])
     return "".join(
         f"{hs} Q0 {f'nothing-{rank}' if cn == NOTHING else cn} {rank} {float(score)!r} {tag}\n"

@@ -14,13 +14,23 @@ from typing import Any, NamedTuple, Protocol
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import LINE, place_of, read_table
 from fcpair.models.cache import cache_folder, read_record, write_record
-from fcpair.models.local_generation import Decoding, write
+from fcpair.models.local_generation import Decoding, generate_texts
 from fcpair.models.model_files import Model, resolve
-from fcpair.models.option_likelihoods import option_shares
-from fcpair.models.prompt import BrokenReply, Prompt, Reply, about, keep, model_record, n_tokens, recall, reported
+from fcpair.models.option_likelihoods import option_probabilities
+from fcpair.models.prompt import (
+    BrokenReply,
+    Prompt,
+    Reply,
+    cache_answer,
+    model_record,
+    n_tokens,
+    prompt_subject,
+    read_cached,
+    reported_model,
+)
 from fcpair.models.service import Service
 from fcpair.models.transformer import OWNER
-from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, Answerer
+from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, ModelSpec
 from fcpair.stages.corpus.text_identity import identity
 
 Progress = Callable[[int, int], None]
@@ -37,7 +47,7 @@ class Cell(NamedTuple):
     about: Mapping[str, str] = MappingProxyType({})
 
 
-class Outlook(NamedTuple):
+class RequestEstimate(NamedTuple):
     """What asking a model takes: how many different `requests`, how many of them are answered already (`cached`), and
     about how many tokens the others give it to read (`tokens_in`).
 
@@ -51,25 +61,25 @@ class Outlook(NamedTuple):
     tokens_out: int | None = 0
 
     @classmethod
-    def of(cls, said: Mapping[str, str | None]) -> Outlook:
+    def from_replies(cls, replies_by_prompt: Mapping[str, str | None]) -> RequestEstimate:
         """The outlook of prompts, of each of which the reply is known, or None."""
-        missing = [prompt for prompt, reply in said.items() if reply is None]
-        known = [reply for reply in said.values() if reply is not None]
-        out = 0
-        if missing and not known:
-            return cls(len(said), 0, n_tokens(missing), None)
+        missing = [prompt for prompt, reply in replies_by_prompt.items() if reply is None]
+        known_replies = [reply for reply in replies_by_prompt.values() if reply is not None]
+        n_tokens_out = 0
+        if missing and not known_replies:
+            return cls(len(replies_by_prompt), 0, n_tokens(missing), None)
         if missing:
-            out = round(n_tokens(known) / len(known) * len(missing))
-        return cls(len(said), len(known), n_tokens(missing), out)
+            n_tokens_out = round(n_tokens(known_replies) / len(known_replies) * len(missing))
+        return cls(len(replies_by_prompt), len(known_replies), n_tokens(missing), n_tokens_out)
 
 
-class Speaker(Protocol):
+class AnsweringModel(Protocol):
     """A model that can be asked."""
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
         """What it says of each cell, verbatim; None where it has nothing to say of it."""
 
-    def outlook(self, cells: Sequence[Cell]) -> Outlook:
+    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
         """What asking it of these cells takes; nothing is asked for it."""
 
     def record(self) -> dict[str, str]:
@@ -77,10 +87,10 @@ class Speaker(Protocol):
 
 
 ALL = "(all)"  # beside the options: the probability that they have together, among everything that could be said
-MOST_TOLD = 20  # of the likeliest tokens, whose probabilities a service tells
+MAX_TOP_TOKENS = 20  # of the likeliest tokens, whose probabilities a service tells
 
 
-def as_reply(options: Sequence[str], shares: Sequence[float], mass: float) -> str:
+def format_probabilities(options: Sequence[str], shares: Sequence[float], mass: float) -> str:
     """Probabilities of options as a reply: a JSON object."""
     return json.dumps({**dict(zip(options, shares, strict=True)), ALL: mass}, ensure_ascii=False)
 
@@ -98,23 +108,23 @@ class Chat:
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
         """What the service says; only what was not asked before is asked. Raises ServiceError where it says nothing."""
-        said = self._kept(cells)
-        asked = {one.prompt: self.asked(one) for one in cells}
-        missing = [prompt for prompt, reply in said.items() if reply is None]
+        replies = self._cached_replies(cells)
+        requests = {cell.prompt: self.request(cell) for cell in cells}
+        missing = [prompt for prompt, reply in replies.items() if reply is None]
         for done, prompt in enumerate(missing, 1):
-            said[prompt] = self._ask(asked[prompt])
+            replies[prompt] = self._query(requests[prompt])
             if progress:
                 progress(done, len(missing))
-        return [said[one.prompt] for one in cells]
+        return [replies[cell.prompt] for cell in cells]
 
-    def outlook(self, cells: Sequence[Cell]) -> Outlook:
+    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
         """What is to be asked of the service."""
-        return Outlook.of(self._kept(cells))
+        return RequestEstimate.from_replies(self._cached_replies(cells))
 
-    def _kept(self, cells: Sequence[Cell]) -> dict[str, str | None]:
+    def _cached_replies(self, cells: Sequence[Cell]) -> dict[str, str | None]:
         """Of each different prompt what the service said, None where it has not been asked."""
-        asked = {one.prompt: self.asked(one) for one in cells}
-        return {prompt: recall(one, self._read) for prompt, one in asked.items()}
+        requests = {cell.prompt: self.request(cell) for cell in cells}
+        return {prompt: read_cached(cell, self._read_answer) for prompt, cell in requests.items()}
 
     def record(self) -> dict[str, str]:
         """The model's name, and the prompt with its digest."""
@@ -127,60 +137,62 @@ class Chat:
             "seed": "0",
         }
 
-    def asked(self, cell: Cell) -> Prompt:
+    def request(self, cell: Cell) -> Prompt:
         """What the service is sent about a cell."""
         turn = {"role": "user", "content": cell.prompt}
         body: dict[str, Any] = {"model": self.model, "messages": [turn], "temperature": 0, "seed": 0}
         if self.options:
-            body |= {"logprobs": True, "top_logprobs": MOST_TOLD, "max_tokens": 1}
-        return Prompt("chat/completions", body, about("the row", cell.row))
+            body |= {"logprobs": True, "top_logprobs": MAX_TOP_TOKENS, "max_tokens": 1}
+        return Prompt("chat/completions", body, prompt_subject("the row", cell.row))
 
-    def _ask(self, prompt: Prompt) -> str:
-        def checked(payload: Any) -> tuple[Reply, str]:
-            answer = Reply(_told(payload) if self.options else _message(payload), reported(payload))
-            return answer, self._read(answer)
+    def _query(self, prompt: Prompt) -> str:
+        def check_payload(payload: Any) -> tuple[Reply, str]:
+            answer = Reply(
+                _token_logprobs(payload) if self.options else _message_content(payload), reported_model(payload)
+            )
+            return answer, self._read_answer(answer)
 
         service = Service.from_environment()
-        answer, content = service.ask(prompt, checked)
-        keep(prompt, answer, service.base_url)
+        answer, content = service.query(prompt, check_payload)
+        cache_answer(prompt, answer, service.base_url)
         return content
 
-    def _read(self, answer: Reply) -> str:
-        return _probabilities(answer, self.options) if self.options else _content(answer)
+    def _read_answer(self, answer: Reply) -> str:
+        return _option_probabilities(answer, self.options) if self.options else _reply_text(answer)
 
 
-def _message(payload: Any) -> Any:
+def _message_content(payload: Any) -> Any:
     try:
         return payload["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError):
         raise BrokenReply("it answered without the content of a message") from None
 
 
-def _content(answer: Reply) -> str:
+def _reply_text(answer: Reply) -> str:
     if not isinstance(answer.said, str):
         raise BrokenReply("it answered with a message without content")
     return answer.said
 
 
-def _told(payload: Any) -> Any:
+def _token_logprobs(payload: Any) -> Any:
     """The likeliest tokens at the first place, with their log-probabilities."""
     try:
-        told = payload["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-        return [[str(one["token"]), float(one["logprob"])] for one in told]
+        tokens = payload["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+        return [[str(token["token"]), float(token["logprob"])] for token in tokens]
     except (KeyError, IndexError, TypeError, ValueError):
         raise BrokenReply(
             "it answered without the probabilities of tokens", advice="ask for generated text, or another service"
         ) from None
 
 
-def _probabilities(answer: Reply, options: Sequence[str]) -> str:
+def _option_probabilities(answer: Reply, options: Sequence[str]) -> str:
     """What tokens say of options; a space before one is passed over."""
-    found = dict.fromkeys(options, 0.0)
+    shares = dict.fromkeys(options, 0.0)
     for token, log in answer.said:
-        if token.strip() in found:
-            found[token.strip()] += math.exp(log)
-    mass = sum(found.values())
-    return as_reply(options, [one / mass if mass else 0.0 for one in found.values()], mass)
+        if token.strip() in shares:
+            shares[token.strip()] += math.exp(log)
+    mass = sum(shares.values())
+    return format_probabilities(options, [share / mass if mass else 0.0 for share in shares.values()], mass)
 
 
 @dataclass(frozen=True)
@@ -200,12 +212,16 @@ class Canned:
         name with `by` a column that is known of each row as well, in place of its text. Raises InputError for what
         cannot be read, and where a cell has two replies otherwise.
         """
-        row, column, said = (str(options.get(name, name)) for name in COLUMNS)
+        row, column, reply_column = (str(options.get(name, name)) for name in COLUMNS)
         by = str(options.get(BY, ""))
-        table = read_table(path, (by or row, said, *([column] if "column" in options else [])), known=(column,))
+        table = read_table(
+            path, (by or row, reply_column, *([column] if "column" in options else [])), optional=(column,)
+        )
         columns = [name for name in (by or row, column) if name in table.columns]
         by_cell: dict[tuple[str, ...], str] = {}
-        for line, reply, *cell in zip(table[LINE], table[said], *(table[name] for name in columns), strict=True):
+        for line, reply, *cell in zip(
+            table[LINE], table[reply_column], *(table[name] for name in columns), strict=True
+        ):
             key = tuple(map(identity, cell))
             if by_cell.setdefault(key, reply) != reply and SEVERAL not in options:
                 raise InputError(f"{place_of(table)}:{line}: this cell has another reply in a line before; leave one")
@@ -213,12 +229,14 @@ class Canned:
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
         """The reply that the table has for each cell."""
-        keys = ((identity(one.about.get(self.by, "") if self.by else one.row), identity(one.column)) for one in cells)
+        keys = (
+            (identity(cell.about.get(self.by, "") if self.by else cell.row), identity(cell.column)) for cell in cells
+        )
         return [self.by_cell.get(key[:1], self.by_cell.get(key)) for key in keys]
 
-    def outlook(self, cells: Sequence[Cell]) -> Outlook:
+    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
         """Nothing is asked of anybody."""
-        return Outlook()
+        return RequestEstimate()
 
     def record(self) -> dict[str, str]:
         """The file, and its digest."""
@@ -242,43 +260,43 @@ class Local:
 
         Raises what `local_generation.write` does.
         """
-        said, done = self._kept(cells), 0
-        missing = [prompt for prompt, reply in said.items() if reply is None]
-        for prompts, written in self._say(missing) if missing else ():
-            for prompt, reply in zip(prompts, written, strict=True):
+        replies, done = self._cached_replies(cells), 0
+        missing = [prompt for prompt, reply in replies.items() if reply is None]
+        for prompts, texts in self._generate(missing) if missing else ():
+            for prompt, reply in zip(prompts, texts, strict=True):
                 write_record(self._path(prompt), {"reply": reply})
-                said[prompt] = reply
+                replies[prompt] = reply
             done += len(prompts)
             if progress:
                 progress(done, len(missing))
-        return [said[one.prompt] for one in cells]
+        return [replies[cell.prompt] for cell in cells]
 
-    def _say(self, prompts: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    def _generate(self, prompts: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
         if not self.options:
-            yield from write(prompts, self.model, self.decoding)
+            yield from generate_texts(prompts, self.model, self.decoding)
             return
-        for some, told in option_shares(prompts, self.options, self.model):
-            yield some, [as_reply(self.options, *one) for one in told]
+        for batch, probabilities in option_probabilities(prompts, self.options, self.model):
+            yield batch, [format_probabilities(self.options, *one) for one in probabilities]
 
-    def outlook(self, cells: Sequence[Cell]) -> Outlook:
+    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
         """What is to be written."""
-        return Outlook.of(self._kept(cells))
+        return RequestEstimate.from_replies(self._cached_replies(cells))
 
     def record(self) -> dict[str, str]:
         """The model with its digests, how it decodes, and the prompt with its own digest."""
         decoding = {name: str(value) for name, value in asdict(self.decoding).items()}
         return {**self.model.record(), **decoding, **_prompt_record(self.prompt)}
 
-    def _kept(self, cells: Sequence[Cell]) -> dict[str, str | None]:
-        prompts = dict.fromkeys(one.prompt for one in cells)
-        return {one: (read_record(self._path(one)) or {}).get("reply") for one in prompts}
+    def _cached_replies(self, cells: Sequence[Cell]) -> dict[str, str | None]:
+        prompts = dict.fromkeys(prompt.prompt for prompt in cells)
+        return {prompt: (read_record(self._path(prompt)) or {}).get("reply") for prompt in prompts}
 
     def _path(self, prompt: str) -> Path:
-        digest = hashlib.sha256(f"{self.model.key} {self.decoding}{self._asks}\n{prompt}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{self.model.key} {self.decoding}{self._options_key}\n{prompt}".encode()).hexdigest()
         return cache_folder() / "written" / digest[:2] / f"{digest}.json"
 
     @property
-    def _asks(self) -> str:
+    def _options_key(self) -> str:
         return f" {self.options}" if self.options else ""
 
 
@@ -286,16 +304,16 @@ def _prompt_record(prompt: str) -> dict[str, str]:
     return {"prompt": prompt, "prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest()}
 
 
-def speaker(answerer: Answerer, prompt: str, options: tuple[str, ...] = ()) -> Speaker:
+def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:
     """What is asked for the replies of a model; where there are `options`, for their probabilities.
 
     Raises:
         InputError: its file cannot be read.
         ModelError: the model is not on this machine and cannot be had.
     """
-    if answerer.source == "service":
-        return Chat(answerer.of, prompt, options)
-    if answerer.source == "local":
-        decoding = Decoding(**dict(answerer.options))  # type: ignore[arg-type]
-        return Local(resolve(answerer.of, OWNER), prompt, decoding, options)
-    return Canned.read(answerer.of, dict(answerer.options))
+    if spec.source == "service":
+        return Chat(spec.of, prompt, options)
+    if spec.source == "local":
+        decoding = Decoding(**dict(spec.options))  # type: ignore[arg-type]
+        return Local(resolve(spec.of, OWNER), prompt, decoding, options)
+    return Canned.read(spec.of, dict(spec.options))

@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.files.tables.tabular import replacing
+from fcpair.files.tables.tabular import replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -32,8 +32,8 @@ def cache_folder() -> Path:
 def read_rows(path: Path) -> dict[str, NDArray[Any]]:
     """The rows that `write_rows` kept, by their keys; nothing where there is no file or it cannot be read."""
     try:
-        with path.open("rb") as file, np.load(file) as kept:
-            return dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
+        with path.open("rb") as file, np.load(file) as arrays:
+            return dict(zip(arrays["keys"].tolist(), arrays["vectors"], strict=True))
     except FileNotFoundError:
         return {}
     except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
@@ -45,7 +45,7 @@ def write_rows(path: Path, rows: Mapping[str, NDArray[Any]]) -> None:
     """Keep rows of one shape, by their keys, in place of what the file has."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path, private=True) as temporary:
+        with replace_file(path, private=True) as temporary:
             np.savez(temporary, keys=np.array(list(rows)), vectors=np.stack(list(rows.values())))
     except OSError as error:
         _log.warning("%s cannot be kept (%s)", path, error)
@@ -69,7 +69,7 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
     """Keep one record as JSON, in place of what the file has."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path, private=True) as temporary:
+        with replace_file(path, private=True) as temporary:
             temporary.write_text(json.dumps(record, indent=1), "utf-8")
     except OSError as error:
         _log.warning("%s cannot be kept (%s)", path, error)

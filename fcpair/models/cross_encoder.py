@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from fcpair.errors import ModelError
 from fcpair.models.cache import cache_folder, read_rows, write_rows
 from fcpair.models.encode import Progress
-from fcpair.models.model_files import Model, quiet
+from fcpair.models.model_files import Model, silence_libraries
 from fcpair.stages.corpus.nearest import DECIMALS
 
 BATCH = 32
 
 
-def score(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None) -> NDArray[np.float64]:
+def score_pairs(
+    pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None
+) -> NDArray[np.float64]:
     """Score pairs of texts, shape `(n_pairs,)`, the higher the better, rounded to six decimals.
 
     Each distinct pair is scored once, and never again on this machine with the same model. `progress(done, total)`
@@ -28,16 +30,16 @@ def score(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | N
     Raises:
         ModelError: the model is no cross-encoder, or gives anything but one finite number for a pair.
     """
-    kept = cache_folder() / "scores" / f"{model.key}.npz"
-    known = read_rows(kept)
+    path = cache_folder() / "scores" / f"{model.key}.npz"
+    score_by_key = read_rows(path)
     keys = [hashlib.sha256(json.dumps(pair).encode()).hexdigest() for pair in pairs]
     distinct = dict(zip(keys, pairs, strict=True))
-    new = [key for key in distinct if key not in known]
+    new = [key for key in distinct if key not in score_by_key]
     if new:
         scores = _score_distinct([distinct[key] for key in new], model, progress)
-        known.update(zip(new, scores, strict=True))
-        write_rows(kept, known)
-    return np.array([known[key] for key in keys], np.float64)
+        score_by_key.update(zip(new, scores, strict=True))
+        write_rows(path, score_by_key)
+    return np.array([score_by_key[key] for key in keys], np.float64)
 
 
 def _score_distinct(pairs: list[tuple[str, str]], model: Model, progress: Progress | None) -> NDArray[np.float64]:
@@ -47,19 +49,21 @@ def _score_distinct(pairs: list[tuple[str, str]], model: Model, progress: Progre
     scores = np.empty(len(pairs))
     for start in range(0, len(pairs), BATCH):
         batch = order[start : start + BATCH]
-        found = encoder.predict([pairs[i] for i in batch], batch_size=BATCH, show_progress_bar=False)
-        if found.shape != batch.shape:
-            raise ModelError(f"{model.name} gives {found.shape[-1]} scores for a pair; expected a model that gives one")
-        if not np.isfinite(found).all():
+        batch_scores = encoder.predict([pairs[i] for i in batch], batch_size=BATCH, show_progress_bar=False)
+        if batch_scores.shape != batch.shape:
+            raise ModelError(
+                f"{model.name} gives {batch_scores.shape[-1]} scores for a pair; expected a model that gives one"
+            )
+        if not np.isfinite(batch_scores).all():
             raise ModelError(f"{model.name} gives a score that is not a finite number")
-        scores[batch] = np.round(found.astype(np.float64), DECIMALS)
+        scores[batch] = np.round(batch_scores.astype(np.float64), DECIMALS)
         if progress:
             progress(start + len(batch), len(pairs))
     return scores
 
 
 def _load(model: Model) -> Any:
-    quiet()
+    silence_libraries()
     from sentence_transformers import CrossEncoder
 
     try:

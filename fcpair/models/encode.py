@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from fcpair.errors import ModelError
 from fcpair.models import vector_cache as kept
-from fcpair.models.encoder import IDS, Encoder, padded
-from fcpair.models.model_files import ONNX, Model, quiet
-from fcpair.models.onnx import OnnxEncoder, exported
+from fcpair.models.encoder import IDS, Encoder, pad_batch
+from fcpair.models.model_files import ONNX, Model, silence_libraries
+from fcpair.models.onnx import OnnxEncoder, ensure_exported
 from fcpair.models.pytorch import TorchEncoder
 
 BATCH = 32
@@ -42,32 +42,32 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     distinct = dict(zip(keys, texts, strict=True))
     if not distinct:
         raise ModelError("there are no texts to encode")
-    rows = kept_rows(list(distinct), kept.folder_of(model))
-    new = rows.missing()
-    waiting, done = _Waiting(model), 0
+    rows = cached_rows(list(distinct), kept.folder_of(model))
+    new = rows.missing_keys()
+    waiting, done = _UnsavedVectors(model), 0
     try:
-        for at, unit in _encode_batches([distinct[key] for key in new], model) if new else ():
-            some = [new[one] for one in at]
-            rows.put(some, unit)
-            waiting.add(some, unit)
-            done += len(some)
+        for at, unit in _open_and_encode([distinct[key] for key in new], model) if new else ():
+            batch_keys = [new[index] for index in at]
+            rows.put(batch_keys, unit)
+            waiting.add(batch_keys, unit)
+            done += len(batch_keys)
             if progress:
                 progress(done, len(new))
-            waiting.keep(after_s=SAVE_EVERY_S)
+            waiting.save(after_s=SAVE_EVERY_S)
     finally:  # Ctrl-C too: what is encoded is kept, and the next run goes on from there
-        waiting.keep()
-    return rows.of(keys)
+        waiting.save()
+    return rows.vectors_of(keys)
 
 
-def kept_rows(keys: list[str], folder: Path) -> Rows:
+def cached_rows(keys: list[str], folder: Path) -> VectorRows:
     """Those of the vectors that are kept in a folder."""
-    rows = Rows(keys)
-    for part in kept.parts(folder):
+    rows = VectorRows(keys)
+    for part in kept.read_parts(folder):
         rows.put(part.keys, part.vectors)
     return rows
 
 
-class Rows:
+class VectorRows:
     """The vectors of distinct texts by their keys, in one array."""
 
     def __init__(self, keys: list[str]) -> None:
@@ -84,16 +84,16 @@ class Rows:
         self._vectors[at[at >= 0]] = vectors[at >= 0]
         self._filled[at[at >= 0]] = True
 
-    def missing(self) -> list[str]:
+    def missing_keys(self) -> list[str]:
         """The keys whose vectors are not there."""
         return [self._keys[at] for at in np.flatnonzero(~self._filled)]
 
-    def of(self, keys: list[str]) -> Vectors:
+    def vectors_of(self, keys: list[str]) -> Vectors:
         """The vectors of the keys, in their order."""
         return self._vectors if keys == self._keys else self._vectors[[self._at[key] for key in keys]]
 
 
-class _Waiting:
+class _UnsavedVectors:
     """Vectors that are not kept yet."""
 
     def __init__(self, model: Model) -> None:
@@ -105,7 +105,7 @@ class _Waiting:
         self._keys.extend(keys)
         self._vectors.append(vectors)
 
-    def keep(self, after_s: float = 0.0) -> None:
+    def save(self, after_s: float = 0.0) -> None:
         """Write what waits as a part, if it waits for so long; where that cannot be done, it is a warning."""
         if not self._keys or monotonic() - self._since_s < after_s:
             return
@@ -118,42 +118,46 @@ class _Waiting:
 
 def open_encoder(model: Model) -> Encoder:
     """The model, loaded by the backend that it names; raises ModelError where that cannot be done."""
-    return OnnxEncoder(exported(model, load)) if model.backend == ONNX else TorchEncoder(load(model))
+    return (
+        OnnxEncoder(ensure_exported(model, load_sentence_transformer))
+        if model.backend == ONNX
+        else TorchEncoder(load_sentence_transformer(model))
+    )
 
 
-def prepare(model: Model) -> None:
+def prepare_backend(model: Model) -> None:
     """Make what the backend needs beside the model, if it is not in the cache; raises ModelError."""
     if model.backend == ONNX:
-        exported(model, load)
+        ensure_exported(model, load_sentence_transformer)
 
 
-def batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:
+def encode_batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:
     """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so.
 
     Raises:
         ModelError: the model, which the message calls by its name, gives a vector without a direction.
     """
     for start in range(0, len(texts), SORTED):
-        tokens = encoder.tokens(texts[start : start + SORTED])
-        order = np.argsort([-len(one[IDS]) for one in tokens], kind="stable")
+        tokens = encoder.tokenize(texts[start : start + SORTED])
+        order = np.argsort([-len(item[IDS]) for item in tokens], kind="stable")
         for at in range(0, len(order), BATCH):
             batch = order[at : at + BATCH].tolist()
-            unit = encoder.unit_vectors(padded([tokens[one] for one in batch], encoder.padding))
+            unit = encoder.unit_vectors(pad_batch([tokens[item] for item in batch], encoder.padding))
             if not np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-3):
                 raise ModelError(
                     f"{name} gives a vector that is zero or not finite, which has no neighbours; nothing of that "
                     "batch was kept. Its weights may be damaged: fetch it again, or name another model"
                 )
-            yield [start + one for one in batch], unit
+            yield [start + item for item in batch], unit
 
 
-def _encode_batches(texts: list[str], model: Model) -> Iterator[tuple[list[int], Vectors]]:
-    return batches(texts, open_encoder(model), model.name)
+def _open_and_encode(texts: list[str], model: Model) -> Iterator[tuple[list[int], Vectors]]:
+    return encode_batches(texts, open_encoder(model), model.name)
 
 
-def load(model: Model) -> Any:
+def load_sentence_transformer(model: Model) -> Any:
     """The model as sentence-transformers has it; raises ModelError where it is none of its models."""
-    quiet()
+    silence_libraries()
     from sentence_transformers import SentenceTransformer
 
     try:

@@ -27,14 +27,14 @@ class Encoder(Protocol):
 
     padding: Padding
 
-    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, cut where the model cuts it."""
 
     def unit_vectors(self, batch: Tokens) -> NDArray[np.float32]:
         """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`."""
 
 
-def padded(texts: Sequence[Tokens], padding: Padding) -> Tokens:
+def pad_batch(texts: Sequence[Tokens], padding: Padding) -> Tokens:
     """The tokens of several texts as a batch, as wide as the longest of them."""
     width = max(len(text[IDS]) for text in texts)
     batch = {name: np.full((len(texts), width), padding.token if name == IDS else 0) for name in texts[0]}

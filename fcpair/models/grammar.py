@@ -9,13 +9,13 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import ServiceError
-from fcpair.models.http import ACCEPTED, TooLongError, post
+from fcpair.models.http import ACCEPT_GZIP, TooLongError, post
 
 HARPER = "harper"
 TIMEOUT_S = 3.0  # for a whole request: somebody waits for what they have written to be taken
 LONGEST_ANSWER = 8_000_000  # bytes
 _UNUSABLE = (TooLongError, ImportError, OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
-_alone = Lock()
+_lock = Lock()
 
 
 class Fault(NamedTuple):
@@ -26,7 +26,7 @@ class Fault(NamedTuple):
     words: str
 
 
-def faults(text: str, checker: str, language: str) -> list[Fault]:
+def find_faults(text: str, checker: str, language: str) -> list[Fault]:
     """The faults of a text, in the order in which they stand in it.
 
     `checker` is `harper`, or the URL of a LanguageTool server, which is told the language.
@@ -34,7 +34,7 @@ def faults(text: str, checker: str, language: str) -> list[Fault]:
     Raises:
         ServiceError: the server cannot be reached, or answers what cannot be used.
     """
-    return _by_harper(text) if checker == HARPER else _by_server(text, checker, language)
+    return _harper_faults(text) if checker == HARPER else _server_faults(text, checker, language)
 
 
 def rule(checker: str) -> str:
@@ -49,31 +49,33 @@ def _linter() -> Any:
     return harper.Linter()
 
 
-def _by_harper(text: str) -> list[Fault]:
-    with _alone:
-        found = sorted(_linter().lint(text), key=lambda one: one.span.start)
-    return [Fault(str(one.lint_kind), str(one.message), str(one.problem_text)) for one in found]
+def _harper_faults(text: str) -> list[Fault]:
+    with _lock:
+        lints = sorted(_linter().lint(text), key=lambda one: one.span.start)
+    return [Fault(str(one.lint_kind), str(one.message), str(one.problem_text)) for one in lints]
 
 
-def _by_server(text: str, url: str, language: str) -> list[Fault]:
+def _server_faults(text: str, url: str, language: str) -> list[Fault]:
     import httpx2
 
-    given = {"text": text, "language": language or "auto"}
+    form_data = {"text": text, "language": language or "auto"}
     try:
-        client = httpx2.Client(timeout=TIMEOUT_S, headers=ACCEPTED)
+        client = httpx2.Client(timeout=TIMEOUT_S, headers=ACCEPT_GZIP)
         address = f"{url.rstrip('/')}/v2/check"
-        answer = post(client, address, timeout_s=TIMEOUT_S, longest=LONGEST_ANSWER, data=given)
+        answer = post(client, address, timeout_s=TIMEOUT_S, longest=LONGEST_ANSWER, data=form_data)
         if answer.status != httpx2.codes.OK:
             raise ValueError(f"it answered {answer.status}")
         return [
-            Fault(str(one["rule"]["category"]["id"]), str(one["message"]), _at(text, one["offset"], one["length"]))
+            Fault(
+                str(one["rule"]["category"]["id"]), str(one["message"]), _words_at(text, one["offset"], one["length"])
+            )
             for one in json.loads(answer.body)["matches"]
         ]
     except (*_UNUSABLE, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ServiceError(f"the grammar checker at {url} gives no usable answer ({error})") from error
 
 
-def _at(text: str, offset: int, length: int) -> str:
+def _words_at(text: str, offset: int, length: int) -> str:
     """The words at a place that the server gives, which counts as Java does: in halves of UTF-16, two for an emoji."""
     whole = text.encode("utf-16-le")
     return whole[2 * offset : 2 * (offset + length)].decode("utf-16-le", "replace")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from httpx2 import Client, Response
 
-ACCEPTED = {"Accept-Encoding": "gzip"}
+ACCEPT_GZIP = {"Accept-Encoding": "gzip"}
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -33,7 +33,7 @@ class Answer:
     body: bytes
 
 
-def post(client: Client, url: str, *, timeout_s: float, longest: int, **given: Any) -> Answer:
+def post(client: Client, url: str, *, timeout_s: float, longest: int, **request: Any) -> Answer:
     """Send a request, and return its whole answer; the client is closed whatever comes of it.
 
     Args:
@@ -50,10 +50,10 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **given: A
     """
     from httpx2 import ReadTimeout
 
-    came: SimpleQueue[Answer | Exception] = SimpleQueue()
-    Thread(target=_ask, args=(came, client, url, longest, given), daemon=True).start()
+    answers: SimpleQueue[Answer | Exception] = SimpleQueue()
+    Thread(target=_send, args=(answers, client, url, longest, request), daemon=True).start()
     try:
-        answer = came.get(timeout=timeout_s)
+        answer = answers.get(timeout=timeout_s)
     except Empty:
         raise ReadTimeout(f"no whole answer within {timeout_s:g} s") from None
     finally:
@@ -63,28 +63,28 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **given: A
     return answer
 
 
-def _ask(
-    came: SimpleQueue[Answer | Exception], client: Client, url: str, longest: int, given: Mapping[str, Any]
+def _send(
+    answers: SimpleQueue[Answer | Exception], client: Client, url: str, longest: int, request: Mapping[str, Any]
 ) -> None:
     try:
-        with client.stream("POST", url, **given) as response:
-            body = b"".join(_unpacked(response, longest))
-            came.put(Answer(response.status_code, response.headers, body))
+        with client.stream("POST", url, **request) as response:
+            body = b"".join(_unpack(response, longest))
+            answers.put(Answer(response.status_code, response.headers, body))
     except Exception as error:
-        came.put(error)
+        answers.put(error)
 
 
-def _unpacked(response: Response, longest: int) -> Iterator[bytes]:
+def _unpack(response: Response, longest: int) -> Iterator[bytes]:
     """The parts of a body; no more is unpacked than is allowed."""
     length = 0
-    for part in _parts(response, longest):
+    for part in _body_parts(response, longest):
         length += len(part)
         if length > longest:
             raise TooLongError(f"the answer was longer than {longest} bytes")
         yield part
 
 
-def _parts(response: Response, longest: int) -> Iterable[bytes]:
+def _body_parts(response: Response, longest: int) -> Iterable[bytes]:
     from httpx2 import DecodingError
 
     packing = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -92,10 +92,10 @@ def _parts(response: Response, longest: int) -> Iterable[bytes]:
         return response.iter_raw()
     if packing not in ("gzip", "x-gzip"):
         raise DecodingError(f"the answer is packed by `{packing}`, which was not asked for")
-    return _gunzipped(response, longest)
+    return _gunzip(response, longest)
 
 
-def _gunzipped(response: Response, longest: int) -> Iterator[bytes]:
+def _gunzip(response: Response, longest: int) -> Iterator[bytes]:
     from httpx2 import DecodingError
 
     unpacker = zlib.decompressobj(_GZIP)

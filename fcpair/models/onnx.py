@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import ModelError
 from fcpair.models.cache import cache_folder
-from fcpair.models.encoder import IDS, MASK, Padding, Tokens, padded
+from fcpair.models.encoder import IDS, MASK, Padding, Tokens, pad_batch
 from fcpair.models.model_files import Model
 from fcpair.models.pytorch import TorchEncoder
 
@@ -39,21 +39,21 @@ class OnnxEncoder:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = _threads()
+        options.intra_op_num_threads = _n_threads()
         graph = str(folder / GRAPH)
         self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         self._names = [one.name for one in self._session.get_inputs()]
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        kept: Any = self._tokenizer.padding
-        self.padding = Padding(kept["pad_id"], kept["direction"] == "left")
+        tokenizer_padding: Any = self._tokenizer.padding
+        self.padding = Padding(tokenizer_padding["pad_id"], tokenizer_padding["direction"] == "left")
         self._tokenizer.no_padding()
 
-    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, cut where the model cuts it."""
         return [
             {name: np.array(values[name]) for name in self._names}
-            for one in self._tokenizer.encode_batch(list(texts))
-            for values in [{IDS: one.ids, MASK: one.attention_mask, TYPES: one.type_ids}]
+            for encoding in self._tokenizer.encode_batch(list(texts))
+            for values in [{IDS: encoding.ids, MASK: encoding.attention_mask, TYPES: encoding.type_ids}]
         ]
 
     def unit_vectors(self, batch: Tokens) -> NDArray[np.float32]:
@@ -62,7 +62,7 @@ class OnnxEncoder:
         return vectors
 
 
-def exported(model: Model, load: Callable[[Model], Any]) -> Path:
+def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
     """The folder of the exported model; where it is not in the cache, `load` gives the `SentenceTransformer` to export.
 
     Raises:
@@ -71,12 +71,12 @@ def exported(model: Model, load: Callable[[Model], Any]) -> Path:
     folder = cache_folder() / "onnx" / model.key
     if not (folder / GRAPH).is_file():
         loaded = load(model)
-        _check(model, loaded)
+        _check_exportable(model, loaded)
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as made:
-                _export(model, loaded, Path(made) / "export")
-                _put(Path(made) / "export", folder)
+            with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as temporary:
+                _export(model, loaded, Path(temporary) / "export")
+                _move_into_place(Path(temporary) / "export", folder)
         except OSError as error:
             if isinstance(error, ModelError):
                 raise
@@ -84,14 +84,14 @@ def exported(model: Model, load: Callable[[Model], Any]) -> Path:
     return folder
 
 
-def _check(model: Model, loaded: Any) -> None:
+def _check_exportable(model: Model, loaded: Any) -> None:
     """Raise ModelError unless the model is a transformer whose tokens' mean is the vector."""
     modules = [type(module).__name__ for module in loaded]
     pooling = next((module.pooling_mode for module in loaded if type(module).__name__ == "Pooling"), None)
     if set(modules) - set(_MODULES) or modules[:2] != list(_MODULES[:2]) or pooling != "mean":
-        of = ", ".join(modules) + (f" (pooling: {pooling})" if pooling else "")
+        composition = ", ".join(modules) + (f" (pooling: {pooling})" if pooling else "")
         raise ModelError(
-            f"{model.name} is made of {of}; `--backend onnx` takes a transformer with mean pooling only. {_REMEDY}"
+            f"{model.name} is made of {composition}; `--backend onnx` takes a transformer with mean pooling only. {_REMEDY}"
         )
     if getattr(loaded.tokenizer, "backend_tokenizer", None) is None:
         raise ModelError(f"{model.name} has a tokenizer in Python, which `--backend onnx` cannot take. {_REMEDY}")
@@ -103,15 +103,15 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
 
     folder.mkdir()
     torch_encoder = TorchEncoder(loaded)
-    sample = torch_encoder.tokens(_SAMPLE)
-    batch = padded(sample, torch_encoder.padding)
+    sample = torch_encoder.tokenize(_SAMPLE)
+    batch = pad_batch(sample, torch_encoder.padding)
     names = list(batch)
     shapes = {name: {0: "text", 1: "token"} for name in names} | {VECTORS: {0: "text"}}
     loaded[0].model.set_attn_implementation("eager")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch about its own tracing
         torch.onnx.export(
-            _wrapped(loaded, names).eval(),
+            _wrap_module(loaded, names).eval(),
             tuple(torch.from_numpy(batch[name]) for name in names),
             str(folder / GRAPH),
             input_names=names,
@@ -122,12 +122,14 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
     _save_tokenizer(loaded, torch_encoder.padding, folder / TOKENIZER)
     encoders = (torch_encoder, OnnxEncoder(folder))
     for texts in (_SAMPLE, _SAMPLE[:1]):
-        own, other = (one.unit_vectors(padded(one.tokens(texts), one.padding)) for one in encoders)
-        if not np.allclose(own, other, rtol=0, atol=_TOLERANCE):
+        torch_vectors, onnx_vectors = (
+            one.unit_vectors(pad_batch(one.tokenize(texts), one.padding)) for one in encoders
+        )
+        if not np.allclose(torch_vectors, onnx_vectors, rtol=0, atol=_TOLERANCE):
             raise ModelError(f"{model.name} gives other vectors in ONNX Runtime than in torch. {_REMEDY}")
 
 
-def _wrapped(loaded: Any, names: list[str]) -> Any:
+def _wrap_module(loaded: Any, names: list[str]) -> Any:
     """The model as a module from tensors in the order of their names to unit vectors."""
     import torch
 
@@ -136,8 +138,8 @@ def _wrapped(loaded: Any, names: list[str]) -> Any:
             super().__init__()
             self.loaded = loaded
 
-        def forward(self, *given: torch.Tensor) -> torch.Tensor:
-            vectors = self.loaded(dict(zip(names, given, strict=True)))["sentence_embedding"]
+        def forward(self, *tensors: torch.Tensor) -> torch.Tensor:
+            vectors = self.loaded(dict(zip(names, tensors, strict=True)))["sentence_embedding"]
             return torch.nn.functional.normalize(vectors, dim=1)
 
     return Wrapped()
@@ -152,16 +154,16 @@ def _save_tokenizer(loaded: Any, padding: Padding, path: Path) -> None:
     tokenizer.save(str(path))
 
 
-def _put(made: Path, folder: Path) -> None:
+def _move_into_place(new_folder: Path, folder: Path) -> None:
     """Move an export to its place, unless another process was quicker."""
     try:
-        made.rename(folder)
+        new_folder.rename(folder)
     except OSError:
         if not (folder / GRAPH).is_file():
             raise
 
 
-def _threads() -> int:
+def _n_threads() -> int:
     """How many threads to take; 0 is as many as there are cores."""
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    return int(given) if given.isdecimal() else 0
+    setting = os.environ.get("OMP_NUM_THREADS", "")
+    return int(setting) if setting.isdecimal() else 0

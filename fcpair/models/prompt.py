@@ -36,10 +36,10 @@ class Prompt:
         return json.dumps(self.body, sort_keys=True, separators=(",", ":"))
 
     @property
-    def characters(self) -> int:
+    def n_characters(self) -> int:
         """How many characters of text the model is given to read."""
-        given = self.body.get("input", [message["content"] for message in self.body.get("messages", ())])
-        return sum(map(len, [given] if isinstance(given, str) else given))
+        texts = self.body.get("input", [message["content"] for message in self.body.get("messages", ())])
+        return sum(map(len, [texts] if isinstance(texts, str) else texts))
 
     @property
     def path(self) -> Path:
@@ -59,13 +59,13 @@ class Reply:
 class BrokenReply(Exception):  # noqa: N818 - an error only after the last attempt
     """No answer, or one that cannot be used; `wait_s` is what the service asks for before the next attempt."""
 
-    def __init__(self, found: str, wait_s: float | None = None, advice: str = "") -> None:
-        super().__init__(found)
+    def __init__(self, problem: str, wait_s: float | None = None, advice: str = "") -> None:
+        super().__init__(problem)
         self.wait_s = wait_s
         self.advice = advice
 
 
-def recall(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
+def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
     """What `read` makes of the kept answer; None where there is none, or none that can be used (a warning)."""
     record = read_record(prompt.path)
     if record is None:
@@ -77,7 +77,7 @@ def recall(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
         return None
 
 
-def keep(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
+def cache_answer(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
     """Keep an answer that could be used, with what was asked and where."""
     record = {
         "endpoint": prompt.endpoint,
@@ -89,9 +89,9 @@ def keep(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
     write_record(prompt.path, record)
 
 
-def tokens(prompts: Iterable[Prompt]) -> int:
+def n_prompt_tokens(prompts: Iterable[Prompt]) -> int:
     """About how many tokens a model is given to read: a token for every four characters, rounded up."""
-    return math.ceil(sum(prompt.characters for prompt in prompts) / CHARACTERS_A_TOKEN)
+    return math.ceil(sum(prompt.n_characters for prompt in prompts) / CHARACTERS_A_TOKEN)
 
 
 def n_tokens(texts: Iterable[str]) -> int:
@@ -104,24 +104,24 @@ def model_record(name: str, reported: Iterable[str]) -> dict[str, str]:
     return {"name": name, "source": "service", "reported": ", ".join(sorted(set(reported) - {""}))}
 
 
-def reported(payload: Mapping[str, Any]) -> str:
+def reported_model(payload: Mapping[str, Any]) -> str:
     """The model that an answer says it is from; empty where it does not say."""
     model = payload.get("model")
     return model if isinstance(model, str) else ""
 
 
-def about(what: str, text: str) -> str:
+def prompt_subject(what: str, text: str) -> str:
     """What a prompt is about: `what` and the beginning of a text."""
-    return f"{what} ({quoted(text, _SHOWN)})"
+    return f"{what} ({quote_beginning(text, _SHOWN)})"
 
 
-def unfenced(said: str) -> str:
+def strip_fence(text: str) -> str:
     """JSON that stands bare or in a ```json fence, without the fence."""
-    fenced = _FENCE.fullmatch(said)
-    return fenced[1] if fenced else said
+    match = _FENCE.fullmatch(text)
+    return match[1] if match else text
 
 
-def quoted(text: str, length: int) -> str:
+def quote_beginning(text: str, length: int) -> str:
     """The beginning of a text, on one line and in quotes; `nothing` where it is empty."""
     flat = " ".join(text.split())
     if not flat:

@@ -20,41 +20,41 @@ class TorchEncoder:
         self._loaded = loaded
         self.padding = padding_of(loaded.tokenizer)
 
-    def tokens(self, texts: Sequence[str]) -> list[Tokens]:
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, cut where the model cuts it."""
         return [
             tokens
             for at in range(0, len(texts), TOKENISED)
-            for tokens in self._tokens(list(texts[at : at + TOKENISED]))
+            for tokens in self._tokenize_block(list(texts[at : at + TOKENISED]))
         ]
 
-    def _tokens(self, texts: list[str]) -> list[Tokens]:
-        given = self._loaded.preprocess(texts)
-        features = {name: value.numpy() for name, value in given.items() if hasattr(value, "numpy")}
-        there = features[MASK].astype(bool)
-        return [{name: values[row, there[row]] for name, values in features.items()} for row in range(len(texts))]
+    def _tokenize_block(self, texts: list[str]) -> list[Tokens]:
+        encoded = self._loaded.preprocess(texts)
+        features = {name: value.numpy() for name, value in encoded.items() if hasattr(value, "numpy")}
+        is_token = features[MASK].astype(bool)
+        return [{name: values[row, is_token[row]] for name, values in features.items()} for row in range(len(texts))]
 
     def unit_vectors(self, batch: Tokens) -> NDArray[np.float32]:
         """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`."""
-        return self._unit(batch, "sentence_embedding")
+        return self._unit_vectors_of(batch, "sentence_embedding")
 
     @property
-    def longest(self) -> float:
+    def max_tokens(self) -> float:
         """How many tokens of a text the model reads; infinite where it does not say."""
         return float(self._loaded.max_seq_length or "inf")
 
-    def own_tokens(self, batch: Tokens) -> NDArray[np.bool_]:
+    def own_token_mask(self, batch: Tokens) -> NDArray[np.bool_]:
         """Which tokens of a batch are of the texts, shape `(n_texts, n_tokens)`: not padding, not added to them."""
-        added = np.isin(batch[IDS], self._loaded.tokenizer.all_special_ids)
-        unknown = batch[IDS] == self._loaded.tokenizer.unk_token_id  # it stands for a word of the text
-        own: NDArray[np.bool_] = batch[MASK].astype(bool) & (~added | unknown)
-        return own
+        is_special = np.isin(batch[IDS], self._loaded.tokenizer.all_special_ids)
+        is_unknown = batch[IDS] == self._loaded.tokenizer.unk_token_id  # it stands for a word of the text
+        is_own: NDArray[np.bool_] = batch[MASK].astype(bool) & (~is_special | is_unknown)
+        return is_own
 
     def token_vectors(self, batch: Tokens) -> NDArray[np.float32]:
         """The unit vectors of the tokens of a batch, shape `(n_texts, n_tokens, dimension)`."""
-        return self._unit(batch, "token_embeddings")
+        return self._unit_vectors_of(batch, "token_embeddings")
 
-    def _unit(self, batch: Tokens, output: str) -> NDArray[np.float32]:
+    def _unit_vectors_of(self, batch: Tokens, output: str) -> NDArray[np.float32]:
         import torch
 
         with torch.inference_mode():

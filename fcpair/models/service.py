@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
-from fcpair.models.http import ACCEPTED, Answer, TooLongError, post
-from fcpair.models.prompt import BrokenReply, Prompt, quoted
+from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
+from fcpair.models.prompt import BrokenReply, Prompt, quote_beginning
 
 if TYPE_CHECKING:
     from httpx2 import Client
@@ -55,17 +55,17 @@ class Service:
     @classmethod
     def from_environment(cls) -> Service:
         """The service that the environment names; ServiceError where the time limit is no number above 0."""
-        given = os.environ.get("FCPAIR_TIMEOUT_S", "").strip() or str(TIMEOUT_S)
+        setting = os.environ.get("FCPAIR_TIMEOUT_S", "").strip() or str(TIMEOUT_S)
         try:
-            timeout_s = float(given)
+            timeout_s = float(setting)
         except ValueError:
             timeout_s = 0.0
         if not 0 < timeout_s < float("inf"):
-            raise ServiceError(f"FCPAIR_TIMEOUT_S is `{given}`; expected a number of seconds above 0")
+            raise ServiceError(f"FCPAIR_TIMEOUT_S is `{setting}`; expected a number of seconds above 0")
         url, key = (os.environ.get(name, "").strip() or None for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"))
         return cls(url, key, timeout_s)
 
-    def ask(self, prompt: Prompt, read: Callable[[Any], T]) -> T:
+    def query(self, prompt: Prompt, read: Callable[[Any], T]) -> T:
         """Ask until `read` makes something of the answer, as often as allowed.
 
         Args:
@@ -87,11 +87,11 @@ class Service:
             reraise=True,
         )
         try:
-            found: T = retrying(self._attempt, url, prompt, read)
+            result: T = retrying(self._attempt, url, prompt, read)
         except BrokenReply as broken:
-            tried = f"asked {self.attempts} times; the last time "
-            raise self._error(prompt, tried + str(broken), broken.advice) from None
-        return found
+            attempts_note = f"asked {self.attempts} times; the last time "
+            raise self._error(prompt, attempts_note + str(broken), broken.advice) from None
+        return result
 
     def _address(self) -> str:
         if not self.base_url:
@@ -123,7 +123,7 @@ class Service:
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPTED}
+        headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         if self.key:
             if not all("!" <= sign <= "~" for sign in self.key):
                 raise ServiceError("OPENAI_API_KEY holds a space or a sign that no key has; copy it anew")
@@ -148,9 +148,9 @@ class Service:
         text = self._without_key(answer.body.decode("utf-8", "replace"))
         self._check_status(prompt, answer, text)
         try:
-            return read(_parsed(text))
+            return read(_parse_json(text))
         except BrokenReply as broken:
-            raise BrokenReply(f"{broken}: {quoted(text, _SHOWN)}" if text.strip() else str(broken)) from None
+            raise BrokenReply(f"{broken}: {quote_beginning(text, _SHOWN)}" if text.strip() else str(broken)) from None
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, "[key]") if self.key and len(self.key) >= SECRET_FROM else text
@@ -159,20 +159,20 @@ class Service:
         status = answer.status
         if status == 200:
             return
-        found = f"it answered {status}: {quoted(text, _SHOWN)}"
+        problem = f"it answered {status}: {quote_beginning(text, _SHOWN)}"
         advice = _ADVICE.get(status, "")
         if status in (408, 429) or status >= 500:
-            raise BrokenReply(found, _asked_wait_s(answer.headers.get("Retry-After")), advice)
-        raise self._error(prompt, found, advice)
+            raise BrokenReply(problem, _retry_after_s(answer.headers.get("Retry-After")), advice)
+        raise self._error(prompt, problem, advice)
 
-    def _error(self, prompt: Prompt, found: str, advice: str) -> ServiceError:
+    def _error(self, prompt: Prompt, problem: str, advice: str) -> ServiceError:
         model = prompt.body.get("model")
-        asked = f"the service at {self.base_url}, {prompt.endpoint} of the model `{model}`, for {prompt.about}"
-        kept = "every answer so far is kept, so a second run asks only for the rest"
-        return ServiceError(f"{asked}: {found}. {advice or 'check the service and the model'}; {kept}")
+        request = f"the service at {self.base_url}, {prompt.endpoint} of the model `{model}`, for {prompt.about}"
+        cache_note = "every answer so far is kept, so a second run asks only for the rest"
+        return ServiceError(f"{request}: {problem}. {advice or 'check the service and the model'}; {cache_note}")
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -183,12 +183,12 @@ def _parsed(text: str) -> Any:
 def _wait_s(state: RetryCallState) -> float:
     """How long to wait before the next attempt: what the service asks for, else twice as long as before."""
     broken = state.outcome.exception() if state.outcome else None
-    asked = broken.wait_s if isinstance(broken, BrokenReply) else None
-    wait_s = FIRST_WAIT_S * 2 ** (state.attempt_number - 1) if asked is None else asked
+    requested_s = broken.wait_s if isinstance(broken, BrokenReply) else None
+    wait_s = FIRST_WAIT_S * 2 ** (state.attempt_number - 1) if requested_s is None else requested_s
     return min(wait_s, LONGEST_WAIT_S)
 
 
-def _asked_wait_s(header: str | None) -> float | None:
+def _retry_after_s(header: str | None) -> float | None:
     """The seconds of a Retry-After header, which holds seconds or a date; None where it holds neither."""
     from datetime import UTC, datetime
     from email.utils import parsedate_to_datetime

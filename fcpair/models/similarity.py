@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.models.encode import batches, encode, open_encoder
+from fcpair.models.encode import encode, encode_batches, open_encoder
 from fcpair.models.model_files import Model, resolve
 from fcpair.stages.corpus.text_identity import identity
 
@@ -19,21 +19,21 @@ MOST_SETS = 64  # lists of texts that are compared with
 Vectors = NDArray[np.float32]
 
 
-class Nearest(NamedTuple):
+class NearestText(NamedTuple):
     """The text that is most like another, and their cosine similarity, in [-1, 1]."""
 
     text: str
     similarity: float
 
 
-class _Set(NamedTuple):
+class _TextSet(NamedTuple):
     """Texts whose vectors are in one array, shape `(n_texts, dimension)`, and the place of each by its identity."""
 
     vectors: Vectors
     places: dict[str, int]
 
 
-class Likeness:
+class SimilarityIndex:
     """An encoder that is loaded when it is first needed, and the vectors of texts that it has seen, the newest ones.
 
     Several threads may ask at once: whose turn it is encodes the texts of all who wait, which takes little longer.
@@ -44,55 +44,55 @@ class Likeness:
         self._lock = Lock()
         self._waiting: list[str] = []
         self._vectors: OrderedDict[str, Vectors] = OrderedDict()
-        self._sets: OrderedDict[tuple[str, ...], _Set] = OrderedDict()
+        self._sets: OrderedDict[tuple[str, ...], _TextSet] = OrderedDict()
         self._model: Model | None = None
 
     @property
     def rule(self) -> str:
         """The encoder and what it rests on, as refusals keep it."""
-        model = self._found()
+        model = self._load_model()
         return f"{model.name} {model.key[:12]}"
 
-    def know(self, texts: Sequence[str]) -> None:
+    def preload(self, texts: Sequence[str]) -> None:
         """Encode texts before they are needed, and load the encoder; their vectors are kept on this machine.
 
         Raises ModelError where the encoder cannot be had.
         """
         with self._lock:
-            model = self._found()
+            model = self._load_model()
             if new := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
                 self._vectors.update(zip(new, encode(new, model), strict=True))
 
-    def nearest(self, text: str, others: Sequence[str]) -> Nearest | None:
+    def find_nearest(self, text: str, others: Sequence[str]) -> NearestText | None:
         """The one of the others that is most like a text, the first of several; None where there are none.
 
         The very same words have similarity 1. Raises ModelError where the encoder cannot be had.
         """
         if not others:
             return None
-        said = identity(text)
+        own_identity = identity(text)
         if text not in self._vectors:
             self._waiting.append(text)
         with self._lock:
-            there = self._set(tuple(others))
-            if said in there.places:
-                return Nearest(others[there.places[said]], 1.0)
-            own = self._vector(text)
-        scores = there.vectors @ own
+            text_set = self._text_set(tuple(others))
+            if own_identity in text_set.places:
+                return NearestText(others[text_set.places[own_identity]], 1.0)
+            vector = self._vector(text)
+        scores = text_set.vectors @ vector
         best = int(np.argmax(scores))
-        return Nearest(others[best], min(float(scores[best]), 1.0))
+        return NearestText(others[best], min(float(scores[best]), 1.0))
 
-    def _found(self) -> Model:
+    def _load_model(self) -> Model:
         if self._model is None:
             self._model = resolve(self._name)
             self._encoder = open_encoder(self._model)
         return self._model
 
-    def _set(self, texts: tuple[str, ...]) -> _Set:
+    def _text_set(self, texts: tuple[str, ...]) -> _TextSet:
         """The texts with their vectors in one array, which is kept while the same ones are asked about."""
         if texts not in self._sets:
             places = {identity(text): at for at, text in reversed(list(enumerate(texts)))}
-            self._sets[texts] = _Set(self._of(texts), places)
+            self._sets[texts] = _TextSet(self._vectors_of(texts), places)
             while len(self._sets) > MOST_SETS:
                 self._sets.popitem(last=False)
         self._sets.move_to_end(texts)
@@ -102,18 +102,18 @@ class Likeness:
         """The unit vector of a text, shape `(dimension,)`."""
         if text not in self._vectors:
             waiting, self._waiting = self._waiting, []
-            self._of([text, *waiting])
-        vectors = self._of([text])
+            self._vectors_of([text, *waiting])
+        vectors = self._vectors_of([text])
         return np.asarray(vectors[0])
 
-    def _of(self, texts: Sequence[str]) -> Vectors:
+    def _vectors_of(self, texts: Sequence[str]) -> Vectors:
         """The unit vectors of texts, shape `(n_texts, dimension)`."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            model = self._found()
-            for at, vectors in batches(new, self._encoder, model.name):
-                self._vectors.update(zip((new[one] for one in at), vectors, strict=True))
-        found = np.stack([self._vectors[text] for text in texts])
+            model = self._load_model()
+            for at, vectors in encode_batches(new, self._encoder, model.name):
+                self._vectors.update(zip((new[index] for index in at), vectors, strict=True))
+        stacked = np.stack([self._vectors[text] for text in texts])
         while len(self._vectors) > MOST_KEPT:
             self._vectors.popitem(last=False)
-        return found
+        return stacked

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError, ModelError, nearest
+from fcpair.errors import InputError, ModelError, suggest_name
 from fcpair.models.encode import Progress
-from fcpair.models.model_files import quiet, resolve
+from fcpair.models.model_files import resolve, silence_libraries
 
 BATCH = 16
 _CLASSIFIER, _CAUSAL = "AutoModelForSequenceClassification", "AutoModelForCausalLM"
@@ -23,7 +23,7 @@ _KINDS = {
 OWNER = "openai-community"  # whose models the hub has without a slash
 
 
-class Read(NamedTuple):
+class TokenLosses(NamedTuple):
     """What a causal model makes of texts: the sum of the negative log-likelihoods (natural) of the tokens of each that
     it foretells, how many these are, and how many texts were cut. Shapes `(n_texts,)`.
     """
@@ -45,15 +45,15 @@ def label_scores(
         ModelError: the model cannot be had, has no trained head, or foretells numbers instead of labels.
         InputError: it has no such label.
     """
-    model, tokenizer = load(_CLASSIFIER, name)
+    model, tokenizer = load_transformer(_CLASSIFIER, name)
     at = _label_at(model.config, name, label)
     if model.config.problem_type == "regression":
         raise ModelError(f"{name} foretells numbers, not labels; its output is no probability")
     logits, n_cut = _logits(texts, model, tokenizer, name, progress)
-    apart = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
+    is_independent = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
     from scipy.special import expit, softmax
 
-    return (expit(logits) if apart else softmax(logits, axis=1))[:, at], n_cut
+    return (expit(logits) if is_independent else softmax(logits, axis=1))[:, at], n_cut
 
 
 def pair_scores(
@@ -64,7 +64,7 @@ def pair_scores(
     Raises:
         ModelError: the model cannot be had, has no trained head, or more outputs than one.
     """
-    model, tokenizer = load(_CLASSIFIER, name)
+    model, tokenizer = load_transformer(_CLASSIFIER, name)
     if (n := model.config.num_labels) != 1:
         raise ModelError(
             f"{name} has {n} labels, where a regression has one output; head:{name}(label=...) gives the probability "
@@ -78,26 +78,26 @@ def _logits(
     texts: Sequence[tuple[str, ...]], model: Any, tokenizer: Any, name: str, progress: Progress | None
 ) -> tuple[NDArray[np.float64], int]:
     """What the head of a model gives each text or pair, `(n, n_labels)`, and how many of them were cut."""
-    longest = longest_of(model, tokenizer)
+    longest = max_input_tokens(model, tokenizer)
     n_cut = sum(len(ids) > longest for ids in tokenizer(*_columns(texts), verbose=False)["input_ids"])
-    order = np.argsort([-sum(map(len, one)) for one in texts], kind="stable")
-    found = np.empty((len(texts), model.config.num_labels))
+    order = np.argsort([-sum(map(len, text)) for text in texts], kind="stable")
+    logits = np.empty((len(texts), model.config.num_labels))
     for start in range(0, len(order), BATCH):
         rows = order[start : start + BATCH]
-        found[rows] = _logits_of(model, tokenizer, [texts[row] for row in rows], longest)
+        logits[rows] = _logits_of_batch(model, tokenizer, [texts[row] for row in rows], longest)
         if progress:
             progress(start + len(rows), len(order))
-    if not np.isfinite(found).all():
+    if not np.isfinite(logits).all():
         raise ModelError(f"{name} gives a score that is not a finite number; its weights may be damaged")
-    return found, n_cut
+    return logits, n_cut
 
 
-def _logits_of(model: Any, tokenizer: Any, texts: list[tuple[str, ...]], longest: int) -> NDArray[np.float64]:
+def _logits_of_batch(model: Any, tokenizer: Any, texts: list[tuple[str, ...]], longest: int) -> NDArray[np.float64]:
     import torch
 
-    given = tokenizer(*_columns(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt")
+    inputs = tokenizer(*_columns(texts), padding=True, truncation=True, max_length=longest, return_tensors="pt")
     with torch.inference_mode():
-        logits: NDArray[np.float64] = model(**given.to(model.device)).logits.double().cpu().numpy()
+        logits: NDArray[np.float64] = model(**inputs.to(model.device)).logits.double().cpu().numpy()
     return logits
 
 
@@ -108,11 +108,11 @@ def _columns(texts: Sequence[tuple[str, ...]]) -> list[list[str]]:
 def _label_at(config: Any, name: str, label: str) -> int:
     at = {str(one).lower(): number for number, one in config.id2label.items()}
     if label.lower() not in at:
-        raise InputError(f"{name} has no label `{label}`; {nearest(label, map(str, config.id2label.values()))}")
+        raise InputError(f"{name} has no label `{label}`; {suggest_name(label, map(str, config.id2label.values()))}")
     return int(at[label.lower()])
 
 
-def read_by(texts: Sequence[str], name: str, progress: Progress | None = None) -> Read:
+def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = None) -> TokenLosses:
     """Have a causal model foretell each token of texts from those before it.
 
     The first token is foretold from the token that begins a text, where the model has one, else not at all.
@@ -120,11 +120,11 @@ def read_by(texts: Sequence[str], name: str, progress: Progress | None = None) -
     Raises:
         ModelError: the model cannot be had, or is no causal model with a trained head.
     """
-    model, tokenizer = load(_CAUSAL, name)
+    model, tokenizer = load_transformer(_CAUSAL, name)
     begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
     tokens = [begin + tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
-    longest = longest_of(model, tokenizer)
-    order = np.argsort([-len(one) for one in tokens], kind="stable")
+    longest = max_input_tokens(model, tokenizer)
+    order = np.argsort([-len(text_tokens) for text_tokens in tokens], kind="stable")
     losses = np.zeros(len(texts))
     for start in range(0, len(order), BATCH):
         rows = order[start : start + BATCH]
@@ -133,8 +133,8 @@ def read_by(texts: Sequence[str], name: str, progress: Progress | None = None) -
             progress(start + len(rows), len(order))
     if not np.isfinite(losses).all():
         raise ModelError(f"{name} gives a likelihood that is not a finite number; its weights may be damaged")
-    lengths = np.array([len(one) for one in tokens])
-    return Read(losses, np.maximum(np.minimum(lengths, longest) - 1, 0), int((lengths > longest).sum()))
+    lengths = np.array([len(text_tokens) for text_tokens in tokens])
+    return TokenLosses(losses, np.maximum(np.minimum(lengths, longest) - 1, 0), int((lengths > longest).sum()))
 
 
 def _losses(model: Any, tokens: list[list[int]]) -> NDArray[np.float64]:
@@ -144,16 +144,16 @@ def _losses(model: Any, tokens: list[list[int]]) -> NDArray[np.float64]:
     width = max(map(len, tokens))
     if width < 2:
         return np.zeros(len(tokens))
-    ids = torch.tensor([one + [0] * (width - len(one)) for one in tokens])
-    there = torch.tensor([[1] * len(one) + [0] * (width - len(one)) for one in tokens])
+    ids = torch.tensor([text_tokens + [0] * (width - len(text_tokens)) for text_tokens in tokens])
+    mask = torch.tensor([[1] * len(text_tokens) + [0] * (width - len(text_tokens)) for text_tokens in tokens])
     with torch.inference_mode():
-        logits = model(input_ids=ids, attention_mask=there).logits[:, :-1].double()
-        foretold = logits.log_softmax(dim=-1).gather(2, ids[:, 1:, None])[:, :, 0]
-    sums: NDArray[np.float64] = -(foretold * there[:, 1:]).sum(dim=1).numpy()
+        logits = model(input_ids=ids, attention_mask=mask).logits[:, :-1].double()
+        token_logprobs = logits.log_softmax(dim=-1).gather(2, ids[:, 1:, None])[:, :, 0]
+    sums: NDArray[np.float64] = -(token_logprobs * mask[:, 1:]).sum(dim=1).numpy()
     return sums
 
 
-def longest_of(model: Any, tokenizer: Any) -> int:
+def max_input_tokens(model: Any, tokenizer: Any) -> int:
     """How many tokens of a text the model reads."""
     places = getattr(model.config, "max_position_embeddings", None) or tokenizer.model_max_length
     return min(int(places), int(tokenizer.model_max_length))
@@ -172,7 +172,7 @@ def load_writer(name: str) -> tuple[Any, Any, bool]:
         is_causal = not AutoConfig.from_pretrained(folder, local_files_only=True).is_encoder_decoder
     except Exception as error:  # the library raises many kinds; each only means: not such a model
         raise ModelError(f"{name} cannot be loaded as a model of transformers: {error}") from error
-    model, tokenizer = load(_CAUSAL if is_causal else _SEQUENCES, name)
+    model, tokenizer = load_transformer(_CAUSAL if is_causal else _SEQUENCES, name)
     if is_causal:
         tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
@@ -180,12 +180,12 @@ def load_writer(name: str) -> tuple[Any, Any, bool]:
     return model, tokenizer, is_causal
 
 
-def load(kind: str, name: str) -> tuple[Any, Any]:
+def load_transformer(kind: str, name: str) -> tuple[Any, Any]:
     """A model of a kind, ready to be read, and its tokenizer; raises ModelError where it cannot be had."""
     folder = resolve(name, OWNER).folder
-    quiet()
+    silence_libraries()
     try:
-        model, tokenizer, missing = _loaded(kind, folder)
+        model, tokenizer, missing = _load_quietly(kind, folder)
     except Exception as error:  # the library raises many kinds; each only means: not such a model
         raise ModelError(f"{name} cannot be loaded as a model of transformers: {error}") from error
     saved_as = (model.config.architectures or ["nothing that its configuration names"])[0]
@@ -196,7 +196,7 @@ def load(kind: str, name: str) -> tuple[Any, Any]:
     return model.eval(), tokenizer
 
 
-def _loaded(kind: str, folder: str) -> tuple[Any, Any, list[str]]:
+def _load_quietly(kind: str, folder: str) -> tuple[Any, Any, list[str]]:
     """The model, its tokenizer, and what it has no weights for; what transformers reports of it is not printed."""
     import transformers
     from transformers.utils import logging
@@ -205,8 +205,8 @@ def _loaded(kind: str, folder: str) -> tuple[Any, Any, list[str]]:
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         cls = getattr(transformers, kind)
-        model, told = cls.from_pretrained(folder, local_files_only=True, output_loading_info=True)
+        model, loading_info = cls.from_pretrained(folder, local_files_only=True, output_loading_info=True)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     finally:
         logging.set_verbosity(verbosity)
-    return model, tokenizer, sorted(told["missing_keys"])
+    return model, tokenizer, sorted(loading_info["missing_keys"])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.files.tables.tabular import replacing
+from fcpair.files.tables.tabular import replace_file
 from fcpair.models.cache import cache_folder
 from fcpair.models.model_files import Model
 
@@ -44,7 +44,7 @@ def folder_of(model: Model) -> Path:
     return cache_folder() / "vectors" / model.key
 
 
-def parts(folder: Path) -> Iterator[Part]:
+def read_parts(folder: Path) -> Iterator[Part]:
     """The parts that are kept in a folder; none where there is none. One that cannot be read is passed over."""
     for path in sorted(folder.glob(f"[!.]*{_SUFFIX}")):
         if (part := read_part(path)) is not None:
@@ -73,8 +73,8 @@ def read_vectors(path: Path, rows: NDArray[np.int64]) -> NDArray[np.float32]:
     groups, at = np.unique(rows // _GROUP, return_inverse=True)
     with ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read_row_groups(groups.tolist(), columns=["vector"])
-    found: NDArray[np.float32] = _array(table)[at * _GROUP + rows % _GROUP]
-    return found
+    vectors: NDArray[np.float32] = _array(table)[at * _GROUP + rows % _GROUP]
+    return vectors
 
 
 def _array(table: Any) -> NDArray[np.float32]:
@@ -97,7 +97,7 @@ def write_part(folder: Path, keys: Sequence[str], vectors: NDArray[np.float32]) 
     path = path_of(folder, keys)
     rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
     table = pa.table({"key": pa.array([bytes.fromhex(key) for key in keys], pa.binary(32)), "vector": rows})
-    with replacing(path, private=True) as temporary:
+    with replace_file(path, private=True) as temporary:
         write_table(
             table,
             temporary,

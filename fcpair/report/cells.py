@@ -23,7 +23,7 @@ class CellClass:
 
 
 @dataclass(frozen=True)
-class Classed:
+class ClassMap:
     """A map of classes: `index`, shape `(n_hs, n_cn)`, says which of `classes` each cell is in."""
 
     index: NDArray[np.int8]
@@ -31,7 +31,7 @@ class Classed:
 
 
 @dataclass(frozen=True)
-class Blocked:
+class BlockMap:
     """A map of means over blocks of `rows` x `columns` cells, shape `(n_block_rows, n_block_columns)`.
 
     `mean` is missing (NaN) where a block has no cell that the mean could rest on; `index` then says why, as one of
@@ -50,12 +50,12 @@ def block_size(shape: tuple[int, ...]) -> tuple[int, int]:
     return -(-shape[0] // MOST_ROWS), -(-shape[1] // MOST_COLUMNS)
 
 
-def coverage(grid: GridMap) -> Classed:
+def coverage(grid: GridMap) -> ClassMap:
     """The cells by their number of labels, and those that are not in the grid."""
     top = int(min(grid.labels.max(initial=0), MOST_LABELS_SHOWN))
     index = np.minimum(grid.labels, MOST_LABELS_SHOWN).astype(np.int8)
-    named = [(_labels_in_words(n, grid), f"level {n} of {top}") for n in range(top + 1)]
-    return _classed(index, named, grid)
+    meanings = [(_labels_in_words(n, grid), f"level {n} of {top}") for n in range(top + 1)]
+    return _build_class_map(index, meanings, grid)
 
 
 def _labels_in_words(n: int, grid: GridMap) -> str:
@@ -64,13 +64,13 @@ def _labels_in_words(n: int, grid: GridMap) -> str:
     return {0: "no label yet", 1: "1 label"}.get(n, f"{n} labels")
 
 
-def decisions(grid: GridMap) -> Classed:
+def decisions(grid: GridMap) -> ClassMap:
     """The cells by their adjudicated label, and those that are not in the grid."""
     index = np.full(grid.decision.shape, 5, np.int8)
     index[grid.labels > 0] = 4
     for at, decided in enumerate((POSITIVE, OTHER, DISCARDED, WAITING)):
         index[grid.decision == decided] = at
-    named = [
+    meanings = [
         ("a positive label", "positive"),
         ("another definite label", "other"),
         ("discarded", "discarded"),
@@ -78,51 +78,51 @@ def decisions(grid: GridMap) -> Classed:
         ("labelled, waits for a policy", "undecided"),
         ("no label yet", "nothing"),
     ]
-    return _classed(index, named, grid)
+    return _build_class_map(index, meanings, grid)
 
 
-def _classed(index: NDArray[np.int8], named: list[tuple[str, str]], grid: GridMap) -> Classed:
+def _build_class_map(index: NDArray[np.int8], meanings: list[tuple[str, str]], grid: GridMap) -> ClassMap:
     # Counted one class at a time: np.bincount would widen 20 million small integers to eight bytes each.
     outside = [
         ("in the corpus already, so not in the grid", "corpus", IN_CORPUS),
         ("not in the grid", "hole", HOLE),
     ]
-    for at, (_, _, place) in enumerate(outside, len(named)):
+    for at, (_, _, place) in enumerate(outside, len(meanings)):
         index[grid.place == place] = at
-    named += [(meaning, look) for meaning, look, _ in outside]
-    counts = [int(np.count_nonzero(index == at)) for at in range(len(named))]
+    meanings += [(meaning, look) for meaning, look, _ in outside]
+    counts = [int(np.count_nonzero(index == at)) for at in range(len(meanings))]
     counts[-1] += grid.n_unlisted
-    return Classed(index, tuple(CellClass(*name, n) for name, n in zip(named, counts, strict=True)))
+    return ClassMap(index, tuple(CellClass(*name, n) for name, n in zip(meanings, counts, strict=True)))
 
 
-def coverage_blocks(grid: GridMap) -> Blocked:
+def coverage_blocks(grid: GridMap) -> BlockMap:
     """The mean number of labels of the grid's cells in each block."""
     inside = grid.place == IN_GRID
-    return _blocked(grid, grid.labels, inside, ("hole",), None)
+    return _build_block_map(grid, grid.labels, inside, ("hole",), None)
 
 
-def decision_blocks(grid: GridMap) -> Blocked:
+def decision_blocks(grid: GridMap) -> BlockMap:
     """The share of positive labels among the cells of each block that have a definite label."""
     definite = (grid.decision == POSITIVE) | (grid.decision == OTHER)
-    return _blocked(grid, grid.decision == POSITIVE, definite, ("hole", "nothing", "waiting"), grid.labels)
+    return _build_block_map(grid, grid.decision == POSITIVE, definite, ("hole", "nothing", "waiting"), grid.labels)
 
 
-def _blocked(
+def _build_block_map(
     grid: GridMap,
     values: NDArray[np.int16] | NDArray[np.bool_],
-    used: NDArray[np.bool_],
+    is_used: NDArray[np.bool_],
     looks: tuple[str, ...],
     labels: NDArray[np.int16] | None,
-) -> Blocked:
+) -> BlockMap:
     rows, columns = block_size(grid.shape)
-    sums, n = (_block_sums(grid, cells) for cells in (values * used, used))
+    sums, n = (_block_sums(grid, cells) for cells in (values * is_used, is_used))
     with np.errstate(invalid="ignore"):
         mean = np.where(n > 0, sums / n, np.nan)
     index = np.zeros(mean.shape, np.int8)
     if labels is not None:
         index += (_block_sums(grid, grid.place == IN_GRID) > 0).astype(np.int8)
         index += (_block_sums(grid, labels) > 0).astype(np.int8)
-    return Blocked(mean, index, looks, rows, columns)
+    return BlockMap(mean, index, looks, rows, columns)
 
 
 def _block_sums(grid: GridMap, cells: NDArray[np.generic]) -> NDArray[np.int64]:

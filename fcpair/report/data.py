@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import Role, RunRecord, Sampled
+from fcpair.records import Role, RunRecord, SampleSize
 from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fcpair.bias import Scored
+    from fcpair.bias import ScoredAnswers
     from fcpair.evaluate.outcome import Outcome
-    from fcpair.stages.stats.agreement import Agreement, Block
-    from fcpair.stages.stats.group_differences import Compared
+    from fcpair.stages.stats.agreement import Agreement, AgreementBlock
+    from fcpair.stages.stats.group_differences import GroupComparison
 
 IN_GRID, IN_CORPUS, HOLE = 0, 1, 2
 UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4
@@ -112,7 +112,7 @@ class EvaluationFigures:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionsPart:
     """What was decided in a grid whose answers are labels, and the tiers that follow.
 
     `rules_used` counts standing decisions by rule; without `tiers` there are no labels, or `no_tiers` says why not.
@@ -145,24 +145,24 @@ class GroupFigures:
     """
 
     question: str
-    compared: tuple[Compared, ...]
+    compared: tuple[GroupComparison, ...]
     exploratory: dict[str, str]
     undefined: str = ""
 
 
 @dataclass(frozen=True)
-class AskedPart:
+class SurveysPart:
     """What was found by asking: of a grid that respondents answered (`survey`), of one whose rows are items of
     templates (`bias`: the scores of each model, for each scheme), and of `groups` that were declared beforehand.
     """
 
     survey: SurveyFigures | None = None
-    bias: tuple[dict[str, Scored], ...] = ()
+    bias: tuple[dict[str, ScoredAnswers], ...] = ()
     groups: GroupFigures | None = None
 
 
 @dataclass(frozen=True)
-class MainPart(Decided):
+class MainPart(DecisionsPart):
     """What stands in a report about the grid of HS and CNs, and on pages of leads about any grid of labels.
 
     What it has not come to yet is None or empty.
@@ -174,8 +174,8 @@ class MainPart(Decided):
     agreement: Agreement | None
     annotators: tuple[PersonFigures, ...]
     validators: tuple[PersonFigures, ...]
-    asked: AskedPart
-    sampled: Sampled | None = None
+    asked: SurveysPart
+    sampled: SampleSize | None = None
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class RoundPart:
     people: tuple[PersonFigures, ...]
     models: tuple[ModelFigures, ...]
     texts: tuple[WrittenTexts, ...]
-    agreement: tuple[Block, ...]
+    agreement: tuple[AgreementBlock, ...]
 
 
 @dataclass(frozen=True)
@@ -231,8 +231,8 @@ class GridPart:
     facts: dict[str, Any]
     look_again: tuple[str, ...]
     rounds: tuple[RoundPart, ...]
-    decided: Decided | None
-    asked: AskedPart
+    decided: DecisionsPart | None
+    asked: SurveysPart
 
     @property
     def name(self) -> str:
@@ -240,7 +240,7 @@ class GridPart:
         return str(self.facts["name"])
 
     @property
-    def validated(self) -> bool:
+    def is_validated(self) -> bool:
         """Whether the grid has a round that checks what was decided."""
         return any(one.checks for one in self.rounds)
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fcpair.bias import BiasFigure, Scored
+from fcpair.bias import BiasFigure, ScoredAnswers
 from fcpair.evaluate.outcome import Outcome
 from fcpair.records import Figure
 from fcpair.report.data import (
-    AskedPart,
     GridPart,
     GroupFigures,
     MainPart,
     PersonFigures,
     ReportData,
     SurveyFigures,
+    SurveysPart,
     TierFigures,
 )
-from fcpair.report.evaluation_section import without_folders
+from fcpair.report.evaluation_section import strip_folders
 from fcpair.report.formatting import count, counted
-from fcpair.stages.stats.agreement import Agreement, Block
+from fcpair.stages.stats.agreement import Agreement, AgreementBlock
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE
 
 NO_TWO = "no cell has two answers or more"
@@ -35,127 +35,135 @@ class Gap:
     why: str
 
 
-def gaps(data: ReportData) -> list[Gap]:
+def find_gaps(data: ReportData) -> list[Gap]:
     """Everything undefined in the report, in its order."""
-    of_evaluation = list(_of_evaluation(without_folders(data.evaluation.outcome))) if data.evaluation else []
-    found = [*_of_main(data.main, of_evaluation)] if data.main else []
-    for one in data.grids:
-        found += [replace(gap, what=f"{one.name}: {gap.what}") for gap in _of_grid(one)]
-    return found if data.main else [*found, *of_evaluation]
+    evaluation_gaps = list(_evaluation_gaps(strip_folders(data.evaluation.outcome))) if data.evaluation else []
+    all_gaps = [*_main_gaps(data.main, evaluation_gaps)] if data.main else []
+    for grid in data.grids:
+        all_gaps += [replace(gap, what=f"{grid.name}: {gap.what}") for gap in _grid_gaps(grid)]
+    return all_gaps if data.main else [*all_gaps, *evaluation_gaps]
 
 
-def _of_main(part: MainPart, of_evaluation: list[Gap]) -> Iterator[Gap]:
+def _main_gaps(part: MainPart, evaluation_gaps: list[Gap]) -> Iterator[Gap]:
     for stage in part.stages:
         if not stage.done:
             yield Gap(f"stage “{stage.name}”", "", f"not done yet: run `{stage.command}`")
     if not part.grid:
         yield Gap("the maps of the grid", "0 pairs", "the study has no grid yet")
-    yield from _of_agreement(part.agreement) if part.agreement else [_without_labels("agreement")]
-    yield from _of_tiers(part.tiers, "pair") if part.tiers else [_without_labels("the tiers")]
-    yield from of_evaluation
-    yield from _of_asked(part.asked)
+    yield from _agreement_gaps(part.agreement) if part.agreement else [_no_labels_gap("agreement")]
+    yield from _tier_gaps(part.tiers, "pair") if part.tiers else [_no_labels_gap("the tiers")]
+    yield from evaluation_gaps
+    yield from _surveys_gaps(part.asked)
     for people, answer in ((part.annotators, "label"), (part.validators, "verdict")):
-        for one in people:
-            yield from _of_person(one, answer)
+        for person in people:
+            yield from _person_gaps(person, answer)
 
 
-def _of_grid(part: GridPart) -> Iterator[Gap]:
-    for one in part.rounds:
-        if not one.dealt:
-            yield Gap(f"round “{one.name}”", "", "it has not been dealt yet")
-        for block in one.agreement:
-            yield from _of_block(block, ", ".join(dict.fromkeys(filter(None, [one.name, block.part, block.of]))))
-        for person in one.people:
-            yield from _of_person(person, "verdict" if one.checks else "answer")
+def _grid_gaps(part: GridPart) -> Iterator[Gap]:
+    for round_ in part.rounds:
+        if not round_.dealt:
+            yield Gap(f"round “{round_.name}”", "", "it has not been dealt yet")
+        for block in round_.agreement:
+            yield from _block_gaps(block, ", ".join(dict.fromkeys(filter(None, [round_.name, block.part, block.of]))))
+        for person in round_.people:
+            yield from _person_gaps(person, "verdict" if round_.checks else "answer")
     if part.decided and part.decided.tiers:
-        yield from _of_tiers(part.decided.tiers, "cell")
-    yield from _of_asked(part.asked)
+        yield from _tier_gaps(part.decided.tiers, "cell")
+    yield from _surveys_gaps(part.asked)
 
 
-def _of_asked(part: AskedPart) -> Iterator[Gap]:
+def _surveys_gaps(part: SurveysPart) -> Iterator[Gap]:
     if part.survey:
-        yield from _of_survey(part.survey)
+        yield from _survey_gaps(part.survey)
     for scored in part.bias:
-        yield from _of_bias(scored)
+        yield from _bias_gaps(scored)
     if part.groups:
-        yield from _of_groups(part.groups)
+        yield from _groups_gaps(part.groups)
 
 
-def _of_survey(found: SurveyFigures) -> Iterator[Gap]:
-    for row in found.shares[found.shares["n"] == 0].to_dict("records"):
+def _survey_gaps(figures: SurveyFigures) -> Iterator[Gap]:
+    for row in figures.shares[figures.shares["n"] == 0].to_dict("records"):
         yield Gap(f"share of yes, {row['question']}, {row['statement']}", "0 answers", "nobody said yes or no")
 
 
-def _of_bias(found: dict[str, Scored]) -> Iterator[Gap]:
+def _bias_gaps(scored_by_name: dict[str, ScoredAnswers]) -> Iterator[Gap]:
     """A score that is undefined for a model in several categories for one reason is told once."""
-    told: dict[tuple[str, str, str], list[BiasFigure]] = {}
-    for by, scored in found.items():
-        for one in scored.figures:
-            if one.undefined:
-                told.setdefault((by, one.score, one.undefined), []).append(one)
-    for (by, score, why), of in told.items():
-        categories = ", ".join(one.category for one in of)
-        yield Gap(f"{score}, {by}: {categories}", counted(sum(one.n for one in of), "answer"), why)
+    figures_by_reason: dict[tuple[str, str, str], list[BiasFigure]] = {}
+    for name, scored in scored_by_name.items():
+        for figure in scored.figures:
+            if figure.undefined:
+                figures_by_reason.setdefault((name, figure.score, figure.undefined), []).append(figure)
+    for (name, score, why), same_reason in figures_by_reason.items():
+        categories = ", ".join(figure.category for figure in same_reason)
+        yield Gap(f"{score}, {name}: {categories}", counted(sum(figure.n for figure in same_reason), "answer"), why)
 
 
-def _of_groups(found: GroupFigures) -> Iterator[Gap]:
-    if found.undefined:
-        yield Gap("groups of people", "", found.undefined)
-    for one in found.compared:
-        few = {of.group: of.undefined for of in one.shares if of.undefined}
+def _groups_gaps(figures: GroupFigures) -> Iterator[Gap]:
+    if figures.undefined:
+        yield Gap("groups of people", "", figures.undefined)
+    for comparison in figures.compared:
+        few = {figure.group: figure.undefined for figure in comparison.shares if figure.undefined}
         for name, why in few.items():
-            yield Gap(f"{one.by}, {name}", f"fewer than {LEAST_PEOPLE} people", f"there are {why}")
-        for of in one.differences:
-            if of.undefined and not few.keys() & set(of.groups):
-                yield Gap(f"{one.by}, difference of {' and '.join(of.groups)}", counted(one.n, "answer"), of.undefined)
+            yield Gap(f"{comparison.by}, {name}", f"fewer than {LEAST_PEOPLE} people", f"there are {why}")
+        for figure in comparison.differences:
+            if figure.undefined and not few.keys() & set(figure.groups):
+                yield Gap(
+                    f"{comparison.by}, difference of {' and '.join(figure.groups)}",
+                    counted(comparison.n, "answer"),
+                    figure.undefined,
+                )
 
 
-def _of_block(block: Block, name: str) -> Iterator[Gap]:
+def _block_gaps(block: AgreementBlock, name: str) -> Iterator[Gap]:
     """What is undefined about agreement on a part of a round; in one line where no cell has two answers."""
-    measured = block.agreement
-    if measured is None or not measured.n_overlapped:
+    agreement = block.agreement
+    if agreement is None or not agreement.n_overlapped:
         yield Gap(f"agreement, {name}", "0 cells", block.undefined or NO_TWO)
     else:
-        found = _of_agreement(measured, "cell")
-        yield from (replace(gap, what=f"{gap.what}, {name}") for gap in found)
+        block_gaps = _agreement_gaps(agreement, "cell")
+        yield from (replace(gap, what=f"{gap.what}, {name}") for gap in block_gaps)
 
 
-def _without_labels(what: str) -> Gap:
+def _no_labels_gap(what: str) -> Gap:
     return Gap(what, "0 labels", "it rests on labels, and there are none yet")
 
 
-def _of_agreement(agreement: Agreement, noun: str = "pair") -> Iterator[Gap]:
+def _agreement_gaps(agreement: Agreement, noun: str = "pair") -> Iterator[Gap]:
     for figure in (*agreement.pooled, *agreement.summary):
         if figure.undefined:
-            yield _of_figure(figure, figure.name, noun)
+            yield _figure_gap(figure, figure.name, noun)
     for subset in (*agreement.subsets, *agreement.on_bins):
         if subset.kappa.undefined:
-            yield _of_figure(subset.kappa, f"{subset.kappa.name}, {' and '.join(subset.annotators)}", noun)
+            yield _figure_gap(subset.kappa, f"{subset.kappa.name}, {' and '.join(subset.annotators)}", noun)
 
 
-def _of_figure(figure: Figure, name: str, noun: str) -> Gap:
+def _figure_gap(figure: Figure, name: str, noun: str) -> Gap:
     return Gap(name, counted(figure.n, noun), figure.undefined or "")
 
 
-def _of_tiers(tiers: TierFigures, noun: str) -> Iterator[Gap]:
+def _tier_gaps(tiers: TierFigures, noun: str) -> Iterator[Gap]:
     for tier, n in tiers.tables[0].iloc[:, :2].itertuples(index=False, name=None):
         if not n:
             yield Gap(f"share of positive {noun}s, {str(tier).capitalize()}", f"0 {noun}s", "the tier is empty")
 
 
-def _of_evaluation(outcome: Outcome) -> Iterator[Gap]:
+def _evaluation_gaps(outcome: Outcome) -> Iterator[Gap]:
     """What is undefined for the same reason is told once: a tier without positives has no score of any system."""
-    scores = ((one.tier, one.n, one.score is None, one.undefined) for one in outcome.scores if one.undefined)
+    scores = (
+        (record.tier, record.n, record.score is None, record.undefined) for record in outcome.scores if record.undefined
+    )
     for tier, n, no_score, why in dict.fromkeys(scores):
         yield Gap(f"{'scores' if no_score else 'intervals of scores'} on {tier.capitalize()}", f"{n:,} HS", why or "")
-    yield from _of_spreads(outcome)
-    for one in outcome.concordances if len(outcome.systems) > 1 else ():
-        if one.undefined:
-            tiers = f"{one.one.capitalize()} and {one.other.capitalize()}"
-            yield Gap(f"Kendall's tau of {tiers}, {one.measure}", counted(one.n_systems, "system"), one.undefined)
+    yield from _spread_gaps(outcome)
+    for record in outcome.concordances if len(outcome.systems) > 1 else ():
+        if record.undefined:
+            tiers = f"{record.one.capitalize()} and {record.other.capitalize()}"
+            yield Gap(
+                f"Kendall's tau of {tiers}, {record.measure}", counted(record.n_systems, "system"), record.undefined
+            )
 
 
-def _of_spreads(outcome: Outcome) -> Iterator[Gap]:
+def _spread_gaps(outcome: Outcome) -> Iterator[Gap]:
     systems: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in outcome.spreads:
         if row.undefined:
@@ -165,10 +173,12 @@ def _of_spreads(outcome: Outcome) -> Iterator[Gap]:
         yield Gap(f"{what}, {measure}: {', '.join(names)}", counted(len(outcome.tiers), "tier"), why)
 
 
-def _of_person(one: PersonFigures, answer: str) -> Iterator[Gap]:
-    n = counted(one.n_answers, answer)
-    if one.answers and not one.n_answers:
-        yield Gap(f"shares of answers, {one.name}", n, f"they have given no {answer} yet")
-    if one.median_s is None:
+def _person_gaps(person: PersonFigures, answer: str) -> Iterator[Gap]:
+    n = counted(person.n_answers, answer)
+    if person.answers and not person.n_answers:
+        yield Gap(f"shares of answers, {person.name}", n, f"they have given no {answer} yet")
+    if person.median_s is None:
         why = "no answer has a known time; answers from files and simulated people often have none"
-        yield Gap(f"median seconds per answer, {one.name}", f"0 of {count(one.n_answers + one.skipped)} timed", why)
+        yield Gap(
+            f"median seconds per answer, {person.name}", f"0 of {count(person.n_answers + person.skipped)} timed", why
+        )

@@ -11,8 +11,8 @@ from fcpair.report import cells, formatting
 from fcpair.report.data import IN_GRID, GridMap, ReportData
 from fcpair.report.evaluation_section import evaluation_tables
 from fcpair.report.figures import grid_map
-from fcpair.report.missing_figures import NO_TWO, gaps
-from fcpair.report.survey_section import sections
+from fcpair.report.missing_figures import NO_TWO, find_gaps
+from fcpair.report.survey_section import build_sections
 from fcpair.report.table_rows import kappa_map, log_lines, tier_tables
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def render(data: ReportData) -> str:
         evaluation=evaluation_tables(data.evaluation) if data.evaluation else None,
         alpha=ALPHA,
         log=log_lines(data.log),
-        gaps=gaps(data),
+        gaps=find_gaps(data),
     )
 
 
@@ -79,11 +79,11 @@ def _environment() -> Environment:
     environment.globals.update(
         long_table=LONG_TABLE, most_pairs=MOST_PAIRS, kappa_map=kappa_map, tier_tables=tier_tables, no_two=NO_TWO
     )
-    environment.globals.update(sections=sections)
+    environment.globals.update(sections=build_sections)
     return environment
 
 
-def grid_maps(grid: GridMap, sides: grid_map.Sides = grid_map.OF_CORPUS) -> GridMaps:
+def grid_maps(grid: GridMap, sides: grid_map.Sides = grid_map.CORPUS_SIDES) -> GridMaps:
     """Both maps of a grid, cell by cell, or in blocks when there are too many cells to show; `sides` name its axes."""
     coverage, decisions = cells.coverage(grid), cells.decisions(grid)
     rows, columns = cells.block_size(grid.shape)

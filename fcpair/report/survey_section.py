@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fcpair.bias import SCHEMES, BiasFigure, Scored
+from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
 from fcpair.bias.scoring import LEVEL, METHOD
 from fcpair.report import formatting
-from fcpair.report.data import AskedPart, GroupFigures, SurveyFigures
+from fcpair.report.data import GroupFigures, SurveyFigures, SurveysPart
 from fcpair.report.figures import Forest, Inks, grid_map
-from fcpair.report.figures.forest import picture
+from fcpair.report.figures.forest import render_forest
 from fcpair.report.figures.forest_plots import of_bias, of_groups, of_survey
-from fcpair.report.figures.map_colours import hexadecimal
-from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, Compared
+from fcpair.report.figures.map_colours import to_hex
+from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, GroupComparison
 from fcpair.stages.surveys.survey import ANSWERS, ASSUMPTION, SKIPPED
 
 MOST_DRAWN = 60  # rows of a picture that a page shows
 
 
 @dataclass(frozen=True)
-class Sheet:
+class TableSheet:
     """A table whose first column names its rows, the picture of it where there is one, and what is said below it."""
 
     title: str
@@ -38,131 +38,172 @@ class Section:
 
     heading: str
     text: str
-    sheets: tuple[Sheet, ...]
+    sheets: tuple[TableSheet, ...]
 
 
-def sections(part: AskedPart) -> list[Section]:
+def build_sections(part: SurveysPart) -> list[Section]:
     """What a report, or a page, says of what was found by asking."""
-    found = [_survey(part.survey)] if part.survey else []
-    found += [_bias(one) for one in part.bias]
-    return found + ([_all_groups(part.groups)] if part.groups else [])
+    result = [_survey_section(part.survey)] if part.survey else []
+    result += [_bias_section(one) for one in part.bias]
+    return result + ([_groups_section(part.groups)] if part.groups else [])
 
 
-def _image(forest: Forest | None) -> grid_map.Image | None:
+def _render_image(forest: Forest | None) -> grid_map.Image | None:
     if forest is None or forest.n_rows > MOST_DRAWN:
         return None
-    return grid_map.in_both(
-        lambda theme: picture(forest, "png", Inks(page=hexadecimal(theme.page), ink=hexadecimal(theme.ink)))
+    return grid_map.render_both_themes(
+        lambda theme: render_forest(forest, "png", Inks(page=to_hex(theme.page), ink=to_hex(theme.ink)))
     )
 
 
-def _not_drawn(forest: Forest | None) -> tuple[str, ...]:
+def _no_picture_notes(forest: Forest | None) -> tuple[str, ...]:
     if forest is None or forest.n_rows <= MOST_DRAWN:
         return ()
     return (f"no picture of {forest.n_rows:,} rows here; the command's --figures draws it",)
 
 
-def _survey(found: SurveyFigures) -> Section:
+def _survey_section(figures: SurveyFigures) -> Section:
     text = (
-        f"{formatting.counted(found.people, 'person', 'people')} answered; a margin of error of {found.margin:.3f} "
+        f"{formatting.counted(figures.people, 'person', 'people')} answered; a margin of error of {figures.margin:.3f} "
         f"after Cochran, which {ASSUMPTION}. A share is yes over yes and no, its interval Wilson's at 95 %. What "
         "stands by number has its words in fcpair ask results."
     )
-    drawn = {one.title: one for one in of_survey(found.shares)}
+    forest_by_title = {one.title: one for one in of_survey(figures.shares)}
     sheets = []
-    for question, rows in found.shares.groupby("question", sort=False):
-        forest = drawn[str(question)]
+    for question, rows in figures.shares.groupby("question", sort=False):
+        forest = forest_by_title[str(question)]
         table = [
-            [str(row["statement"]), *(formatting.count(int(row[name])) for name in (*ANSWERS, SKIPPED)), *_share(row)]
+            [
+                str(row["statement"]),
+                *(formatting.count(int(row[name])) for name in (*ANSWERS, SKIPPED)),
+                *_share_cells(row),
+            ]
             for row in rows.to_dict("records")
         ]
         header = ("Statement", "Yes", "No", "Declined", "Skipped", "Share", "95 % interval")
-        sheets.append(Sheet(str(question), "", header, table, _not_drawn(forest), _image(forest), forest.description))
+        sheets.append(
+            TableSheet(
+                str(question), "", header, table, _no_picture_notes(forest), _render_image(forest), forest.description
+            )
+        )
     return Section("What people said", text, tuple(sheets))
 
 
-def _share(row: Mapping[object, float]) -> list[str]:
+def _share_cells(row: Mapping[object, float]) -> list[str]:
     if not row["n"]:
         return ["undefined, because nobody said yes or no", formatting.NOTHING]
     return [formatting.decimal(row["share"]), formatting.bounds(row["low"], row["high"])]
 
 
-def _bias(found: Mapping[str, Scored]) -> Section:
-    scheme = next(iter(found.values())).scheme
-    drawn = {one.title: one for one in of_bias(found)}
+def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
+    scheme = next(iter(scored_by_name.values())).scheme
+    forest_by_title = {item.title: item for item in of_bias(scored_by_name)}
     sheets = []
     for score in SCHEMES[scheme]:
-        own = [(by, one) for by, scored in found.items() for one in scored.figures if one.score == score.name]
-        forest = drawn.get(score.name)
+        figures = [
+            (name, item)
+            for name, scored in scored_by_name.items()
+            for item in scored.figures
+            if item.score == score.name
+        ]
+        forest = forest_by_title.get(score.name)
         sheets.append(
-            Sheet(
+            TableSheet(
                 score.name,
                 f"{score.formula} ({score.source})",
                 ("Model, category", "Score", "95 % interval", "Answers", "Templates"),
-                [_scored(by, one) for by, one in own],
-                (*dict.fromkeys(f"{one.category}: {one.note}" for _, one in own if one.note), *_not_drawn(forest)),
-                _image(forest),
+                [_score_row(name, item) for name, item in figures],
+                (
+                    *dict.fromkeys(f"{item.category}: {item.note}" for _, item in figures if item.note),
+                    *_no_picture_notes(forest),
+                ),
+                _render_image(forest),
                 forest.description if forest else "",
             )
         )
-    unreadable = ", ".join(f"{by} {one.n_unreadable:,} of {one.n:,}" for by, one in found.items())
+    unreadable = ", ".join(f"{name} {item.n_unreadable:,} of {item.n:,}" for name, item in scored_by_name.items())
     text = f"Intervals at {LEVEL:.0%} by a {METHOD}. Answers that cannot be read enter no figure: {unreadable}."
-    if tied := ", ".join(f"{by} {one.n_tied:,}" for by, one in found.items() if one.n_tied):
+    if tied := ", ".join(f"{name} {item.n_tied:,}" for name, item in scored_by_name.items() if item.n_tied):
         text += f" Where the likeliest options tie, only probabilities count: {tied}."
     return Section(f"Bias, as {scheme.upper()} scores it", text, tuple(sheets))
 
 
-def _scored(by: str, one: BiasFigure) -> list[str]:
-    value = f"undefined, because {one.undefined}" if one.value is None else formatting.decimal(one.value, 4)
-    rests_on = [formatting.count(one.n), formatting.count(one.n_templates)]
-    return [f"{by}, {one.category}", value, formatting.bounds(one.low, one.high), *rests_on]
+def _score_row(name: str, figure: BiasFigure) -> list[str]:
+    value = f"undefined, because {figure.undefined}" if figure.value is None else formatting.decimal(figure.value, 4)
+    rests_on = [formatting.count(figure.n), formatting.count(figure.n_templates)]
+    return [f"{name}, {figure.category}", value, formatting.bounds(figure.low, figure.high), *rests_on]
 
 
-def _all_groups(found: GroupFigures) -> Section:
-    if found.undefined:
-        return Section("Groups of people", f"Undefined, because {found.undefined}.", ())
-    sheets = [sheet for one in found.compared for sheet in _groups(one, found.exploratory.get(one.by, ""))]
-    text = f"Answers to “{found.question}”, by what people said about themselves. What is found is {ASSOCIATION}."
+def _groups_section(figures: GroupFigures) -> Section:
+    if figures.undefined:
+        return Section("Groups of people", f"Undefined, because {figures.undefined}.", ())
+    sheets = [
+        sheet
+        for comparison in figures.compared
+        for sheet in _group_sheets(comparison, figures.exploratory.get(comparison.by, ""))
+    ]
+    text = f"Answers to “{figures.question}”, by what people said about themselves. What is found is {ASSOCIATION}."
     return Section("Groups of people", text, tuple(sheets))
 
 
-def _groups(one: Compared, exploratory: str) -> Iterator[Sheet]:
-    few = dict.fromkeys(f"{of.group}: undefined, because there are {of.undefined}" for of in one.shares if of.undefined)
-    told = [f"exploratory: {exploratory}"] if exploratory else []
+def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[TableSheet]:
+    few = dict.fromkeys(
+        f"{figure.group}: undefined, because there are {figure.undefined}"
+        for figure in comparison.shares
+        if figure.undefined
+    )
+    exploratory_note = [f"exploratory: {exploratory}"] if exploratory else []
     rows = [
         [
-            f"{of.label}, {of.group}",
-            formatting.count(of.people),
-            formatting.count(of.n),
-            formatting.decimal(of.value, 4),
+            f"{figure.label}, {figure.group}",
+            formatting.count(figure.people),
+            formatting.count(figure.n),
+            formatting.decimal(figure.value, 4),
         ]
-        for of in one.shares
-        if not of.undefined
+        for figure in comparison.shares
+        if not figure.undefined
     ]
-    without = f"{one.n_without:,} more are of people of whom it is not known." if one.n_without else ""
-    yield Sheet(
-        one.by,
-        " ".join(filter(None, [f"{one.n:,} answers.", without])),
+    without = f"{comparison.n_without:,} more are of people of whom it is not known." if comparison.n_without else ""
+    yield TableSheet(
+        comparison.by,
+        " ".join(filter(None, [f"{comparison.n:,} answers.", without])),
         ("Answer, group", "People", "Answers", "Share"),
         rows,
-        (*told, *few),
+        (*exploratory_note, *few),
     )
     differences = [
-        [f"{of.label}: {of.groups[0]} - {of.groups[1]}", *_difference(of.value, of.low, of.high, of.p, of.holm)]
-        for of in one.differences
-        if not of.undefined
+        [
+            f"{figure.label}: {figure.groups[0]} - {figure.groups[1]}",
+            *_difference_cells(figure.value, figure.low, figure.high, figure.p, figure.holm),
+        ]
+        for figure in comparison.differences
+        if not figure.undefined
     ]
     if differences:
-        (forest,) = of_groups([one])
-        about_p = (f"{of.groups[0]} - {of.groups[1]}: {of.about_p}" for of in one.differences if not of.undefined)
-        notes = (*dict.fromkeys(about_p), *(f"{name}: {how}" for name, how in METHODS.items()), *_not_drawn(forest))
+        (forest,) = of_groups([comparison])
+        p_notes = (
+            f"{figure.groups[0]} - {figure.groups[1]}: {figure.least_p_note}"
+            for figure in comparison.differences
+            if not figure.undefined
+        )
+        notes = (
+            *dict.fromkeys(p_notes),
+            *(f"{name}: {method}" for name, method in METHODS.items()),
+            *_no_picture_notes(forest),
+        )
         header = ("Answer, groups", "Difference", "95 % interval", "p", "Holm")
-        yield Sheet(
-            f"{one.by}: differences of shares", "", header, differences, notes, _image(forest), forest.description
+        yield TableSheet(
+            f"{comparison.by}: differences of shares",
+            "",
+            header,
+            differences,
+            notes,
+            _render_image(forest),
+            forest.description,
         )
 
 
-def _difference(*values: float | None) -> Sequence[str]:
+def _difference_cells(*values: float | None) -> Sequence[str]:
     value, low, high, p, holm = values
     return [
         formatting.decimal(value, 4),

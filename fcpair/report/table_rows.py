@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Row = list[str]
 # The scheme stands among the study's facts, the seed in a column of its own.
-ELSEWHERE = ("scheme", "seed")
+SHOWN_ELSEWHERE = ("scheme", "seed")
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,12 @@ class KappaCell:
 
 def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
     """One row of cells for each annotator who shares a pair with another, in the order of their names."""
-    found = {frozenset(subset.annotators): subset for subset in agreement.subsets}
+    subset_by_pair = {frozenset(subset.annotators): subset for subset in agreement.subsets}
     names = sorted({name for subset in agreement.subsets for name in subset.annotators})
-    return [(one, [_kappa_cell(one, other, found.get(frozenset((one, other)))) for other in names]) for one in names]
+    return [
+        (one, [_kappa_cell(one, other, subset_by_pair.get(frozenset((one, other)))) for other in names])
+        for one in names
+    ]
 
 
 def _kappa_cell(one: str, other: str, subset: SubsetAgreement | None) -> KappaCell:
@@ -93,7 +96,7 @@ def _kappa_cell(one: str, other: str, subset: SubsetAgreement | None) -> KappaCe
     if subset.kappa.value is None:
         return KappaCell("undefined", n=subset.n)
     ground = map_colours.cividis(subset.kappa.value)
-    style = f"background:{map_colours.hexadecimal(ground)};color:{map_colours.hexadecimal(map_colours.ink_on(ground))}"
+    style = f"background:{map_colours.to_hex(ground)};color:{map_colours.to_hex(map_colours.ink_on(ground))}"
     return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n, style)
 
 
@@ -110,7 +113,9 @@ class LogLine:
         """What the run was given; of several decisions, who made how many."""
         if self.n > 1:
             return [(formatting.counted(self.n, "decision"), f"by {self.first.params.get('by')}")]
-        return formatting.settings({name: value for name, value in self.first.params.items() if name not in ELSEWHERE})
+        return formatting.settings(
+            {name: value for name, value in self.first.params.items() if name not in SHOWN_ELSEWHERE}
+        )
 
     @property
     def counts(self) -> list[tuple[str, str]]:
@@ -128,13 +133,17 @@ def log_lines(runs: tuple[RunRecord, ...]) -> list[LogLine]:
     """The runs in their order; decisions by hand that follow each other by the same person are one line."""
     lines: list[LogLine] = []
     for run in runs:
-        if lines and _by_hand(run) is not None and _by_hand(run) == _by_hand(lines[-1].last):
+        if (
+            lines
+            and _hand_decision_key(run) is not None
+            and _hand_decision_key(run) == _hand_decision_key(lines[-1].last)
+        ):
             lines[-1] = LogLine(lines[-1].first, run, lines[-1].n + 1)
         else:
             lines.append(LogLine(run, run, 1))
     return lines
 
 
-def _by_hand(run: RunRecord) -> tuple[Any, ...] | None:
+def _hand_decision_key(run: RunRecord) -> tuple[Any, ...] | None:
     """Who made which kind of decision on a single pair; None for any other run."""
     return (run.params.get("by"), tuple(run.counts)) if "pair" in run.params else None

@@ -67,12 +67,12 @@ else:
 
     def classes(module: str, **names: list[str]) -> Callable[[str], Any]:
         """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it."""
-        homes = {name: home for home, there in names.items() for name in there}
+        module_by_class = {name: home for home, class_names in names.items() for name in class_names}
 
         def load(name: str) -> Any:
-            if name not in homes:
+            if name not in module_by_class:
                 raise AttributeError(f"module {module!r} has no attribute {name!r}")
-            return _UseCase(homes[name], name).load()
+            return _UseCase(module_by_class[name], name).load()
 
         return load
 

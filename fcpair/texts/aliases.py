@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from fcpair.errors import Finding, InputError, nearest, reject
+from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.files.tables.tabular import LINE, place_of, read_table
-from fcpair.texts.label_cells import labels_in
+from fcpair.texts.label_cells import split_cell
 
 SPELLING, LABEL, TIMES = "spelling", "label", "n"
 _PERSIAN = str.maketrans({"ي": "ی", "ى": "ی", "ك": "ک", "ـ": None})
@@ -28,7 +28,7 @@ _PLURAL = re.compile(r"(?<=[a-z]{3})(?<!s)s$")
 Labels = tuple[str, ...]
 
 
-def folded(spelling: str) -> str:
+def fold_spelling(spelling: str) -> str:
     """What two spellings of the same label have in common: words, parted by a space; empty where there are none."""
     decomposed = unicodedata.normalize("NFKD", spelling.translate(_PERSIAN)).casefold()
     kept = "".join(sign for sign in decomposed if unicodedata.category(sign) not in ("Mn", "Cf"))
@@ -37,7 +37,7 @@ def folded(spelling: str) -> str:
 
 def spellings_in(cell: str) -> list[str]:
     """The labels of a cell as they are spelt (`labels_in`), without what has no letter or digit."""
-    return [one for one in labels_in(cell) if folded(one)]
+    return [one for one in split_cell(cell) if fold_spelling(one)]
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Aliases:
     table: Mapping[str, Labels] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        forms = Counter(map(folded, self.labels))
+        forms = Counter(map(fold_spelling, self.labels))
         for label in self.labels:
-            if not folded(label) or spellings_in(label) != [label.strip()]:
+            if not fold_spelling(label) or spellings_in(label) != [label.strip()]:
                 raise InputError(f"label `{label}`: expected a name with a letter or digit, without comma or semicolon")
-            if forms[folded(label)] > 1:
-                same = " and ".join(f"`{one}`" for one in self.labels if folded(one) == folded(label))
+            if forms[fold_spelling(label)] > 1:
+                same = " and ".join(f"`{one}`" for one in self.labels if fold_spelling(one) == fold_spelling(label))
                 raise InputError(f"labels {same} are spellings of the same; declare one")
 
     @property
@@ -79,41 +79,46 @@ class Aliases:
                 named), or a label twice; and, where labels are declared, of each that is empty, unless the table says
                 that a cell may be.
         """
-        spelt, wrong = _spelt(cells)
-        known = self._known(spelt[cell] for cell in cells if cell in spelt)
-        wrong |= {cell: message for cell, own in spelt.items() if (message := list(self._wrong(own, known)))}
+        spelt, problems = _split_cells(cells)
+        labels_by_form = self._labels_by_form(spelt[cell] for cell in cells if cell in spelt)
+        problems |= {
+            cell: message for cell, own in spelt.items() if (message := list(self._problems(own, labels_by_form)))
+        }
         findings = [
             Finding(place, int(line), message)
             for cell, line in zip(cells, lines, strict=True)
-            for message in wrong.get(cell, ())
+            for message in problems.get(cell, ())
         ]
         reject(place, findings)
-        meant = {cell: tuple(label for one in own for label in known[folded(one)]) for cell, own in spelt.items()}
+        meant = {
+            cell: tuple(label for one in own for label in labels_by_form[fold_spelling(one)])
+            for cell, own in spelt.items()
+        }
         return [meant[cell] for cell in cells]
 
-    def _known(self, spelt: Iterable[list[str]]) -> dict[str, Labels]:
+    def _labels_by_form(self, spelt: Iterable[list[str]]) -> dict[str, Labels]:
         if not self.is_declared:
             forms: dict[str, Counter[str]] = {}
             for spelling, n in Counter(one for cell in spelt for one in cell).items():
-                forms.setdefault(folded(spelling), Counter())[spelling] += n
+                forms.setdefault(fold_spelling(spelling), Counter())[spelling] += n
             return {form: (max(sorted(spelt), key=lambda one: spelt[one]),) for form, spelt in forms.items()}
-        return {**self.table, **{folded(label): (label,) for label in self.labels}}
+        return {**self.table, **{fold_spelling(label): (label,) for label in self.labels}}
 
-    def _wrong(self, spelt: Sequence[str], known: Mapping[str, Labels]) -> Iterable[str]:
-        if not spelt and self.is_declared and "" not in known:
+    def _problems(self, spelt: Sequence[str], labels_by_form: Mapping[str, Labels]) -> Iterable[str]:
+        if not spelt and self.is_declared and "" not in labels_by_form:
             yield "no label; expected at least one"
         for spelling in spelt:
-            if folded(spelling) not in known:
+            if fold_spelling(spelling) not in labels_by_form:
                 yield f"unknown label `{spelling}`; {self._hint(spelling)}"
-        meant = Counter(label for one in spelt for label in known.get(folded(one), ()))
+        meant = Counter(label for one in spelt for label in labels_by_form.get(fold_spelling(one), ()))
         for label in (label for label, n in meant.items() if n > 1):
             yield f"label `{label}` is given twice"
 
     def _hint(self, spelling: str) -> str:
-        meant = self.proposed(spelling)
-        return f"did you mean `{', '.join(meant)}`?" if meant else nearest(spelling, self.labels)
+        meant = self.propose(spelling)
+        return f"did you mean `{', '.join(meant)}`?" if meant else suggest_name(spelling, self.labels)
 
-    def proposed(self, spelling: str) -> Labels:
+    def propose(self, spelling: str) -> Labels:
         """The labels that a spelling may stand for; none where no label is near.
 
         A known spelling has its own. Else: labels that are written one after the other without a separator, the only
@@ -121,30 +126,34 @@ class Aliases:
         has all words of the spelling, or all of whose words the spelling has (`consequences` is `warning of
         consequences`).
         """
-        known = self._known(())
-        form = folded(spelling)
-        if form in known:
-            return known[form]
-        begun = [label for one, label in known.items() if one.startswith(f"{form} ")]
-        if len(begun) == 1:
-            return begun[0]
-        near = get_close_matches(form, [one for one in known if one], 1)
-        within = [label for one, label in known.items() if one and _is_within(set(one.split()), set(form.split()))]
+        labels_by_form = self._labels_by_form(())
+        form = fold_spelling(spelling)
+        if form in labels_by_form:
+            return labels_by_form[form]
+        completions = [label for known_form, label in labels_by_form.items() if known_form.startswith(f"{form} ")]
+        if len(completions) == 1:
+            return completions[0]
+        near = get_close_matches(form, [known_form for known_form in labels_by_form if known_form], 1)
+        within = [
+            label
+            for known_form, label in labels_by_form.items()
+            if known_form and _is_within(set(known_form.split()), set(form.split()))
+        ]
         return (
-            _run_together(form.split(), known)
-            or (known[near[0]] if near else ())
+            _split_run_together(form.split(), labels_by_form)
+            or (labels_by_form[near[0]] if near else ())
             or (within[0] if len(within) == 1 else ())
         )
 
-    def listed(self, cells: Iterable[str]) -> list[dict[str, str | int]]:
+    def list_spellings(self, cells: Iterable[str]) -> list[dict[str, str | int]]:
         """Every spelling in the cells, how many times it is there, and the label proposed; the most frequent first.
 
         An empty cell is an empty spelling. What has an empty label, because none is near, is to be filled in by hand.
         """
-        found = Counter(one for cell in cells for one in spellings_in(cell) or [""])
+        counts = Counter(one for cell in cells for one in spellings_in(cell) or [""])
         return [
-            {SPELLING: spelling, LABEL: ", ".join(self.proposed(spelling) if spelling else ()), TIMES: n}
-            for spelling, n in sorted(found.items(), key=lambda item: (-item[1], item[0]))
+            {SPELLING: spelling, LABEL: ", ".join(self.propose(spelling) if spelling else ()), TIMES: n}
+            for spelling, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         ]
 
 
@@ -152,25 +161,25 @@ def _is_within(one: set[str], other: set[str]) -> bool:
     return bool(one and other) and (one <= other or other <= one)
 
 
-def _spelt(cells: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _split_cells(cells: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """The labels of each distinct cell as they are spelt, and of those that cannot be read why."""
     spelt: dict[str, list[str]] = {}
-    wrong: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     for cell in dict.fromkeys(cells):
         try:
             spelt[cell] = spellings_in(cell)
         except InputError as error:
-            wrong[cell] = [str(error)]
-    return spelt, wrong
+            problems[cell] = [str(error)]
+    return spelt, problems
 
 
-def _run_together(words: Sequence[str], known: Mapping[str, Labels]) -> Labels:
+def _split_run_together(words: Sequence[str], labels_by_form: Mapping[str, Labels]) -> Labels:
     """The labels that these words are, one after the other; none where they are not."""
     if not words:
         return ()
     for end in range(len(words), 0, -1):
-        first = known.get(" ".join(words[:end]), ())
-        rest = _run_together(words[end:], known)
+        first = labels_by_form.get(" ".join(words[:end]), ())
+        rest = _split_run_together(words[end:], labels_by_form)
         if first and (rest or end == len(words)):
             return first + rest
     return ()
@@ -187,25 +196,25 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
     """
     frame = read_table(path, (SPELLING, LABEL))
     declared = Aliases(tuple(labels) or _first_forms(frame[LABEL]))
-    own = {folded(label): label for label in declared.labels}
+    label_by_form = {fold_spelling(label): label for label in declared.labels}
     table: dict[str, Labels] = {}
     findings: list[Finding] = []
     for spelling, label, line in zip(frame[SPELLING], frame[LABEL], frame[LINE], strict=True):
-        form, meant = folded(spelling), [folded(one) for one in spellings_in(label)]
-        unknown = [one for one in spellings_in(label) if folded(one) not in own]
-        stands = tuple(own[one] for one in meant if one in own)
-        wrong = _wrong_row(spelling, unknown, stands, table.get(form, stands), declared, own.get(form))
-        findings += [Finding(place_of(frame), int(line), message) for message in wrong]
+        form, meant = fold_spelling(spelling), [fold_spelling(one) for one in spellings_in(label)]
+        unknown = [one for one in spellings_in(label) if fold_spelling(one) not in label_by_form]
+        stands = tuple(label_by_form[one] for one in meant if one in label_by_form)
+        problems = _row_problems(spelling, unknown, stands, table.get(form, stands), declared, label_by_form.get(form))
+        findings += [Finding(place_of(frame), int(line), message) for message in problems]
         table[form] = stands
     reject(place_of(frame), findings)
     return Aliases(declared.labels, table)
 
 
-def _wrong_row(
+def _row_problems(
     spelling: str, unknown: Sequence[str], stands: Labels, before: Labels, declared: Aliases, own: str | None
 ) -> Iterable[str]:
     for one in unknown:
-        yield f"unknown label `{one}`; {nearest(one, declared.labels)}"
+        yield f"unknown label `{one}`; {suggest_name(one, declared.labels)}"
     if not stands and not unknown and spelling.strip():
         yield f"spelling `{spelling}` has no label; fill in what it stands for"
     if stands != before:
@@ -217,5 +226,5 @@ def _wrong_row(
 def _first_forms(cells: Iterable[str]) -> Labels:
     forms: dict[str, str] = {}
     for label in (one for cell in cells for one in spellings_in(cell)):
-        forms.setdefault(folded(label), label)
+        forms.setdefault(fold_spelling(label), label)
     return tuple(forms.values())

@@ -17,14 +17,14 @@ from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.stats.percentile_bootstrap import (
     Floats,
-    basis_of,
     check_draws,
-    counted,
-    drawn_sums,
-    noted,
+    describe_sample,
+    plural,
+    resample_sums,
+    with_note,
     with_percentiles,
 )
-from fcpair.texts.label_table import Labelled
+from fcpair.texts.label_table import LabelTable
 
 NO_TRUTH, NO_PREDICTION = "no row has a true label", "no row has a prediction"
 NOTHING = "no row has a label, true or predicted"
@@ -43,7 +43,7 @@ class LabelFigures:
 
 
 @dataclass(frozen=True)
-class Classified:
+class ClassificationFigures:
     """The figures of some rows: those whose cell of the column `by` is `of`, or all rows where it is None.
 
     `figures` are CrowdCounter's, `averages` scikit-learn's. `n_empty` rows have neither a true nor a predicted label;
@@ -87,17 +87,17 @@ class _Sums:
         return found
 
 
-def _rows(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> Floats:
+def _row_sums(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> Floats:
     """What each row adds to the sums, shape (n_rows, n_sums)."""
     both = truth & predicted
     n_both, n_true, n_guess = (part.sum(axis=1).astype(np.float64) for part in (both, truth, predicted))
     n_any = n_true + n_guess - n_both
     columns = (
         np.ones(len(truth)),
-        _over(n_both, n_any, 0.0),
-        _over(n_both, n_guess, 0.0),
-        _over(n_both, n_true, 0.0),
-        _over(2 * n_both, n_true + n_guess, 0.0),
+        _divide(n_both, n_any, 0.0),
+        _divide(n_both, n_guess, 0.0),
+        _divide(n_both, n_true, 0.0),
+        _divide(2 * n_both, n_true + n_guess, 0.0),
         (n_any - n_both) / truth.shape[1],
         n_any == n_both,
         n_any > 0,
@@ -107,36 +107,36 @@ def _rows(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> Flo
     return np.column_stack([*columns, both, predicted, truth]).astype(np.float64)
 
 
-def _over(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:
+def _divide(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:
     quotient = np.full(np.broadcast_shapes(part.shape, whole.shape), otherwise)
     np.divide(part, whole, out=quotient, where=whole != 0)
     return quotient
 
 
-def _harmonic(one: Floats, other: Floats) -> Floats:
-    return _over(2 * one * other, one + other)
+def _harmonic_mean(one: Floats, other: Floats) -> Floats:
+    return _divide(2 * one * other, one + other)
 
 
-def _macro(values: Floats) -> Floats:
+def _macro_mean(values: Floats) -> Floats:
     """The mean over the labels of which the figure is defined; NaN where it is of none."""
     defined = ~np.isnan(values)
-    return _over(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1).astype(np.float64))
+    return _divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1).astype(np.float64))
 
 
 def _precisions(sums: _Sums) -> Floats:
-    return _over(sums.both, sums.predicted)
+    return _divide(sums.both, sums.predicted)
 
 
 def _recalls(sums: _Sums) -> Floats:
-    return _over(sums.both, sums.truth)
+    return _divide(sums.both, sums.truth)
 
 
 def _f1s(sums: _Sums) -> Floats:
-    return _over(2 * sums.both, sums.predicted + sums.truth)
+    return _divide(2 * sums.both, sums.predicted + sums.truth)
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _FigureKind:
     """A figure: how it comes from sums, which of them counts its rows, why it may be undefined, and what it is.
 
     `zero` where a row without a prediction counts 0 if it has a true label.
@@ -151,31 +151,39 @@ class _Kind:
 
 
 FIGURES = (
-    _Kind("accuracy", lambda one: _over(one.jaccard, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Y ∪ Z|", zero=True),
-    _Kind("precision", lambda one: _over(one.hit, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Z|", zero=True),
-    _Kind("recall", lambda one: _over(one.got, one.true), "true", NO_TRUTH, "mean of |Y ∩ Z| / |Y|"),
-    _Kind(
+    _FigureKind(
+        "accuracy", lambda one: _divide(one.jaccard, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Y ∪ Z|", zero=True
+    ),
+    _FigureKind("precision", lambda one: _divide(one.hit, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Z|", zero=True),
+    _FigureKind("recall", lambda one: _divide(one.got, one.true), "true", NO_TRUTH, "mean of |Y ∩ Z| / |Y|"),
+    _FigureKind(
         "F1",
-        lambda one: _harmonic(_over(one.hit, one.any), _over(one.got, one.true)),
+        lambda one: _harmonic_mean(_divide(one.hit, one.any), _divide(one.got, one.true)),
         "any",
         "precision and recall are both 0, or one of them is undefined",
         "harmonic mean of precision and recall",
     ),
-    _Kind("Hamming loss", lambda one: _over(one.apart, one.n), "n", NOTHING, "mean of |Y Δ Z| / number of labels"),
+    _FigureKind(
+        "Hamming loss", lambda one: _divide(one.apart, one.n), "n", NOTHING, "mean of |Y Δ Z| / number of labels"
+    ),
 )
 """CrowdCounter's; Y are the true labels of a row, Z the predicted ones."""
 
 AVERAGES = (
-    _Kind("samples precision", lambda one: _over(one.hit, one.guess), "guess", NO_PREDICTION),
-    _Kind("samples recall", lambda one: _over(one.got, one.true), "true", NO_TRUTH),
-    _Kind("samples F1", lambda one: _over(one.f1, one.any), "any", NOTHING),
-    _Kind("micro precision", lambda one: _over(one.both.sum(-1), one.predicted.sum(-1)), "n", NO_PREDICTION),
-    _Kind("micro recall", lambda one: _over(one.both.sum(-1), one.truth.sum(-1)), "n", NO_TRUTH),
-    _Kind("micro F1", lambda one: _over(2 * one.both.sum(-1), (one.truth + one.predicted).sum(-1)), "n", NOTHING),
-    _Kind("macro precision", lambda one: _macro(_precisions(one)), "n", NO_PREDICTION),
-    _Kind("macro recall", lambda one: _macro(_recalls(one)), "n", NO_TRUTH),
-    _Kind("macro F1", lambda one: _macro(_f1s(one)), "n", NOTHING),
-    _Kind("exact match", lambda one: _over(one.same, one.n), "n", NOTHING, "Y is Z, scikit-learn's accuracy_score"),
+    _FigureKind("samples precision", lambda one: _divide(one.hit, one.guess), "guess", NO_PREDICTION),
+    _FigureKind("samples recall", lambda one: _divide(one.got, one.true), "true", NO_TRUTH),
+    _FigureKind("samples F1", lambda one: _divide(one.f1, one.any), "any", NOTHING),
+    _FigureKind("micro precision", lambda one: _divide(one.both.sum(-1), one.predicted.sum(-1)), "n", NO_PREDICTION),
+    _FigureKind("micro recall", lambda one: _divide(one.both.sum(-1), one.truth.sum(-1)), "n", NO_TRUTH),
+    _FigureKind(
+        "micro F1", lambda one: _divide(2 * one.both.sum(-1), (one.truth + one.predicted).sum(-1)), "n", NOTHING
+    ),
+    _FigureKind("macro precision", lambda one: _macro_mean(_precisions(one)), "n", NO_PREDICTION),
+    _FigureKind("macro recall", lambda one: _macro_mean(_recalls(one)), "n", NO_TRUTH),
+    _FigureKind("macro F1", lambda one: _macro_mean(_f1s(one)), "n", NOTHING),
+    _FigureKind(
+        "exact match", lambda one: _divide(one.same, one.n), "n", NOTHING, "Y is Z, scikit-learn's accuracy_score"
+    ),
 )
 """scikit-learn's, with `zero_division=nan`."""
 
@@ -183,12 +191,12 @@ _OF_LABELS = {"macro precision": _precisions, "macro recall": _recalls, "macro F
 
 
 def classify(
-    given: Labelled,
+    labelled: LabelTable,
     by: Sequence[str] | None = None,
     group: Sequence[str] | None = None,
     draws: int = RESAMPLES,
     seed: int = 0,
-) -> tuple[Classified, ...]:
+) -> tuple[ClassificationFigures, ...]:
     """The figures over all rows, and then those of each value of `by`, in alphabetical order.
 
     `figures` are CrowdCounter's (appendix F.2, by its formulas; its words for precision and recall have them
@@ -202,100 +210,105 @@ def classify(
     and where there are no rows.
     """
     check_draws(draws)
-    if not len(given.truth):
+    if not len(labelled.truth):
         raise InputError("there are no rows to compare")
-    rows = _rows(given.truth, given.predicted)
-    whole = _classified(None, given.labels, rows, group, draws, seed)
+    rows = _row_sums(labelled.truth, labelled.predicted)
+    whole = _classify_rows(None, labelled.labels, rows, group, draws, seed)
     if by is None:
         return (whole,)
-    names, which = np.unique(np.asarray(by, dtype=object).astype(str), return_inverse=True)
-    found = [whole]
+    names, group_index = np.unique(np.asarray(by, dtype=object).astype(str), return_inverse=True)
+    results = [whole]
     for at, name in enumerate(names.tolist()):
-        there = which == at
-        part = None if group is None else [one for one, is_in in zip(group, there, strict=True) if is_in]
-        found.append(_classified(name, given.labels, rows[there], part, draws, seed))
-    return tuple(found)
+        is_in_group = group_index == at
+        part = None if group is None else [one for one, is_in in zip(group, is_in_group, strict=True) if is_in]
+        results.append(_classify_rows(name, labelled.labels, rows[is_in_group], part, draws, seed))
+    return tuple(results)
 
 
-def _classified(
+def _classify_rows(
     of: str | None, labels: tuple[str, ...], rows: Floats, group: Sequence[str] | None, draws: int, seed: int
-) -> Classified:
+) -> ClassificationFigures:
     sums = _Sums(rows.sum(axis=0))
-    drawn = _Drawn.of(rows, group, draws, seed)
+    resamples = _Resamples.from_rows(rows, group, draws, seed)
     n, n_true, n_guess, n_any = (round(float(one)) for one in (sums.n, sums.true, sums.guess, sums.any))
-    return Classified(
+    return ClassificationFigures(
         of=of,
         labels=labels,
         n=n,
         n_no_truth=n - n_true,
         n_no_prediction=n - n_guess,
         n_empty=n - n_any,
-        figures=tuple(drawn.figure(kind, sums, _remark(kind, sums)) for kind in FIGURES),
-        averages=tuple(drawn.figure(kind, sums, _remark(kind, sums)) for kind in AVERAGES),
-        per_label=tuple(_of_label(at, label, sums, drawn) for at, label in enumerate(labels)),
+        figures=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in FIGURES),
+        averages=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in AVERAGES),
+        per_label=tuple(_label_figures(at, label, sums, resamples) for at, label in enumerate(labels)),
     )
 
 
-def _remark(kind: _Kind, sums: _Sums) -> str:
+def _remark(kind: _FigureKind, sums: _Sums) -> str:
     """What became of rows, or labels, on which a figure is 0/0."""
     left_out = round(float(sums.n - getattr(sums, kind.counts)))
     zero = round(float(sums.any - sums.guess)) if kind.zero else 0
     remarks = [kind.note]
     if zero:
-        remarks.append(f"{counted(zero, 'row')} without a prediction count 0")
+        remarks.append(f"{plural(zero, 'row')} without a prediction count 0")
     if left_out:
-        remarks.append(f"{counted(left_out, 'row')} left out: 0/0")
+        remarks.append(f"{plural(left_out, 'row')} left out: 0/0")
     if each := _OF_LABELS.get(kind.name):
         n_undefined = int(np.isnan(each(sums)).sum())
-        remarks.append(f"{counted(n_undefined, 'label')} left out: 0/0" if n_undefined else "")
+        remarks.append(f"{plural(n_undefined, 'label')} left out: 0/0" if n_undefined else "")
     return "; ".join(filter(None, remarks))
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class _Resamples:
     """The draws on which intervals rest, in blocks; without any, `basis` says why."""
 
     blocks: tuple[_Sums, ...]
     basis: str
 
     @classmethod
-    def of(cls, rows: Floats, group: Sequence[str] | None, draws: int, seed: int) -> _Drawn:
+    def from_rows(cls, rows: Floats, group: Sequence[str] | None, draws: int, seed: int) -> _Resamples:
         """Draws of rows, or of groups of them."""
         clusters, what = rows, "row"
         if group is not None:
-            names, which = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
+            names, group_index = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
             clusters, what = np.zeros((len(names), rows.shape[1])), "group"
-            np.add.at(clusters, which, rows)
+            np.add.at(clusters, group_index, rows)
         if len(clusters) < 2:
             return cls((), f"it takes at least 2 {what}s, found {len(clusters)}")
-        return cls(tuple(_Sums(one) for one in drawn_sums(clusters, draws, seed)), basis_of(len(clusters), what))
+        return cls(
+            tuple(_Sums(one) for one in resample_sums(clusters, draws, seed)), describe_sample(len(clusters), what)
+        )
 
-    def figure(self, kind: _Kind, sums: _Sums, note: str, n: int | None = None) -> Figure:
+    def figure(self, kind: _FigureKind, sums: _Sums, note: str, n: int | None = None) -> Figure:
         """A figure on `n` rows, those that it counts if not given, with its interval."""
         value = float(kind.of(sums))
         n = round(float(getattr(sums, kind.counts))) if n is None else n
         if np.isnan(value):
             return Figure(kind.name, None, n, undefined=kind.undefined, note=note)
-        found = Figure(kind.name, value, n, note=note)
+        result = Figure(kind.name, value, n, note=note)
         if not self.blocks:
-            return noted(found, f"no interval: {self.basis}")
-        return with_percentiles(found, np.concatenate([kind.of(block) for block in self.blocks]), self.basis)
+            return with_note(result, f"no interval: {self.basis}")
+        return with_percentiles(result, np.concatenate([kind.of(block) for block in self.blocks]), self.basis)
 
 
-def _of_label(at: int, label: str, sums: _Sums, drawn: _Drawn) -> LabelFigures:
-    n_both, n_guess, n_true = (round(float(one[at])) for one in (sums.both, sums.predicted, sums.truth))
+def _label_figures(at: int, label: str, sums: _Sums, resamples: _Resamples) -> LabelFigures:
+    n_both, n_guess, n_true = (round(float(part[at])) for part in (sums.both, sums.predicted, sums.truth))
     return LabelFigures(
         label=label,
         n_true=n_true,
         n_predicted=n_guess,
-        precision=drawn.figure(
-            _Kind("precision", lambda one: _precisions(one)[..., at], "n", "it is never predicted"), sums, "", n_guess
+        precision=resamples.figure(
+            _FigureKind("precision", lambda part: _precisions(part)[..., at], "n", "it is never predicted"),
+            sums,
+            "",
+            n_guess,
         ),
-        recall=drawn.figure(
-            _Kind("recall", lambda one: _recalls(one)[..., at], "n", "no row has it"), sums, "", n_true
+        recall=resamples.figure(
+            _FigureKind("recall", lambda part: _recalls(part)[..., at], "n", "no row has it"), sums, "", n_true
         ),
-        f1=drawn.figure(
-            _Kind("F1", lambda one: _f1s(one)[..., at], "n", "no row has it, and it is never predicted"),
+        f1=resamples.figure(
+            _FigureKind("F1", lambda part: _f1s(part)[..., at], "n", "no row has it, and it is never predicted"),
             sums,
             "",
             n_true + n_guess - n_both,

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.texts.label_cells import labels_in
+from fcpair.texts.label_cells import split_cell
 
 Groups = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Crossed:
+class CrossCount:
     """How many texts of a group have a label, of how many texts of that group."""
 
     label: str
@@ -22,7 +22,7 @@ class Crossed:
     n_group: int
 
     @property
-    def of(self) -> str:
+    def name(self) -> str:
         """Its name: `humour x women`."""
         return f"{self.label} x {self.group}"
 
@@ -37,16 +37,20 @@ def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: st
     read: list[Groups] = []
     for cell, line in zip(cells, lines, strict=True):
         try:
-            read.append(tuple(dict.fromkeys(filter(None, labels_in(cell)))) or (none,))
+            read.append(tuple(dict.fromkeys(filter(None, split_cell(cell)))) or (none,))
         except InputError as error:
             findings.append(Finding(place, int(line), str(error)))
     reject(place, findings)
     return read
 
 
-def crossed(labels: Sequence[Sequence[str]], names: Sequence[str], groups: Sequence[Groups]) -> Iterator[Crossed]:
+def cross_counts(
+    labels: Sequence[Sequence[str]], names: Sequence[str], groups: Sequence[Groups]
+) -> Iterator[CrossCount]:
     """Every group, the largest first, with every label; `labels` and `groups` are those of each text."""
     n_group = Counter(group for own in groups for group in own)
-    both = Counter((label, group) for own, of in zip(labels, groups, strict=True) for label in set(own) for group in of)
+    n_both = Counter(
+        (label, group) for own, of in zip(labels, groups, strict=True) for label in set(own) for group in of
+    )
     for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):
-        yield from (Crossed(label, group, both[label, group], n) for label in names)
+        yield from (CrossCount(label, group, n_both[label, group], n) for label in names)

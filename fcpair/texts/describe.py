@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fcpair.stages.corpus.text_identity import identity
-from fcpair.texts.cross_table import Crossed, Groups, crossed
-from fcpair.texts.keywords import Keywords, keywords
-from fcpair.texts.lengths import deviation, half_up, mean, words
+from fcpair.texts.cross_table import CrossCount, Groups, cross_counts
+from fcpair.texts.keywords import Keywords, find_keywords
+from fcpair.texts.lengths import count_words, mean, round_half_up, standard_deviation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ NO_NAME = "(empty)"
 
 
 @dataclass(frozen=True)
-class Columns:
+class TextColumns:
     """What the columns of a table are: the texts, what they answer, who wrote them, and what they are counted by."""
 
     text: str
@@ -52,7 +52,7 @@ class TextLabels:
 
 
 @dataclass(frozen=True)
-class Limits:
+class WordLimits:
     """How many words a text should have: more than `more_than`, and fewer than `under`, where these are given."""
 
     more_than: int | None = None
@@ -60,7 +60,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedFigure:
     """A figure: its name, what it is about, its value and the number that it rests on.
 
     Attributes:
@@ -89,7 +89,7 @@ class Described:
             "per": self.per,
             "of": self.of,
             "value": value,
-            "rounded": str(half_up(self.value)) if has_decimals and self.value is not None else None,
+            "rounded": str(round_half_up(self.value)) if has_decimals and self.value is not None else None,
             "n": self.n,
             "over_groups": None if self.over_groups is None else float(self.over_groups),
             "n_groups": None if self.over_groups is None else self.n_groups,
@@ -98,7 +98,7 @@ class Described:
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedText:
     """A text that comes more than `OFTEN` times."""
 
     text: str
@@ -106,7 +106,7 @@ class Repeated:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedRow:
     """A row that is in several groups, with the lines of its texts."""
 
     row: str
@@ -118,45 +118,45 @@ class Shared:
 class Description:
     """What was found: every figure once, often repeated texts, rows in several groups, and keywords of each label."""
 
-    figures: tuple[Described, ...]
-    repeated: tuple[Repeated, ...] = ()
-    shared: tuple[Shared, ...] = ()
+    figures: tuple[DescribedFigure, ...]
+    repeated: tuple[RepeatedText, ...] = ()
+    shared: tuple[SharedRow, ...] = ()
     keywords: tuple[Keywords, ...] = ()
 
-    def per(self, *kinds: Per) -> Iterator[Described]:
+    def figures_per(self, *kinds: Per) -> Iterator[DescribedFigure]:
         """The figures about these kinds of things."""
         return (one for one in self.figures if one.per in kinds)
 
 
 @dataclass
-class _Table:
+class _TextTable:
     """A table with its counts of words; rows of it without a text are in no figure but those that are about them."""
 
     frame: pd.DataFrame
     lines: Sequence[int]
-    columns: Columns
-    limits: Limits
-    figures: list[Described] = field(default_factory=list)
+    columns: TextColumns
+    limits: WordLimits
+    figures: list[DescribedFigure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.has_text = self.frame[self.columns.text].str.strip() != ""
         self.texts = self.frame[self.has_text]
-        self.n_words = words(self.texts[self.columns.text])
+        self.n_words = count_words(self.texts[self.columns.text])
         row = self.columns.row
-        self.n_row_words = words(self.texts[row]) if row else None
+        self.n_row_words = count_words(self.texts[row]) if row else None
 
     def add(self, figure: str, value: int, n: int, per: Per = "all", of: str = "") -> None:
-        self.figures.append(Described(figure, per, of, value, n))
+        self.figures.append(DescribedFigure(figure, per, of, value, n))
 
 
 def describe(
     frame: pd.DataFrame,
-    columns: Columns,
+    columns: TextColumns,
     *,
     lines: Sequence[int],
     labels: Sequence[TextLabels] = (),
     groups: Sequence[Groups] | None = None,
-    limits: Limits = Limits(),
+    limits: WordLimits = WordLimits(),
     n_keywords: int = 5,
 ) -> Description:
     """Describe a table of texts.
@@ -174,32 +174,34 @@ def describe(
         limits: the numbers of words that texts should keep to.
         n_keywords: how many keywords of each label, at most.
     """
-    table = _Table(frame, lines, columns, limits)
+    table = _TextTable(frame, lines, columns, limits)
     _count_all(table)
     _count_repeated(table)
-    _count_within(table)
-    _measure(table, table.has_text, "all", "")
+    _count_by_limits(table)
+    _measure_lengths(table, table.has_text, "all", "")
     kinds: list[tuple[Per, str | None]] = [("group", columns.group), ("source", columns.source)]
     for per, column in kinds:
-        for of, is_of in _parts(table, column):
-            _measure(table, table.has_text & is_of, per, of)
-    found: list[Keywords] = []
-    for one in labels:
-        own = [of for of, has in zip(one.of, table.has_text, strict=True) if has]
-        names = one.names or sorted({label for of in own for label in of})
-        before = f"{one.column}: " if len(labels) > 1 else ""
-        _count_labels(table, own, names, before)
+        for of, is_of in _column_parts(table, column):
+            _measure_lengths(table, table.has_text & is_of, per, of)
+    all_keywords: list[Keywords] = []
+    for label_column in labels:
+        labels_of_texts = [of for of, has in zip(label_column.of, table.has_text, strict=True) if has]
+        names = label_column.names or sorted({label for of in labels_of_texts for label in of})
+        prefix = f"{label_column.column}: " if len(labels) > 1 else ""
+        _count_labels(table, labels_of_texts, names, prefix)
         if groups is not None:
-            of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
-            _cross(table, crossed(own, names, of_texts), before)
-        listed = keywords(list(table.texts[columns.text]), own, names, n_keywords) if n_keywords else ()
-        found += [replace(each, label=f"{before}{each.label}") for each in listed]
+            groups_of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
+            _add_cross_counts(table, cross_counts(labels_of_texts, names, groups_of_texts), prefix)
+        listed = (
+            find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords) if n_keywords else ()
+        )
+        all_keywords += [replace(label_keywords, label=f"{prefix}{label_keywords.label}") for label_keywords in listed]
     often = often_repeated(table.texts[columns.text])
-    repeated = tuple(Repeated(str(text), int(n)) for text, n in often.items())
-    return Description(tuple(table.figures), repeated, tuple(_shared(table)), tuple(found))
+    repeated = tuple(RepeatedText(str(text), int(n)) for text, n in often.items())
+    return Description(tuple(table.figures), repeated, tuple(_shared_rows(table)), tuple(all_keywords))
 
 
-def _parts(table: _Table, column: str | None) -> Iterator[tuple[str, pd.Series[bool]]]:
+def _column_parts(table: _TextTable, column: str | None) -> Iterator[tuple[str, pd.Series[bool]]]:
     """The values of a column in the order of the table, and where they are; none of what has neither value nor text."""
     if column:
         values = table.frame[column].str.strip()
@@ -207,7 +209,7 @@ def _parts(table: _Table, column: str | None) -> Iterator[tuple[str, pd.Series[b
             yield str(value) or NO_NAME, values == value
 
 
-def _count_all(table: _Table) -> None:
+def _count_all(table: _TextTable) -> None:
     columns, n = table.columns, len(table.texts)
     table.add(TEXTS, n, n)
     table.add("distinct texts", int(table.texts[columns.text].map(identity).nunique()), n)
@@ -217,12 +219,12 @@ def _count_all(table: _Table) -> None:
         table.add(ROWS, n_rows, len(rows))
         table.add("rows without a text", n_rows - int(answered.nunique()), n_rows)
         if columns.group:
-            table.add("rows in several groups", len(list(_shared(table))), n_rows)
+            table.add("rows in several groups", len(list(_shared_rows(table))), n_rows)
     elif n < len(table.frame):
         table.add("lines without a text", len(table.frame) - n, len(table.frame))
 
 
-def _count_repeated(table: _Table) -> None:
+def _count_repeated(table: _TextTable) -> None:
     texts, by = table.texts[table.columns.text], table.columns.writer
     often = often_repeated(texts)
     table.add(f"texts repeated more than {OFTEN} times", len(often), len(texts))
@@ -234,7 +236,7 @@ def _count_repeated(table: _Table) -> None:
         table.add("copies of the writer's own text", int(own_copies(texts, table.texts[by]).sum()), len(texts))
 
 
-def _count_within(table: _Table) -> None:
+def _count_by_limits(table: _TextTable) -> None:
     n = len(table.n_words)
     if (most := table.limits.more_than) is not None:
         table.add(f"texts of {most} words or fewer", int((table.n_words <= most).sum()), n)
@@ -242,66 +244,66 @@ def _count_within(table: _Table) -> None:
         table.add(f"texts of {least} words or more", int((table.n_words >= least).sum()), n)
 
 
-def _measure(table: _Table, where: pd.Series[bool], per: Per, of: str) -> None:
+def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: str) -> None:
     """The figures of lengths of the whole table, or of one group or source."""
     if per != "all":
-        table.add(TEXTS, int(where.sum()), int(where.sum()), per, of)
+        table.add(TEXTS, int(is_in.sum()), int(is_in.sum()), per, of)
         if table.columns.row:
-            rows = table.frame[table.columns.row][where].map(identity)
+            rows = table.frame[table.columns.row][is_in].map(identity)
             table.add(ROWS, int(rows.nunique()), len(rows), per, of)
     lengths = {"row words": table.n_row_words, "words": table.n_words}
     for what, counts in lengths.items():
         if counts is not None:
             means = _group_means(table, counts) if per == "all" else []
-            _lengths(table, what, counts[where[counts.index]], per, of, means)
+            _add_lengths(table, what, counts[is_in[counts.index]], per, of, means)
 
 
-def _lengths(
-    table: _Table, what: str, counts: pd.Series[int], per: Per, of: str, means: Sequence[Fraction] = ()
+def _add_lengths(
+    table: _TextTable, what: str, counts: pd.Series[int], per: Per, of: str, means: Sequence[Fraction] = ()
 ) -> None:
     """Mean and standard deviation of words; `means` are those of groups."""
     n, over = len(counts), sum(means, Fraction()) / len(means) if means else None
     why = "" if n else "no text"
-    table.figures.append(Described(f"mean {what}", per, of, mean(counts), n, why, over, len(means)))
+    table.figures.append(DescribedFigure(f"mean {what}", per, of, mean(counts), n, why, over, len(means)))
     table.figures.append(
-        Described(f"sd {what}", per, of, deviation(counts), n, "" if n > 1 else why or "only one text")
+        DescribedFigure(f"sd {what}", per, of, standard_deviation(counts), n, "" if n > 1 else why or "only one text")
     )
 
 
-def _group_means(table: _Table, counts: pd.Series[int]) -> list[Fraction]:
+def _group_means(table: _TextTable, counts: pd.Series[int]) -> list[Fraction]:
     """The means of the groups that have texts."""
-    means = (mean(counts[is_of[counts.index]]) for _, is_of in _parts(table, table.columns.group))
+    means = (mean(counts[is_of[counts.index]]) for _, is_of in _column_parts(table, table.columns.group))
     return [one for one in means if one is not None]
 
 
-def _count_labels(table: _Table, labels: Sequence[Sequence[str]], names: Iterable[str], before: str) -> None:
+def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Iterable[str], prefix: str) -> None:
     """How many texts have each label, and two, and how long those of each label are."""
     n = len(labels)
-    pairs = Counter(pair for one in labels for pair in combinations(sorted(one), 2))
-    table.add(f"{before}texts with several labels", sum(len(one) > 1 for one in labels), n)
-    table.add(f"{before}texts without a label", sum(not one for one in labels), n)
+    pairs = Counter(pair for text_labels in labels for pair in combinations(sorted(text_labels), 2))
+    table.add(f"{prefix}texts with several labels", sum(len(text_labels) > 1 for text_labels in labels), n)
+    table.add(f"{prefix}texts without a label", sum(not text_labels for text_labels in labels), n)
     for name in names:
-        lengths = table.n_words[np.array([name in one for one in labels], np.bool_)]
-        table.add(TEXTS, len(lengths), n, "label", f"{before}{name}")
-        _share(table, len(lengths), n, "label", f"{before}{name}")
-        _lengths(table, "words", lengths, "label", f"{before}{name}")
+        lengths = table.n_words[np.array([name in text_labels for text_labels in labels], np.bool_)]
+        table.add(TEXTS, len(lengths), n, "label", f"{prefix}{name}")
+        _add_share(table, len(lengths), n, "label", f"{prefix}{name}")
+        _add_lengths(table, "words", lengths, "label", f"{prefix}{name}")
     for pair, n_both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        table.add(TEXTS, n_both, n, "labels", before + " + ".join(pair))
+        table.add(TEXTS, n_both, n, "labels", prefix + " + ".join(pair))
 
 
-def _share(table: _Table, part: int, whole: int, per: Per, of: str) -> None:
+def _add_share(table: _TextTable, part: int, whole: int, per: Per, of: str) -> None:
     share = Fraction(part, whole) if whole else None
-    table.figures.append(Described(SHARE, per, of, share, whole, "" if whole else "no text"))
+    table.figures.append(DescribedFigure(SHARE, per, of, share, whole, "" if whole else "no text"))
 
 
-def _cross(table: _Table, counts: Iterable[Crossed], before: str) -> None:
+def _add_cross_counts(table: _TextTable, counts: Iterable[CrossCount], prefix: str) -> None:
     """How many texts of each group have each label, and which share of the group's texts that is."""
     for one in counts:
-        table.add(TEXTS, one.n, one.n_group, "label by group", f"{before}{one.of}")
-        _share(table, one.n, one.n_group, "label by group", f"{before}{one.of}")
+        table.add(TEXTS, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
+        _add_share(table, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
 
 
-def _shared(table: _Table) -> Iterator[Shared]:
+def _shared_rows(table: _TextTable) -> Iterator[SharedRow]:
     """The rows that are in several groups, in the order of the table."""
     row, group = table.columns.row, table.columns.group
     if not row or not group:
@@ -311,7 +313,7 @@ def _shared(table: _Table) -> Iterator[Shared]:
     for name, of_row in table.frame[n_groups > 1].groupby(rows, sort=False):
         groups = tuple(dict.fromkeys(str(one).strip() or NO_NAME for one in of_row[group]))
         places = table.frame.index.get_indexer(of_row.index).tolist()
-        yield Shared(str(name), groups, tuple(int(table.lines[at]) for at in places))
+        yield SharedRow(str(name), groups, tuple(int(table.lines[at]) for at in places))
 
 
 OFTEN = 10  # a text that comes more than so many times: CrowdCounter's check looked at these

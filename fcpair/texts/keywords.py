@@ -30,7 +30,9 @@ class Keywords:
     why: str = ""
 
 
-def keywords(texts: Sequence[str], labels: Sequence[Sequence[str]], names: Sequence[str], n: int) -> list[Keywords]:
+def find_keywords(
+    texts: Sequence[str], labels: Sequence[Sequence[str]], names: Sequence[str], n: int
+) -> list[Keywords]:
     """The `n` most typical words of each label in `names`: those with the largest positive z.
 
     z is the log-odds-ratio with an informative Dirichlet prior over its standard deviation; the prior of a word is its
@@ -45,12 +47,12 @@ def keywords(texts: Sequence[str], labels: Sequence[Sequence[str]], names: Seque
     vectorizer = CountVectorizer(token_pattern=TOKEN)
     counts = vectorizer.fit_transform(texts)
     vocabulary = vectorizer.get_feature_names_out()
-    found = []
+    results = []
     for name in names:
         has = np.fromiter((name in one for one in labels), np.bool_, len(texts))
-        own, others = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))
-        found.append(_keywords(name, vocabulary, own, others, n))
-    return found
+        counts_with, counts_without = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))
+        results.append(_keywords_of_label(name, vocabulary, counts_with, counts_without, n))
+    return results
 
 
 def has_words(text: str) -> bool:
@@ -58,26 +60,38 @@ def has_words(text: str) -> bool:
     return any(sign.isalpha() for sign in text)
 
 
-def _keywords(name: str, vocabulary: npt.NDArray[np.str_], own: Counts, others: Counts, n: int) -> Keywords:
-    why = "texts with it have no word" if not own.any() else "texts without it have no word" if not others.any() else ""
+def _keywords_of_label(
+    name: str, vocabulary: npt.NDArray[np.str_], counts_with: Counts, counts_without: Counts, n: int
+) -> Keywords:
+    why = (
+        "texts with it have no word"
+        if not counts_with.any()
+        else "texts without it have no word"
+        if not counts_without.any()
+        else ""
+    )
     if why or len(vocabulary) == 1:
         return Keywords(name, (), why or "all texts have the same word only")
-    z = log_odds(own, others)
+    z = log_odds_z(counts_with, counts_without)
     order = np.lexsort((vocabulary, -z))[:n]
-    typical = (Keyword(str(vocabulary[at]), int(own[at]), int(others[at]), float(z[at])) for at in order if z[at] > 0)
+    typical = (
+        Keyword(str(vocabulary[at]), int(counts_with[at]), int(counts_without[at]), float(z[at]))
+        for at in order
+        if z[at] > 0
+    )
     return Keywords(name, tuple(typical))
 
 
 Counts = npt.NDArray[np.int64]
 
 
-def log_odds(own: Counts, others: Counts) -> npt.NDArray[np.float64]:
+def log_odds_z(counts_with: Counts, counts_without: Counts) -> npt.NDArray[np.float64]:
     """The z of each word by its counts in two sets of texts, `(n_words,)`, their sum the prior; see `keywords`."""
-    prior = own + others
+    prior = counts_with + counts_without
 
     def log(counts: Counts) -> npt.NDArray[np.float64]:
         with_prior = counts + prior
         return np.asarray(np.log(with_prior / (with_prior.sum() - with_prior)))
 
-    variance = 1 / (own + prior) + 1 / (others + prior)
-    return np.asarray((log(own) - log(others)) / np.sqrt(variance))
+    variance = 1 / (counts_with + prior) + 1 / (counts_without + prior)
+    return np.asarray((log(counts_with) - log(counts_without)) / np.sqrt(variance))

@@ -8,11 +8,11 @@ import re
 from fcpair.errors import InputError
 from fcpair.stages.corpus.text_identity import NO_TEXT
 
-_BETWEEN = re.compile(r"\s*[,;،؛]\s*|\s*[\r\n]+\s*")
+_SEPARATOR = re.compile(r"\s*[,;،؛]\s*|\s*[\r\n]+\s*")
 _SHOWN = 60  # characters of a cell that cannot be read
 
 
-def labels_in(cell: str) -> list[str]:
+def split_cell(cell: str) -> list[str]:
     """What a cell holds, as it is written: a JSON list, or parts between comma, semicolon (Latin or Persian) and line
     break. Parts may be empty, and an empty cell has none.
 
@@ -23,7 +23,7 @@ def labels_in(cell: str) -> list[str]:
     if not cell:
         return []
     if not cell.startswith("["):
-        return _BETWEEN.split(cell)
+        return _SEPARATOR.split(cell)
     try:
         listed = json.loads(cell)
     except (ValueError, RecursionError):

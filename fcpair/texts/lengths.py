@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def words(texts: pd.Series[str]) -> pd.Series[int]:
+def count_words(texts: pd.Series[str]) -> pd.Series[int]:
     """How many words each text has, parted by white space; a zero-width non-joiner parts none."""
     return texts.map(lambda text: len(text.split()))
 
@@ -22,7 +22,7 @@ def mean(numbers: Sequence[int] | pd.Series[int]) -> Fraction | None:
     return Fraction(int(sum(numbers)), len(numbers)) if len(numbers) else None
 
 
-def deviation(numbers: Sequence[int] | pd.Series[int]) -> float | None:
+def standard_deviation(numbers: Sequence[int] | pd.Series[int]) -> float | None:
     """The standard deviation, with n - 1 below; None for fewer than two numbers."""
     n = len(numbers)
     if n < 2:
@@ -31,7 +31,7 @@ def deviation(numbers: Sequence[int] | pd.Series[int]) -> float | None:
     return math.sqrt(Fraction(n * squares - total**2, n * (n - 1)))
 
 
-def half_up(value: Fraction | float, decimals: int = 2) -> Decimal:
+def round_half_up(value: Fraction | float, decimals: int = 2) -> Decimal:
     """The number as printed tables round it: a half goes up (18.955 is 18.96), where Python's `round` is even.
 
     A float is taken for the number that it is, a Fraction is exact.

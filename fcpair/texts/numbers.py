@@ -17,30 +17,32 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-def read_numbers(table: pd.DataFrame, place: str, column: str, found: list[Finding]) -> Floats:
+def read_numbers(table: pd.DataFrame, place: str, column: str, findings: list[Finding]) -> Floats:
     """The numbers of a column, shape (n_rows,), NaN where a cell is empty; what is no finite number is found.
 
     A decimal comma, or the separator of Persian and Arabic, may stand for the point.
     """
-    read: dict[str, float] = {}
+    values: dict[str, float] = {}
     problems: dict[str, str] = {}
     for cell in table[column].unique():
         try:
-            read[cell] = _number(cell)
+            values[cell] = _parse_number(cell)
         except ValueError:
-            read[cell], problems[cell] = math.nan, f"`{column}` is `{cell}`; expected a number, or nothing"
+            values[cell], problems[cell] = math.nan, f"`{column}` is `{cell}`; expected a number, or nothing"
     if problems:
-        found.extend(Finding(place, line, problems[cell]) for cell, line in lined(table, column) if cell in problems)
-    return np.array([read[cell] for cell in table[column]], dtype=np.float64)
+        findings.extend(
+            Finding(place, line, problems[cell]) for cell, line in cells_with_lines(table, column) if cell in problems
+        )
+    return np.array([values[cell] for cell in table[column]], dtype=np.float64)
 
 
-def lined(table: pd.DataFrame, column: str) -> list[tuple[str, int | None]]:
+def cells_with_lines(table: pd.DataFrame, column: str) -> list[tuple[str, int | None]]:
     """Each cell of a column with its line, None in a table that has no lines."""
     lines = table[LINE].tolist() if LINE in table else [None] * len(table)
     return list(zip(table[column], lines, strict=True))
 
 
-def _number(cell: str) -> float:
+def _parse_number(cell: str) -> float:
     if not cell.strip():
         return math.nan
     number = float(cell.strip().replace(",", ".").replace("٫", "."))

@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from fcpair.errors import Finding, nearest, reject
+from fcpair.errors import Finding, reject, suggest_name
 from fcpair.files.tables.tabular import LINE, place_of, read_table
-from fcpair.texts.describe import Described, Description
+from fcpair.texts.describe import DescribedFigure, Description
 
 FIGURE, OF, PRINTED, N = "figure", "of", "printed", "n"
 ONLY_MEAN = "mean"  # of n whole numbers that the table does not hold
@@ -23,7 +23,7 @@ Reading = Literal["texts", "groups", "both", "neither"]
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedFigure:
     """A figure as it was printed, with all its decimals; `n` where it is said how many whole numbers a mean is of."""
 
     figure: str
@@ -39,7 +39,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Checked:
+class PrintedCheck:
     """What became of a printed figure.
 
     Attributes:
@@ -52,7 +52,7 @@ class Checked:
         told: all that in words.
     """
 
-    printed: Printed
+    printed: PrintedFigure
     value: int | Fraction | float | None
     over_groups: Fraction | None
     reading: Reading | None
@@ -80,7 +80,7 @@ class Checked:
         }
 
 
-def read_printed(path: str | Path, description: Description) -> list[Printed]:
+def read_printed(path: str | Path, description: Description) -> list[PrintedFigure]:
     """Read a table with the columns `figure` and `printed`, and `of` and `n` if it has them.
 
     `figure` and `of` are those of a description; an empty `of` is the whole table. `mean` is a mean that the table does
@@ -89,85 +89,85 @@ def read_printed(path: str | Path, description: Description) -> list[Printed]:
     Raises:
         InputError: a figure that the description does not have, what is no number, `mean` without n; with lines.
     """
-    frame = read_table(path, (FIGURE, PRINTED), known=(OF, N))
+    frame = read_table(path, (FIGURE, PRINTED), optional=(OF, N))
     findings: list[Finding] = []
-    read = []
+    figures = []
     for row in frame.to_dict("records"):
         cells = {name: str(row.get(name, "")).strip() for name in (FIGURE, OF, PRINTED, N)}
-        wrong = _wrong(cells, description)
-        findings += [Finding(place_of(frame), int(row[LINE]), message) for message in wrong]
-        if not wrong:
+        problems = _row_problems(cells, description)
+        findings += [Finding(place_of(frame), int(row[LINE]), message) for message in problems]
+        if not problems:
             n = int(cells[N]) if cells[N] else None
             number = Decimal(cells[PRINTED].replace(",", ""))
-            read.append(Printed(cells[FIGURE], cells[OF], number, n, int(row[LINE])))
+            figures.append(PrintedFigure(cells[FIGURE], cells[OF], number, n, int(row[LINE])))
     reject(place_of(frame), findings)
-    return read
+    return figures
 
 
-def _wrong(cells: dict[str, str], description: Description) -> list[str]:
-    wrong = []
+def _row_problems(cells: dict[str, str], description: Description) -> list[str]:
+    problems = []
     if not _NUMBER.fullmatch(cells[PRINTED]):
-        wrong.append(f"printed `{cells[PRINTED]}` is no number; expected one such as 28.94 or 1,100")
+        problems.append(f"printed `{cells[PRINTED]}` is no number; expected one such as 28.94 or 1,100")
     if cells[N] and not (cells[N].isdecimal() and int(cells[N])):
-        wrong.append(f"n `{cells[N]}` is no whole number above 0")
+        problems.append(f"n `{cells[N]}` is no whole number above 0")
     if cells[FIGURE] == ONLY_MEAN:
-        return wrong if cells[N] else [*wrong, "`mean` needs n: of how many whole numbers it is the mean"]
-    names = dict.fromkeys(one.figure for one in description.figures)
-    things = dict.fromkeys(one.of for one in description.figures if one.figure == cells[FIGURE])
+        return problems if cells[N] else [*problems, "`mean` needs n: of how many whole numbers it is the mean"]
+    names = dict.fromkeys(described.figure for described in description.figures)
+    things = dict.fromkeys(described.of for described in description.figures if described.figure == cells[FIGURE])
     if cells[FIGURE] not in names:
-        wrong.append(f"unknown figure `{cells[FIGURE]}`; {nearest(cells[FIGURE], [*names, ONLY_MEAN])}")
+        problems.append(f"unknown figure `{cells[FIGURE]}`; {suggest_name(cells[FIGURE], [*names, ONLY_MEAN])}")
     elif cells[OF] not in things:
-        known = [one for one in things if one]
-        hint = nearest(cells[OF], known) if known else "leave `of` empty: it is about the whole table"
-        wrong.append(f"no figure `{cells[FIGURE]}` of `{cells[OF]}`; {hint}")
-    elif len(_about(cells[FIGURE], cells[OF], description)) > 1:
-        wrong.append(f"`{cells[OF]}` is the name of several things with `{cells[FIGURE]}`; describe them one by one")
-    return wrong
+        named = [described for described in things if described]
+        hint = suggest_name(cells[OF], named) if named else "leave `of` empty: it is about the whole table"
+        problems.append(f"no figure `{cells[FIGURE]}` of `{cells[OF]}`; {hint}")
+    elif len(_figures_about(cells[FIGURE], cells[OF], description)) > 1:
+        problems.append(f"`{cells[OF]}` is the name of several things with `{cells[FIGURE]}`; describe them one by one")
+    return problems
 
 
-def _about(figure: str, of: str, description: Description) -> list[Described]:
+def _figures_about(figure: str, of: str, description: Description) -> list[DescribedFigure]:
     return [one for one in description.figures if (one.figure, one.of) == (figure, of)]
 
 
-def check_printed(printed: Sequence[Printed], description: Description) -> list[Checked]:
+def check_printed(printed: Sequence[PrintedFigure], description: Description) -> list[PrintedCheck]:
     """Hold each printed figure against what the table has; see `Checked`."""
-    return [_check(one, next(iter(_about(one.figure, one.of, description)), None)) for one in printed]
+    return [_check_figure(one, next(iter(_figures_about(one.figure, one.of, description)), None)) for one in printed]
 
 
-def _check(printed: Printed, found: Described | None) -> Checked:
-    value, over_groups = (found.value, found.over_groups) if found else (None, None)
+def _check_figure(printed: PrintedFigure, described: DescribedFigure | None) -> PrintedCheck:
+    value, over_groups = (described.value, described.over_groups) if described else (None, None)
     reading = _reading(printed, value, over_groups)
     is_mean = printed.figure.startswith(ONLY_MEAN) and reading != "groups"  # that is no mean of n whole numbers
-    n = (printed.n or (found.n if found else None)) if is_mean else None
+    n = (printed.n or (described.n if described else None)) if is_mean else None
     possible = grim(printed.printed, n) if n else None
-    matches = found is None or is_printed_as(value, printed) or reading == "groups"
-    told = [_told(printed, found, reading)] if found else []
-    told += [_possible(printed, n, possible)] if n and (found is None or possible is False) else []
-    return Checked(
-        printed, value, over_groups, reading, n, possible, matches and possible is not False, "; ".join(told)
+    matches = described is None or is_printed_as(value, printed) or reading == "groups"
+    remarks = [_explain(printed, described, reading)] if described else []
+    remarks += [_explain_grim(printed, n, possible)] if n and (described is None or possible is False) else []
+    return PrintedCheck(
+        printed, value, over_groups, reading, n, possible, matches and possible is not False, "; ".join(remarks)
     )
 
 
-def is_printed_as(value: Fraction | float | None, printed: Printed) -> bool:
+def is_printed_as(value: Fraction | float | None, printed: PrintedFigure) -> bool:
     """Whether a value is rounded to the printed one, whichever way a half goes."""
     half = Fraction(1, 2 * 10**printed.decimals)
     return value is not None and abs(Fraction(value) - Fraction(printed.printed)) <= half
 
 
-def _reading(printed: Printed, value: Fraction | float | None, over_groups: Fraction | None) -> Reading | None:
+def _reading(printed: PrintedFigure, value: Fraction | float | None, over_groups: Fraction | None) -> Reading | None:
     if over_groups is None or value is None:
         return None
     texts, groups = is_printed_as(value, printed), is_printed_as(over_groups, printed)
     return "both" if texts and groups else "texts" if texts else "groups" if groups else "neither"
 
 
-def _told(printed: Printed, found: Described, reading: Reading | None) -> str:
-    if found.value is None:
-        return f"undefined: {found.why}"
-    value = _shown(found.value, printed.decimals)
+def _explain(printed: PrintedFigure, described: DescribedFigure, reading: Reading | None) -> str:
+    if described.value is None:
+        return f"undefined: {described.why}"
+    value = _format_value(described.value, printed.decimals)
     if reading is None:
-        return "comes out" if is_printed_as(found.value, printed) else f"does not come out: {value}"
-    groups = _shown(found.over_groups or Fraction(), printed.decimals)
+        return "comes out" if is_printed_as(described.value, printed) else f"does not come out: {value}"
+    groups = _format_value(described.over_groups or Fraction(), printed.decimals)
     return {
         "both": "comes out, over texts (micro) and as the mean of group means (macro)",
         "texts": f"comes out over texts (micro); the mean of group means (macro) is {groups}",
@@ -176,13 +176,13 @@ def _told(printed: Printed, found: Described, reading: Reading | None) -> str:
     }[reading]
 
 
-def _shown(value: Fraction | float, decimals: int) -> str:
-    from fcpair.texts.lengths import half_up
+def _format_value(value: Fraction | float, decimals: int) -> str:
+    from fcpair.texts.lengths import round_half_up
 
-    return f"{half_up(value, max(decimals, 0 if isinstance(value, int) else 2)):,}"
+    return f"{round_half_up(value, max(decimals, 0 if isinstance(value, int) else 2)):,}"
 
 
-def _possible(printed: Printed, n: int, possible: bool | None) -> str:
+def _explain_grim(printed: PrintedFigure, n: int, possible: bool | None) -> str:
     if possible is None:
         return f"any mean to {printed.decimals} decimals is possible with n = {n:,}: GRIM says nothing"
     if possible:

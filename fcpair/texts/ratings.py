@@ -10,10 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import LINE, require
+from fcpair.files.tables.tabular import LINE, require_columns
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.stats.percentile_bootstrap import basis_of, check_draws, drawn_sums, noted, with_percentiles
+from fcpair.stages.stats.percentile_bootstrap import (
+    check_draws,
+    describe_sample,
+    resample_sums,
+    with_note,
+    with_percentiles,
+)
 from fcpair.texts.numbers import read_numbers
 
 if TYPE_CHECKING:
@@ -61,10 +67,10 @@ def read_ratings(
     """
     import pandas as pd
 
-    require(place, table.columns, [*ratings, *(one for one in (source, rater, text, criterion) if one)])
+    require_columns(place, table.columns, [*ratings, *(one for one in (source, rater, text, criterion) if one)])
     if criterion and len(ratings) > 1:
         raise InputError("with a column of criteria there is one column of ratings; name one, or no column of criteria")
-    found: list[Finding] = []
+    findings: list[Finding] = []
     lines = table[LINE] if LINE in table else pd.Series([0] * len(table))
     parts = [
         pd.DataFrame(
@@ -73,60 +79,62 @@ def read_ratings(
                 "criterion": table[criterion] if criterion else name,
                 "rater": table[rater],
                 "text": table[text] if text else range(len(table)),
-                "rating": read_numbers(table, place, name, found),
+                "rating": read_numbers(table, place, name, findings),
                 LINE: lines.to_numpy(),
             },
             index=table.index,
         )
         for name in ratings
     ]
-    given = pd.concat(parts, ignore_index=True).dropna(subset="rating")
-    again = given[given.duplicated(list(KEYS))]
-    for line, who in zip(again[LINE], again["rater"], strict=True):
-        found.append(Finding(place, line or None, f"{who} rates a text twice on the same criterion"))
-    reject(place, found)
-    if given.empty:
+    long_table = pd.concat(parts, ignore_index=True).dropna(subset="rating")
+    repeated = long_table[long_table.duplicated(list(KEYS))]
+    for line, who in zip(repeated[LINE], repeated["rater"], strict=True):
+        findings.append(Finding(place, line or None, f"{who} rates a text twice on the same criterion"))
+    reject(place, findings)
+    if long_table.empty:
         raise InputError(f"{place}: there is no rating in {', '.join(ratings)}")
-    return given.drop(columns=LINE).reset_index(drop=True)
+    return long_table.drop(columns=LINE).reset_index(drop=True)
 
 
-def average_ratings(given: pd.DataFrame, draws: int = RESAMPLES, seed: int = 0) -> tuple[SourceRatings, ...]:
+def average_ratings(table: pd.DataFrame, draws: int = RESAMPLES, seed: int = 0) -> tuple[SourceRatings, ...]:
     """The means of each source on each criterion, by rater and over raters, in alphabetical order.
 
     `given` has the columns of `read_ratings`. Intervals are percentiles over texts drawn with replacement, so they are
     for new texts of the same source, rated by the same people. Raises InputError for a number of draws that cannot be.
     """
     check_draws(draws)
-    found = []
-    for (source, criterion), part in given.groupby(["source", "criterion"], sort=True):
+    averages = []
+    for (source, criterion), part in table.groupby(["source", "criterion"], sort=True):
         grid = part.pivot(index="text", columns="rater", values="rating").sort_index(axis=1)
         ratings = grid.to_numpy(np.float64)
-        found.append(_averaged(str(source), str(criterion), tuple(map(str, grid.columns)), ratings, draws, seed))
-    return tuple(found)
+        averages.append(
+            _average_source(str(source), str(criterion), tuple(map(str, grid.columns)), ratings, draws, seed)
+        )
+    return tuple(averages)
 
 
-def _averaged(
+def _average_source(
     source: str, criterion: str, raters: tuple[str, ...], ratings: Floats, draws: int, seed: int
 ) -> SourceRatings:
     """The figures of ratings (n_texts, n_raters), NaN where there is none; every rater has at least one."""
-    there = ~np.isnan(ratings)
-    sums = np.hstack([np.where(there, ratings, 0.0), there])
-    drawn = [_means(one) for one in drawn_sums(sums, draws, seed)] if len(sums) > 1 else []
-    means = _means(sums.sum(axis=0))
-    n_each, n = there.sum(axis=0).tolist(), len(ratings)
+    is_rated = ~np.isnan(ratings)
+    sums = np.hstack([np.where(is_rated, ratings, 0.0), is_rated])
+    resampled = [_rater_means(one) for one in resample_sums(sums, draws, seed)] if len(sums) > 1 else []
+    means = _rater_means(sums.sum(axis=0))
+    n_each, n = is_rated.sum(axis=0).tolist(), len(ratings)
 
-    def figure(name: str, at: int, n_texts: int, note: str = "") -> Figure:
-        made = Figure(name, float(means[at]), n_texts, note=note)
-        if not drawn:
-            return noted(made, f"no interval: it takes at least 2 texts, found {n}")
-        return with_percentiles(made, np.concatenate([one[:, at] for one in drawn]), basis_of(n, "text"))
+    def make_figure(name: str, at: int, n_texts: int, note: str = "") -> Figure:
+        result = Figure(name, float(means[at]), n_texts, note=note)
+        if not resampled:
+            return with_note(result, f"no interval: it takes at least 2 texts, found {n}")
+        return with_percentiles(result, np.concatenate([one[:, at] for one in resampled]), describe_sample(n, "text"))
 
-    of_raters = tuple(figure(name, at, n_each[at]) for at, name in enumerate(raters))
+    of_raters = tuple(make_figure(name, at, n_each[at]) for at, name in enumerate(raters))
     alone = "one rater only" if len(raters) == 1 else ""
-    return SourceRatings(source, criterion, of_raters, figure("mean", len(raters), n, alone))
+    return SourceRatings(source, criterion, of_raters, make_figure("mean", len(raters), n, alone))
 
 
-def _means(sums: Floats) -> Floats:
+def _rater_means(sums: Floats) -> Floats:
     """The mean of each rater, and their mean, from sums (..., 2 n_raters): of ratings, and how many; (..., n + 1)."""
     total, n = np.split(sums, 2, axis=-1)
     each = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)

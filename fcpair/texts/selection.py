@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fcpair.errors import Finding, InputError, nearest, reject
-from fcpair.texts.label_cells import labels_in
+from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.texts.label_cells import split_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,57 +36,57 @@ class Condition:
     def meets(self, cell: str) -> bool:
         """Whether a cell is so; raises InputError for one of several labels that cannot be read."""
         if self.sign == "has":
-            return self.value in labels_in(cell)
+            return self.value in split_cell(cell)
         return (cell.strip() == self.value) == (self.sign == "=")
 
 
 def read_condition(text: str) -> Condition:
     """Read `COLUMN=VALUE`, `COLUMN!=VALUE` or `COLUMN has VALUE`; raises InputError for anything else."""
-    found = _CONDITION.fullmatch(text.strip())
-    if not found:
+    match = _CONDITION.fullmatch(text.strip())
+    if not match:
         raise InputError(
             f"`{text}` is no condition; expected `COLUMN=VALUE`, `COLUMN!=VALUE`, or `COLUMN has VALUE` for a cell of "
             "several labels"
         )
-    return Condition(found["column"].strip(), found["sign"] or found["has"], found["value"].strip())
+    return Condition(match["column"].strip(), match["sign"] or match["has"], match["value"].strip())
 
 
-def meeting(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Sequence[int], place: str) -> pd.DataFrame:
+def filter_rows(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Sequence[int], place: str) -> pd.DataFrame:
     """The lines of a table of strings that meet all conditions, in their order.
 
     Raises:
         InputError: a column that is not there; a cell of several labels that cannot be read.
     """
-    for one in conditions:
-        if one.column not in frame.columns:
+    for condition in conditions:
+        if condition.column not in frame.columns:
             columns = [str(name) for name in frame.columns]
-            raise InputError(f"{place}: no column `{one.column}`; {nearest(one.column, columns)}")
+            raise InputError(f"{place}: no column `{condition.column}`; {suggest_name(condition.column, columns)}")
     findings: list[Finding] = []
-    kept = np.ones(len(frame), np.bool_)
-    for one in conditions:
-        kept &= _met(frame[one.column].astype(str), one.meets, lines, place, findings)
+    is_kept = np.ones(len(frame), np.bool_)
+    for condition in conditions:
+        is_kept &= _cells_meeting(frame[condition.column].astype(str), condition.meets, lines, place, findings)
     reject(place, findings)
-    return frame[kept]
+    return frame[is_kept]
 
 
-def _met(
+def _cells_meeting(
     cells: pd.Series[str],
     meets: Callable[[str], bool],
     lines: Sequence[int],
     place: str,
     findings: list[Finding],
 ) -> list[bool]:
-    met = []
+    is_met = []
     for cell, line in zip(cells, lines, strict=True):
         try:
-            met.append(meets(cell))
+            is_met.append(meets(cell))
         except InputError as error:
             findings.append(Finding(place, int(line), str(error)))
-            met.append(False)
-    return met
+            is_met.append(False)
+    return is_met
 
 
-def sampled(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFrame:
+def sample_rows(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFrame:
     """`n` lines of a table, drawn without replacement by a seed, in their order; raises InputError for more."""
     if n > len(frame):
         raise InputError(f"{place}: {n:,} lines cannot be drawn of {len(frame):,}; ask for that many or fewer")

@@ -23,7 +23,7 @@ DISTINCT = 3  # values on either side of a gap: fewer are classes and not number
 
 
 @dataclass(frozen=True)
-class Picked:
+class SelectionCheck:
     """What was tested on `n` texts: `value` beyond `limit` gives the `warning`.
 
     By the `population`, `value` is the probability that so few of the texts are in its middle half, and must not be
@@ -38,7 +38,7 @@ class Picked:
     warning: str | None = None
 
 
-def picked_by_extremes(measure: Floats, population: Floats | None = None) -> Picked:
+def check_selection(measure: Floats, population: Floats | None = None) -> SelectionCheck:
     """Whether texts with this measure, shape (n_texts,), look picked by its extremes.
 
     With a `population` (n,), from which they were taken: of texts that are taken at random as many as binomially
@@ -52,11 +52,11 @@ def picked_by_extremes(measure: Floats, population: Floats | None = None) -> Pic
     DOI 10.1111/j.2517-6161.1965.tb00602.x), and the k are added up.
     """
     if population is not None and len(population):
-        return _by_population(measure, population)
-    return _by_gap(measure)
+        return _check_by_population(measure, population)
+    return _check_by_gap(measure)
 
 
-def _by_population(measure: Floats, population: Floats) -> Picked:
+def _check_by_population(measure: Floats, population: Floats) -> SelectionCheck:
     from scipy.special import bdtr
 
     n = len(measure)
@@ -71,19 +71,19 @@ def _by_population(measure: Floats, population: Floats) -> Picked:
             f"the texts look picked by the extremes of the measure: {n_middle} of {n} are in the middle half of its "
             f"population ({len(population):,} texts), which chance would leave so empty with p = {p:.1g}"
         )
-    return Picked("population", n, p, ALPHA_POPULATION, warning)
+    return SelectionCheck("population", n, p, ALPHA_POPULATION, warning)
 
 
-def _by_gap(measure: Floats) -> Picked:
+def _check_by_gap(measure: Floats) -> SelectionCheck:
     n = len(measure)
     side = ceil(SIDE * n)
     ordered = np.sort(measure)
     if n < LEAST or ordered[0] == ordered[-1]:
-        return Picked(None, n)
+        return SelectionCheck(None, n)
     gaps = np.diff(ordered)[side - 1 : n - side] / (ordered[-1] - ordered[0])
     at = int(gaps.argmax())
     if min(len(np.unique(part)) for part in np.split(ordered, [side + at])) < DISTINCT:
-        return Picked(None, n)
+        return SelectionCheck(None, n)
     value, limit = float(gaps[at]), max(WIDE, 1 - (ALPHA_GAP / len(gaps)) ** (1 / (n - 2)))
     warning = None
     if value > limit:
@@ -92,4 +92,4 @@ def _by_gap(measure: Floats) -> Picked:
             f"the texts look picked by the extremes of the measure: none is between {low:.4g} and {high:.4g}, "
             f"{100 * value:.0f} % of its range (--population FILE tests this on all texts)"
         )
-    return Picked("gap", n, value, limit, warning)
+    return SelectionCheck("gap", n, value, limit, warning)

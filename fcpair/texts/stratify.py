@@ -46,17 +46,19 @@ class Split:
     counts: Ints
 
 
-def shares_of(given: Sequence[float]) -> tuple[Fraction, ...]:
+def complete_shares(given_shares: Sequence[float]) -> tuple[Fraction, ...]:
     """The shares of all sides, which add up to 1; the last one is what those before leave, unless they are all.
 
     Raises:
         InputError: a share that is not between 0 and 1, or shares of more than 1.
     """
-    told = " ".join(map(str, given))
-    shares = [Fraction(str(share)) for share in given if math.isfinite(share)]
+    shares_text = " ".join(map(str, given_shares))
+    shares = [Fraction(str(share)) for share in given_shares if math.isfinite(share)]
     total = sum(shares, Fraction())
-    if not shares or len(shares) < len(given) or min(shares) <= 0 or total > 1 or shares == [1]:
-        raise InputError(f"shares {told}: expected numbers above 0 that add up to 1, or to less (the rest is a side)")
+    if not shares or len(shares) < len(given_shares) or min(shares) <= 0 or total > 1 or shares == [1]:
+        raise InputError(
+            f"shares {shares_text}: expected numbers above 0 that add up to 1, or to less (the rest is a side)"
+        )
     return (*shares, 1 - total) if total < 1 else tuple(shares)
 
 
@@ -84,27 +86,27 @@ def stratify(groups: Ints, labels: npt.NDArray[np.bool_], shares: Sequence[Fract
     n_groups, n_sides = int(groups.max()) + 1 if len(groups) else 0, len(shares)
     if n_groups < n_sides:
         raise InputError(f"{n_groups:,} groups cannot be split into {n_sides} sides; each needs one at least")
-    wanted = sizes_of(len(groups), shares)
-    if not wanted.all():
+    target_sizes = sizes_of(len(groups), shares)
+    if not target_sizes.all():
         raise InputError(f"a share of {len(groups):,} lines comes to less than one; give larger shares")
     rng = np.random.default_rng(seed)
     counts = np.zeros((n_groups, labels.shape[1] + 1), np.int64)
     np.add.at(counts, groups, np.column_stack([labels, np.ones(len(groups), np.bool_)]).astype(np.int64))
     targets = np.outer([float(share) for share in shares], counts.sum(axis=0))
-    targets[:, -1] = wanted
-    dealt = _deal(counts, targets, rng)
-    side = _swap(counts, targets, _weights(targets), dealt, rng)
+    targets[:, -1] = target_sizes
+    first_side = _assign_groups(counts, targets, rng)
+    side = _improve_by_swaps(counts, targets, _weights(targets), first_side, rng)
     sums = np.array([counts[side == at].sum(axis=0) for at in range(n_sides)])
-    return Split(side[groups], sums[:, -1], wanted, np.bincount(side, minlength=n_sides), sums[:, :-1])
+    return Split(side[groups], sums[:, -1], target_sizes, np.bincount(side, minlength=n_sides), sums[:, :-1])
 
 
-def _deal(counts: Ints, targets: Floats, rng: np.random.Generator) -> Ints:
+def _assign_groups(counts: Ints, targets: Floats, rng: np.random.Generator) -> Ints:
     """Deal the groups, those with the label first that fewest lines still wait for, to the side that lacks it most."""
     side = np.full(len(counts), -1, np.int64)
     lacks, waiting = targets.copy(), counts[:, :-1].sum(axis=0)
     order = rng.permutation(len(counts))
-    while (left := np.flatnonzero(waiting > 0)).size:
-        label = left[waiting[left].argmin()]
+    while (remaining := np.flatnonzero(waiting > 0)).size:
+        label = remaining[waiting[remaining].argmin()]
         for group in order[(side[order] < 0) & (counts[order, label] > 0)]:
             best = _neediest(lacks[:, label], lacks[:, -1], rng)
             side[group] = best
@@ -114,10 +116,10 @@ def _deal(counts: Ints, targets: Floats, rng: np.random.Generator) -> Ints:
         best = _neediest(lacks[:, -1], lacks[:, -1], rng)
         side[group] = best
         lacks[best] -= counts[group]
-    return _occupied(side, counts[:, -1], len(targets))
+    return _fill_empty_sides(side, counts[:, -1], len(targets))
 
 
-def _occupied(side: Ints, sizes: Ints, n_sides: int) -> Ints:
+def _fill_empty_sides(side: Ints, sizes: Ints, n_sides: int) -> Ints:
     """The sides, with the smallest group that another can spare on each that got none: groups may be larger than it."""
     for empty in np.flatnonzero(np.bincount(side, minlength=n_sides) == 0):
         spare = np.flatnonzero(np.bincount(side, minlength=n_sides)[side] > 1)
@@ -139,59 +141,59 @@ def _weights(targets: Floats) -> Floats:
     return np.column_stack([sizes / without**2 * sizes.mean(), np.full(len(targets), SIZE_WEIGHT)])
 
 
-def _swap(counts: Ints, targets: Floats, weights: Floats, side: Ints, rng: np.random.Generator) -> Ints:
+def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints, rng: np.random.Generator) -> Ints:
     """Move or swap groups between sides, the best of all each time, until nothing lowers the weighted squares."""
     side = side.copy()
     kinds = np.unique(counts, axis=0, return_inverse=True)[1].ravel()
     excess = np.array([counts[side == at].sum(axis=0) for at in range(len(targets))]) - targets
-    pairs = [(one, other) for one in range(len(targets)) for other in range(one)]
+    pairs = [(side_a, side_b) for side_a in range(len(targets)) for side_b in range(side_a)]
     for _ in range(MOST_SWAPS):
-        offers = [_offers(kinds, np.flatnonzero(side == at), rng) for at in range(len(targets))]
+        offers = [_draw_offers(kinds, np.flatnonzero(side == at), rng) for at in range(len(targets))]
         is_last = np.bincount(side, minlength=len(targets)) == 1
-        found = [_best(counts, weights, excess, offers, is_last, pair) for pair in pairs]
-        loss, (one, other), given, taken = min(found, key=lambda each: each[0])
+        candidates = [_best_swap(counts, weights, excess, offers, is_last, pair) for pair in pairs]
+        loss, (side_a, side_b), groups_a, groups_b = min(candidates, key=lambda each: each[0])
         if loss > -LEAST_GAIN:
             break
-        change = counts[taken].sum(axis=0) - counts[given].sum(axis=0)
-        side[given], side[taken] = other, one
-        excess[one] += change
-        excess[other] -= change
+        change = counts[groups_b].sum(axis=0) - counts[groups_a].sum(axis=0)
+        side[groups_a], side[groups_b] = side_b, side_a
+        excess[side_a] += change
+        excess[side_b] -= change
     return side
 
 
-def _offers(kinds: Ints, groups: Ints, rng: np.random.Generator) -> Ints:
+def _draw_offers(kinds: Ints, groups: Ints, rng: np.random.Generator) -> Ints:
     """A group of each kind among those of a side, drawn; groups with the same counts are of the same kind."""
     drawn = rng.permutation(groups)
     offered = drawn[np.unique(kinds[drawn], return_index=True)[1]]
     return offered if len(offered) <= MOST_OFFERS else rng.choice(offered, MOST_OFFERS, replace=False)
 
 
-Best = tuple[float, tuple[int, int], Ints, Ints]
+SwapOffer = tuple[float, tuple[int, int], Ints, Ints]
 
 
-def _best(
+def _best_swap(
     counts: Ints,
     weights: Floats,
     excess: Floats,
     offers: Sequence[Ints],
     is_last: npt.NDArray[np.bool_],
     pair: tuple[int, int],
-) -> Best:
+) -> SwapOffer:
     """The best move or swap between two sides: what it adds to the squares, and what each side gives, a group or none.
 
     To exchange a for b changes the squares by pull.(b - a) + both.(b - a)^2, here for all a and b at once.
     """
-    one, other = pair
+    side_a, side_b = pair
     leaving, coming = (np.vstack([counts[offers[at]], np.zeros_like(counts[:1])]) for at in pair)  # the last is none
-    pull = 2 * (weights[one] * excess[one] - weights[other] * excess[other])
-    both = weights[one] + weights[other]
-    loss = (leaving**2 @ both - leaving @ pull)[:, None] + (coming**2 @ both + coming @ pull)[None, :]
-    loss -= 2 * (leaving * both) @ coming.T
-    loss[:, -1] += np.inf if is_last[one] else 0  # the last group of a side may be swapped, not moved
-    loss[-1] += np.inf if is_last[other] else 0
+    pull = 2 * (weights[side_a] * excess[side_a] - weights[side_b] * excess[side_b])
+    weight_sum = weights[side_a] + weights[side_b]
+    loss = (leaving**2 @ weight_sum - leaving @ pull)[:, None] + (coming**2 @ weight_sum + coming @ pull)[None, :]
+    loss -= 2 * (leaving * weight_sum) @ coming.T
+    loss[:, -1] += np.inf if is_last[side_a] else 0  # the last group of a side may be swapped, not moved
+    loss[-1] += np.inf if is_last[side_b] else 0
     loss[-1, -1] = 0
     a, b = divmod(int(loss.argmin()), loss.shape[1])
-    return float(loss[a, b]), pair, offers[one][a : a + 1], offers[other][b : b + 1]
+    return float(loss[a, b]), pair, offers[side_a][a : a + 1], offers[side_b][b : b + 1]
 
 
 def label_distance(counts: Ints, sizes: Ints) -> float | None:

@@ -17,17 +17,17 @@ from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
-from fcpair.params import LISTENS_AT, Annotate
+from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
 from fcpair.web.api import routes
-from fcpair.web.auth import Door
-from fcpair.web.context import STATIC, Context, templates
-from fcpair.web.errors import Problems
+from fcpair.web.auth import Auth
+from fcpair.web.context import STATIC, Context, load_templates
+from fcpair.web.errors import ErrorHandlers
 from fcpair.web.pages import adjudicate, annotator, lead, login, offline
-from fcpair.web.server.admission import Turnstile
+from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.hot_routes import HotRoutes
 from fcpair.web.server.security import Guard, GuardedApp
-from fcpair.web.server.worker import Aside
+from fcpair.web.server.worker import ReportWorker
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
@@ -46,18 +46,18 @@ TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an inv
 
 class _App(GuardedApp):
     @cached_property
-    def described(self) -> bytes:
+    def description_json(self) -> bytes:
         """What `openapi` says, as it is sent: written once, since that costs more than most answers do."""
         return bytes(JSONResponse(self.openapi()).body)
 
     def openapi(self) -> dict[str, Any]:
         """The description of the API. It names the token here, as a dependency would cost time at every request."""
-        described = super().openapi()
-        described.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
-        return {**described, "security": [{"token": []}]}
+        description = super().openapi()
+        description.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
+        return {**description, "security": [{"token": []}]}
 
 
-def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastAPI:
+def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
     Links that it makes lead to `url`, whatever a request says of where it was sent.
@@ -68,7 +68,7 @@ def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastA
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
         study.access.spare()
-        app.state.aside = aside = Aside(study, annotate)
+        app.state.aside = worker = ReportWorker(study, annotate)
         ended = asyncio.Event()
         forgetting = asyncio.create_task(_forget_attempts(study, ended))
         warming = asyncio.create_task(run_in_threadpool(study.warm_up, ended.is_set))
@@ -77,7 +77,7 @@ def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastA
         gc.unfreeze()
         ended.set()
         await asyncio.wait([forgetting, warming])
-        await aside.end()
+        await worker.end()
         study.close()
 
     app = _App(
@@ -91,11 +91,15 @@ def create_app(study: Study, annotate: Annotate, url: str = LISTENS_AT) -> FastA
         telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lifespan,
     )
-    context = app.state.context = Context(study, annotate, Door(study.access), templates(), url)
-    problems = Problems(context)
-    problems.handle(app)
+    context = app.state.context = Context(study, annotate, Auth(study.access), load_templates(), url)
+    problems = ErrorHandlers(context)
+    problems.register(app)
     hot = HotRoutes(context, problems)
-    app.guard_by(lambda inner: Guard(Turnstile(inner, context.door, problems, hot), context.door.counted))
+    app.guard_by(
+        lambda inner: Guard(
+            AdmissionControl(inner, context.door, problems, hot), context.door.visitor_counting_failures
+        )
+    )
     _add_description(app)
     routes.add(app, context, hot)
     for module in (login, annotator, offline, adjudicate, lead):
@@ -109,13 +113,13 @@ def _add_description(app: _App) -> None:
 
     @app.get("/api/openapi.json", include_in_schema=False)
     async def description() -> Response:
-        return Response(app.described, media_type="application/json")
+        return Response(app.description_json, media_type="application/json")
 
 
 async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:
     """Keep nothing of failed attempts to come in that does not count any more."""
     while not ended.is_set():
-        await run_in_threadpool(study.access.attempts.forget)
+        await run_in_threadpool(study.access.attempts.delete_expired)
         with suppress(TimeoutError):
             await asyncio.wait_for(ended.wait(), FORGET_S)
 
@@ -126,5 +130,5 @@ def from_environment() -> FastAPI:
     The terms are those in FCPAIR_ANNOTATE, as JSON; without it, the study's own.
     """
     study = Study.open(os.environ[STUDY])
-    given = json.loads(os.environ.get(ANNOTATE, "{}"))
-    return create_app(study, study.own(Annotate, **given), os.environ.get(URL, LISTENS_AT))
+    terms = json.loads(os.environ.get(ANNOTATE, "{}"))
+    return create_app(study, study.own(Annotate, **terms), os.environ.get(URL, DEFAULT_SERVER_URL))

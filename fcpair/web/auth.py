@@ -22,8 +22,8 @@ from fcpair.web.form import field
 SAFE = frozenset({"GET", "HEAD"})
 REMEMBERED_S = 60.0
 MOST_REMEMBERED = 10_000
-_SEEN = "fcpair.caller"
-_SAY_WHO = frozenset({b"authorization", b"cookie"})
+_CALLER_KEY = "fcpair.caller"
+_CREDENTIAL_HEADERS = frozenset({b"authorization", b"cookie"})
 _ROLES = "open_to"
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ class _Caller:
     session: str = ""  # the session by which the visitor came, or none
 
 
-class Door:
+class Auth:
     """Lets visitors in; what it finds out about a request, it finds out once."""
 
     def __init__(self, access: Access) -> None:
@@ -63,18 +63,18 @@ class Door:
         self._sessions = Sessions(access.session_secret, self._name)
         self._remembered: dict[bytes, tuple[float, _Caller]] = {}  # by what they came with, and until when
 
-    def enter(self, request: Request) -> Visitor:
+    def require_visitor(self, request: Request) -> Visitor:
         """The visitor, who must have one of the roles that the route is `open_to`.
 
         Raises:
             UnknownVisitorError: nobody is logged in.
             RefusedError: the visitor has another role, or the request does not come from one of our own pages.
         """
-        caller: _Caller = request.scope.get(_SEEN) or self._caller(request)
+        caller: _Caller = request.scope.get(_CALLER_KEY) or self._caller(request)
         if caller.visitor is None:
             raise UnknownVisitorError
         if caller.visitor.role not in vars(request.scope["endpoint"])[_ROLES]:
-            raise RefusedError(f"this is not for {_several(caller.visitor.role)}")
+            raise RefusedError(f"this is not for {_plural(caller.visitor.role)}")
         if caller.cookie is not None and request.method not in SAFE:
             self._check_csrf(request, caller.cookie)
         return caller.visitor
@@ -83,7 +83,7 @@ class Door:
         """Who is logged in, if anybody; nothing is written, nor waited for."""
         return self._caller(request).visitor
 
-    def remembered(self, request: Request) -> Visitor | None:
+    def remembered_visitor(self, request: Request) -> Visitor | None:
         """Who came with the same token or session some moments ago, if anybody; nothing is looked up.
 
         Whoever acts for them looks whether they may still come in, see `Visitor.remembered`; then the request goes on
@@ -92,16 +92,16 @@ class Door:
         until, caller = self._remembered.get(_credentials(request), (0.0, None))
         if caller is None or until < monotonic():
             return None
-        request.scope[_SEEN] = caller
+        request.scope[_CALLER_KEY] = caller
         return caller.visitor
 
-    def forget(self, request: Request) -> None:
+    def forget_visitor(self, request: Request) -> None:
         """Remember whoever came with this request no more."""
         self._remembered.pop(_credentials(request), None)
 
-    def look_anew(self, request: Request) -> None:
+    def forget_lookup(self, request: Request) -> None:
         """Take what is remembered of whoever sent a request for nothing: they are looked up when they are asked for."""
-        request.scope.pop(_SEEN, None)
+        request.scope.pop(_CALLER_KEY, None)
 
     def _remember(self, request: Request, caller: _Caller) -> None:
         if caller.visitor is not None and caller.visitor.consented:  # who has not will change that soon
@@ -112,10 +112,10 @@ class Door:
 
     def has_wrong_token(self, request: Request) -> bool:
         """Whether a request came with a wrong token that was not counted yet."""
-        caller: _Caller | None = request.scope.get(_SEEN)
+        caller: _Caller | None = request.scope.get(_CALLER_KEY)
         return caller is not None and caller.is_wrong
 
-    def counted(self, request: Request) -> Visitor | None:
+    def visitor_counting_failures(self, request: Request) -> Visitor | None:
         """Who is logged in, if anybody; a wrong token is counted, which may take a while.
 
         Raises:
@@ -123,21 +123,21 @@ class Door:
         """
         caller = self._caller(request)
         if caller.is_wrong:
-            self._access.attempts.add(_address(request))
-            request.scope[_SEEN] = _Caller(None, None)
+            self._access.attempts.count_failure(_client_address(request))
+            request.scope[_CALLER_KEY] = _Caller(None, None)
         return caller.visitor
 
-    def seen(self, request: Request) -> Visitor | None:
+    def cached_visitor(self, request: Request) -> Visitor | None:
         """Who was let in with this request already; nothing is looked up."""
-        caller: _Caller | None = request.scope.get(_SEEN)
+        caller: _Caller | None = request.scope.get(_CALLER_KEY)
         return caller.visitor if caller else None
 
-    def csrf(self, request: Request) -> str:
+    def csrf_token(self, request: Request) -> str:
         """The token that the forms of this request's session carry; empty without a session."""
         cookie = self._caller(request).cookie
-        return self._sessions.csrf(cookie) if cookie else ""
+        return self._sessions.csrf_token(cookie) if cookie else ""
 
-    def knock(self, request: Request, token: str) -> Visitor | None:
+    def login_with_token(self, request: Request, token: str) -> Visitor | None:
         """The visitor whom a token lets in, None for a wrong one.
 
         A right token is let in whatever else came from its address: people share one, with a client that goes on
@@ -148,18 +148,18 @@ class Door:
         """
         visitor = self._access.by_token(token)
         if visitor is None:
-            self._access.attempts.add(_address(request))
+            self._access.attempts.count_failure(_client_address(request))
         return visitor
 
     def open_session(self, request: Request, response: Response, visitor: Visitor) -> None:
         """Begin a session with the response's cookie."""
-        self._keep_up(visitor.session_secret)
-        self._set_cookie(request, response, self._sessions.begin(visitor), MAX_AGE_S)
+        self._refresh_secret(visitor.session_secret)
+        self._set_cookie(request, response, self._sessions.make_cookie(visitor), MAX_AGE_S)
 
     def end_session(self, request: Request, response: Response) -> None:
         """End the session, copies of its cookie included, and clear the cookie."""
         caller = self._caller(request)
-        session = self._sessions.read(caller.cookie) if caller.cookie else None
+        session = self._sessions.parse_cookie(caller.cookie) if caller.cookie else None
         if session is not None:
             self._access.end_session(session.person_id, session.id, MAX_AGE_S)
         self._set_cookie(request, response, "", 0)
@@ -178,30 +178,30 @@ class Door:
             raise RefusedError("this form was not sent from a page of this study; open your invite link again")
 
     def _caller(self, request: Request) -> _Caller:
-        caller: _Caller | None = request.scope.get(_SEEN)
+        caller: _Caller | None = request.scope.get(_CALLER_KEY)
         if caller is None:
-            caller = request.scope[_SEEN] = self._look(request)
+            caller = request.scope[_CALLER_KEY] = self._identify(request)
             self._remember(request, caller)
         return caller
 
-    def _look(self, request: Request) -> _Caller:
+    def _identify(self, request: Request) -> _Caller:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             visitor = self._access.by_token(token.strip())
             return _Caller(visitor, None, is_wrong=visitor is None)
         cookie = request.cookies.get(self._sessions.cookie)
-        return self._by_cookie(cookie) if cookie else _Caller(None, None)
+        return self._caller_by_cookie(cookie) if cookie else _Caller(None, None)
 
-    def _by_cookie(self, cookie: str) -> _Caller:
-        session = self._sessions.read(cookie)
+    def _caller_by_cookie(self, cookie: str) -> _Caller:
+        session = self._sessions.parse_cookie(cookie)
         visitor = self._access.by_id(session.person_id, session.id) if session else None
-        if self._keep_up(visitor.session_secret if visitor else self._access.session_secret):
-            return self._by_cookie(cookie)
-        if session is None or visitor is None or not self._sessions.belongs(session, visitor):
+        if self._refresh_secret(visitor.session_secret if visitor else self._access.session_secret):
+            return self._caller_by_cookie(cookie)
+        if session is None or visitor is None or not self._sessions.matches(session, visitor):
             return _Caller(None, None)
         return _Caller(visitor, cookie, session=session.id)
 
-    def _keep_up(self, secret: str) -> bool:
+    def _refresh_secret(self, secret: str) -> bool:
         """Sign and read sessions with the secret of now; whether it was another so far."""
         if secret == self._sessions.secret:
             return False
@@ -210,23 +210,23 @@ class Door:
 
     def _check_csrf(self, request: Request, cookie: str) -> None:
         sent = request.headers.get("x-csrf-token") or field(request, "csrf")
-        if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), self._sessions.csrf(cookie).encode()):
+        if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), self._sessions.csrf_token(cookie).encode()):
             raise RefusedError("the form is out of date, or was not sent from a page of this study; load it again")
 
 
 def _credentials(request: Request) -> bytes:
     """A digest of what says who sent a request: nothing that could let anybody in is kept."""
-    said = [value for name, value in request.scope["headers"] if name in _SAY_WHO]
-    return hashlib.sha256(b"\0".join(said)).digest()
+    headers = [value for name, value in request.scope["headers"] if name in _CREDENTIAL_HEADERS]
+    return hashlib.sha256(b"\0".join(headers)).digest()
 
 
 def is_known(scope: Mapping[str, Any]) -> bool:
     """Whether a request was found to be from somebody of the study."""
-    caller: _Caller | None = scope.get(_SEEN)
+    caller: _Caller | None = scope.get(_CALLER_KEY)
     return caller is not None and caller.visitor is not None
 
 
-def _address(request: Request) -> str:
+def _client_address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
@@ -238,7 +238,7 @@ def _is_foreign(origin: str | None, host: str | None) -> bool:
         return True
 
 
-def _several(role: Role) -> str:
+def _plural(role: Role) -> str:
     return "the lead" if role is Role.LEAD else f"{role.value}s"
 
 
@@ -267,13 +267,13 @@ class Sessions:
         # Cookies do not know ports: two studies on one machine must not end each other's sessions.
         self.cookie = f"fcpair_{_digest(secret if named_for is None else named_for, 'cookie', '')[:8]}"
 
-    def begin(self, visitor: Visitor) -> str:
+    def make_cookie(self, visitor: Visitor) -> str:
         """The value of the cookie of a new session; no two are alike."""
         fingerprint = _digest(self.secret, "key", visitor.key)
         value: str = self._serializer.dumps([visitor.id, fingerprint, secrets.token_urlsafe(9)])
         return value
 
-    def read(self, value: str) -> Session | None:
+    def parse_cookie(self, value: str) -> Session | None:
         """The session that a cookie stands for; None when it is not one of ours, or too old."""
         try:
             person_id, fingerprint, session_id = self._serializer.loads(value, max_age=MAX_AGE_S)
@@ -281,11 +281,11 @@ class Sessions:
             return None
         return Session(person_id, fingerprint, session_id)
 
-    def belongs(self, session: Session, visitor: Visitor) -> bool:
+    def matches(self, session: Session, visitor: Visitor) -> bool:
         """Whether the person still has the key with which the session began."""
         return hmac.compare_digest(session.fingerprint, _digest(self.secret, "key", visitor.key))
 
-    def csrf(self, value: str) -> str:
+    def csrf_token(self, value: str) -> str:
         """The token that forms of the session with this cookie carry."""
         return _digest(self.secret, "csrf", value)
 

@@ -12,13 +12,13 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from fcpair.grid import Docket
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
 from fcpair.records import Visitor
 from fcpair.study import Study
-from fcpair.web.auth import Door
-from fcpair.web.current_grid import Grids, Here
-from fcpair.web.page_hints import on_pages
+from fcpair.web.auth import Auth
+from fcpair.web.current_grid import CurrentGrid, Grids
+from fcpair.web.page_hints import replace_commands
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -30,7 +30,7 @@ class Context:
 
     study: Study
     annotate: Annotate
-    door: Door
+    door: Auth
     templates: Environment
     url: str  # at which people reach the server
 
@@ -48,7 +48,7 @@ class Context:
         """The grids that are served."""
         return Grids(self.study)
 
-    def place_of(self, visitor: Visitor) -> str:
+    def storage_key(self, visitor: Visitor) -> str:
         """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
         return f"{self.facts['created_at']}/{visitor.id}"
 
@@ -56,25 +56,29 @@ class Context:
         """The link that lets in whoever has this token. No request says where it leads: that is anybody's to write."""
         return f"{self.url.rstrip('/')}/join#{token}"
 
-    def docket(self, here: Here) -> Docket:
+    def adjudication_queue(self, here: CurrentGrid) -> AdjudicationQueue:
         """The adjudicators' work in a grid, on the terms on which the study is served."""
-        return here.grid.docket.on(self.annotate)
+        return here.grid.docket.with_terms(self.annotate)
 
     def page(
-        self, request: Request, visitor: Visitor | None, name: str, here: Here | None = None, /, **values: Any
+        self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
     ) -> HTMLResponse:
         """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `annotate` and `path`.
 
         One that is about a grid is `here`.
         """
-        shared: dict[str, Any] = {"visitor": visitor, "csrf": self.door.csrf(request) if visitor else "", "here": here}
+        shared: dict[str, Any] = {
+            "visitor": visitor,
+            "csrf": self.door.csrf_token(request) if visitor else "",
+            "here": here,
+        }
         shared["facts"] = here.facts if here else self.facts
-        shared["place"] = self.place_of(visitor) if visitor else ""
-        given = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
-        return HTMLResponse(self.templates.get_template(name).render(given))
+        shared["place"] = self.storage_key(visitor) if visitor else ""
+        variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
+        return HTMLResponse(self.templates.get_template(name).render(variables))
 
 
-def templates() -> Environment:
+def load_templates() -> Environment:
     """The templates; in them, `static("keys.js")` is the address of that file in its present version, and `files` the
     version of them all.
     """
@@ -86,13 +90,13 @@ def templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    found = sorted(path for path in STATIC.rglob("*") if path.is_file())
-    versions = {path.relative_to(STATIC).as_posix(): _version(path) for path in found}
-    environment.filters["on_pages"] = on_pages
+    files = sorted(path for path in STATIC.rglob("*") if path.is_file())
+    versions = {path.relative_to(STATIC).as_posix(): _file_version(path) for path in files}
+    environment.filters["on_pages"] = replace_commands
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
     return environment
 
 
-def _version(path: Path) -> str:
+def _file_version(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

@@ -17,7 +17,7 @@ GRID = "grid"
 
 
 @dataclass(frozen=True)
-class Here:
+class CurrentGrid:
     """One grid of a study. It has a `name` where the study has others; `facts` call its sides what it calls them."""
 
     grid: Grid
@@ -26,13 +26,13 @@ class Here:
     is_planned: bool
     has_labels: bool
 
-    def to(self, path: str, **asked: Any) -> str:
+    def address(self, path: str, **query: Any) -> str:
         """An address that is about this grid: with what is `asked`, and the grid where there are several."""
-        given = urlencode(asked | ({GRID: self.name} if self.name else {}))
-        return f"{path}?{given}" if given else path
+        query_string = urlencode(query | ({GRID: self.name} if self.name else {}))
+        return f"{path}?{query_string}" if query_string else path
 
 
-class _Served(NamedTuple):
+class _ServedGrid(NamedTuple):
     grid: Grid
     facts: dict[str, str]
     is_planned: bool
@@ -44,52 +44,52 @@ class Grids:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._served: dict[str, _Served] = {}
+        self._served: dict[str, _ServedGrid] = {}
 
-    def at(self, request: Request) -> Here:
+    def from_request(self, request: Request) -> CurrentGrid:
         """The grid in the address of a request; without one `main`, the only one, or the first.
 
         Raises UnknownIdError, with the names there are, when there is none of that name.
         """
-        there = self._study.grids
-        return self._here(there, request.query_params.get(GRID) or (MAIN if MAIN in there else there[0]))
+        names = self._study.grids
+        return self._current(names, request.query_params.get(GRID) or (MAIN if MAIN in names else names[0]))
 
-    def one(self, name: str | None) -> Here:
+    def by_name(self, name: str | None) -> CurrentGrid:
         """The grid of this name, or the only one; raises InputError where there are several and no name."""
-        there = self._study.grids
-        if not name and len(there) > 1:
-            raise InputError(f"this study has several grids; say which by `?{GRID}=NAME`: {', '.join(there)}")
-        return self._here(there, name or there[0])
+        names = self._study.grids
+        if not name and len(names) > 1:
+            raise InputError(f"this study has several grids; say which by `?{GRID}=NAME`: {', '.join(names)}")
+        return self._current(names, name or names[0])
 
     @property
-    def first(self) -> Here:
+    def oldest(self) -> CurrentGrid:
         """The oldest grid."""
-        there = self._study.grids
-        return self._here(there, there[0])
+        names = self._study.grids
+        return self._current(names, names[0])
 
-    def overview(self) -> list[tuple[Here, dict[str, Any]]]:
+    def overview(self) -> list[tuple[CurrentGrid, dict[str, Any]]]:
         """Each grid, and how far it is (`Study.grid_overview`)."""
-        found = self._study.grid_overview()
-        return [(self._here([of["name"] for of in found], one["name"]), one) for one in found]
+        overviews = self._study.grid_overview()
+        return [(self._current([of["name"] for of in overviews], one["name"]), one) for one in overviews]
 
-    def deciding(self) -> list[Here]:
+    def with_policy(self) -> list[CurrentGrid]:
         """Those in which answers that differ wait for somebody's decision: of planned ones, where a policy holds."""
-        there = self._study.grids
-        found = (self._here(there, name) for name in there)
-        return [one for one in found if one.has_labels and (not one.is_planned or one.grid.policy)]
+        names = self._study.grids
+        candidates = (self._current(names, name) for name in names)
+        return [one for one in candidates if one.has_labels and (not one.is_planned or one.grid.policy)]
 
-    def waiting(self, person_id: int) -> Here:
+    def first_with_work(self, person_id: int) -> CurrentGrid:
         """The first of these in which something waits for an adjudicator, else the first; StageError for none."""
-        there = self.deciding()
-        if not there:
+        candidates = self.with_policy()
+        if not candidates:
             raise StageError("nothing is to be decided in this study yet")
-        waits = (one for one in there if len(there) > 1 and one.grid.docket.state(person_id).waiting)
-        return next(waits, there[0])
+        with_work = (one for one in candidates if len(candidates) > 1 and one.grid.docket.state(person_id).waiting)
+        return next(with_work, candidates[0])
 
-    def _here(self, there: list[str], name: str) -> Here:
-        if name not in there:
-            raise UnknownIdError(f"there is no grid `{name}`; the grids of this study: {', '.join(there)}")
+    def _current(self, names: list[str], name: str) -> CurrentGrid:
+        if name not in names:
+            raise UnknownIdError(f"there is no grid `{name}`; the grids of this study: {', '.join(names)}")
         if name not in self._served:
             grid = self._study.grid(name)
-            self._served[name] = _Served(grid, grid.facts, grid.is_planned, grid.has_labels)
-        return Here(self._served[name].grid, name if len(there) > 1 else "", *self._served[name][1:])
+            self._served[name] = _ServedGrid(grid, grid.facts, grid.is_planned, grid.has_labels)
+        return CurrentGrid(self._served[name].grid, name if len(names) > 1 else "", *self._served[name][1:])

@@ -27,7 +27,7 @@ from fcpair.errors import (
 )
 from fcpair.web.auth import is_closed
 from fcpair.web.context import Context
-from fcpair.web.page_hints import on_pages
+from fcpair.web.page_hints import replace_commands
 from fcpair.web.server.request_bodies import NOT_NOW
 from fcpair.web.server.security import FAILED
 
@@ -60,77 +60,77 @@ def status_of(error: Exception) -> HTTPStatus:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-class Problems:
+class ErrorHandlers:
     """Answers errors; the statuses of fcpair's own are those of STATUS, 500 for any other."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
-    def handle(self, app: FastAPI) -> None:
+    def register(self, app: FastAPI) -> None:
         """Have the app's errors answered here."""
         for kind in STATUS:
-            app.add_exception_handler(kind, self.known)
-        app.add_exception_handler(RequestValidationError, self.invalid)
-        app.add_exception_handler(HTTPException, self.http)
-        app.add_exception_handler(Exception, self.defect)
+            app.add_exception_handler(kind, self.answer_known)
+        app.add_exception_handler(RequestValidationError, self.answer_invalid)
+        app.add_exception_handler(HTTPException, self.answer_http)
+        app.add_exception_handler(Exception, self.answer_defect)
 
-    def known(self, request: Request, error: Exception) -> Response:
+    def answer_known(self, request: Request, error: Exception) -> Response:
         """What a user can cause."""
         status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
-            return _to_the_door(request)
+            return _redirect_to_login(request)
         headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
         if isinstance(error, TooManyError):
             headers["Retry-After"] = str(error.wait_s)
         if isinstance(error, BusyError):
-            return self._busy(request, error)
+            return self._answer_busy(request, error)
         if isinstance(error, StudyError):  # names the place of the file, which is for those who run the server
             _log.error("%s %s: %s", request.method, quote(request.url.path), error)
         heading = NOT_YET if isinstance(error, StageError) else ""
         return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
 
-    def _busy(self, request: Request, error: BusyError) -> Response:
+    def _answer_busy(self, request: Request, error: BusyError) -> Response:
         """Something that passes. A page tries again by itself; what was sent to be kept is not sent again."""
         headers = {"Retry-After": str(error.wait_s)}
         if request.method == "GET":
             headers["Refresh"] = str(error.wait_s)
         return self._answer(request, HTTPStatus.SERVICE_UNAVAILABLE, BUSY, headers, ONE_MOMENT)
 
-    def invalid(self, request: Request, error: Exception) -> Response:
+    def answer_invalid(self, request: Request, error: Exception) -> Response:
         """A body, form or address that does not have its declared shape; only whose route it is learns about that.
 
         What was sent is not sent back.
         """
-        if refused := self._refused(request):
+        if refused := self._login_refusal(request):
             return refused
-        found = [_finding(one) for one in cast(RequestValidationError, error).errors()]
+        findings = [_finding(one) for one in cast(RequestValidationError, error).errors()]
         if _is_api(request):
-            return JSONResponse({"detail": found}, HTTPStatus.UNPROCESSABLE_ENTITY)
-        said = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in found)
-        return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, NOT_READ.format(said), {})
+            return JSONResponse({"detail": findings}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        sentence = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in findings)
+        return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, NOT_READ.format(sentence), {})
 
-    def http(self, request: Request, error: Exception) -> Response:
+    def answer_http(self, request: Request, error: Exception) -> Response:
         """What the framework itself refuses; a body that cannot be read, to those whose route it is."""
         refused = cast(HTTPException, error)
         status = HTTPStatus(refused.status_code)
-        if status is HTTPStatus.BAD_REQUEST and (first := self._refused(request)):
-            return first
+        if status is HTTPStatus.BAD_REQUEST and (refusal := self._login_refusal(request)):
+            return refusal
         sentence = NOWHERE if status is HTTPStatus.NOT_FOUND else SENTENCES.get(status, str(refused.detail))
         if status is HTTPStatus.BAD_REQUEST and not _is_api(request):
             sentence = NO_FORM
         return self._answer(request, status, sentence, refused.headers or {})
 
-    def _refused(self, request: Request) -> Response | None:
+    def _login_refusal(self, request: Request) -> Response | None:
         """What the door says of a request that did not get as far as its endpoint; None where it lets it in."""
         if not is_closed(request):
             return None
         try:
-            self._context.door.enter(request)
+            self._context.door.require_visitor(request)
         except FcpairError as refusal:
-            return self.known(request, refusal)
+            return self.answer_known(request, refusal)
         return None
 
-    def defect(self, request: Request, error: Exception) -> Response:
+    def answer_defect(self, request: Request, error: Exception) -> Response:
         """Any other error; the guard logs where it arose."""
         return self._answer(request, HTTPStatus.INTERNAL_SERVER_ERROR, FAILED, {})
 
@@ -140,9 +140,11 @@ class Problems:
         """JSON or a page, whose `heading` is the usual one of the status where none is given."""
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
-        visitor = self._context.door.seen(request)  # who is not known yet is not looked up: that may be what failed
-        said = on_pages(sentence)
-        values = {"status": status.value, "title": "Something is wrong", "sentence": said, "heading": heading}
+        visitor = self._context.door.cached_visitor(
+            request
+        )  # who is not known yet is not looked up: that may be what failed
+        shown_sentence = replace_commands(sentence)
+        values = {"status": status.value, "title": "Something is wrong", "sentence": shown_sentence, "heading": heading}
         page = self._context.page(request, visitor, "error.html.j2", **values)
         page.status_code = status
         page.headers.update(headers)
@@ -153,17 +155,17 @@ def _is_api(request: Request) -> bool:
     return request.url.path.startswith("/api/")
 
 
-def _to_the_door(request: Request) -> Response:
+def _redirect_to_login(request: Request) -> Response:
     if "hx-request" in request.headers:  # a redirect would put the page into the place of a part of one
         return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": "/join"})
     return RedirectResponse("/join", HTTPStatus.SEE_OTHER)
 
 
 def _finding(error: dict[str, Any]) -> dict[str, Any]:
-    loc = [_clean(part) if isinstance(part, str) else part for part in error["loc"]]
-    return {"loc": loc, "msg": _clean(error["msg"]), "type": error["type"]}
+    loc = [_replace_surrogates(part) if isinstance(part, str) else part for part in error["loc"]]
+    return {"loc": loc, "msg": _replace_surrogates(error["msg"]), "type": error["type"]}
 
 
-def _clean(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """The text, with a mark in the place of what UTF-8 cannot hold: names of unknown keys are the sender's."""
     return text.encode("utf-8", "replace").decode()

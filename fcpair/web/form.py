@@ -15,14 +15,14 @@ def field(request: Request, name: str) -> str:
     """The first field of that name; empty where there is none, or what was sent is no form."""
     if not request.headers.get("content-type", "").lower().startswith(FORM):
         return ""
-    for one in request.scope.get(BODY, b"").split(b"&"):
-        key, _, value = one.partition(b"=")
-        if _decoded(key) == name:
-            return _decoded(value)
+    for pair in request.scope.get(BODY, b"").split(b"&"):
+        key, _, value = pair.partition(b"=")
+        if _decode(key) == name:
+            return _decode(value)
     return ""
 
 
-def _decoded(sent: bytes) -> str:
+def _decode(sent: bytes) -> str:
     """The text that was sent. It is taken in slices: of 2 MiB of Persian at once, Python makes two million pieces."""
     slices, at = [], 0
     while at < len(sent):

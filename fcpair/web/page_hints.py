@@ -14,6 +14,6 @@ PLACES: Mapping[str, str] = {
 _COMMAND = re.compile(rf"`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")
 
 
-def on_pages(sentence: str) -> str:
+def replace_commands(sentence: str) -> str:
     """The sentence with the place on the pages instead of each command that they have a place for."""
     return _COMMAND.sub(lambda found: PLACES[found[1]], sentence)

@@ -18,6 +18,6 @@ def direction(text: str) -> Literal["ltr", "rtl"]:
     or a user's handle would run the wrong way.
     """
     classes = [unicodedata.bidirectional(character) for character in text]
-    rightward = sum(one in LEFT_TO_RIGHT for one in classes)
-    leftward = sum(one in RIGHT_TO_LEFT for one in classes)
+    rightward = sum(kind in LEFT_TO_RIGHT for kind in classes)
+    leftward = sum(kind in RIGHT_TO_LEFT for kind in classes)
     return "rtl" if leftward > rightward else "ltr"

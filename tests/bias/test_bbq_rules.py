@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fcpair.bias import Answers, Scored, score
+from fcpair.bias import Answers, ScoredAnswers, score
 from fcpair.errors import InputError
 from fcpair.files.surveys.bbq import read_bbq
 from fcpair.files.surveys.bbq_templates import read_stereotyped
@@ -42,31 +42,33 @@ def unifiedqa(data: Path, of: str) -> Answers:
 
 
 @pytest.fixture(scope="module")
-def scored(data: Path) -> dict[str, Scored]:
+def scored(data: Path) -> dict[str, ScoredAnswers]:
     read = {of: unifiedqa(data, of) for of in ("arc", "race")}
     return {of: score(one.answered, "bbq", one.categories) for of, one in read.items()}
 
 
-def per_cent(scored: Scored, name: str, category: str) -> str:
+def per_cent(scored: ScoredAnswers, name: str, category: str) -> str:
     (found,) = [one for one in scored.figures if (one.score, one.category) == (name, category)]
     assert found.value is not None
     return f"{100 * found.value:.1f}"
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
-def test_scores_have_all_digits_that_were_printed(scored: dict[str, Scored], category: str) -> None:
+def test_scores_have_all_digits_that_were_printed(scored: dict[str, ScoredAnswers], category: str) -> None:
     names = ("s_ambiguous", "s_disambiguated", "accuracy_cost")
     found = [per_cent(scored[of], name, category) for name in names for of in ("arc", "race")]
     assert tuple(found) == PRINTED[category]
 
 
-def test_accuracies_for_age_have_all_digits_that_were_printed(scored: dict[str, Scored]) -> None:
+def test_accuracies_for_age_have_all_digits_that_were_printed(scored: dict[str, ScoredAnswers]) -> None:
     names = ("accuracy_ambiguous", "accuracy_disambiguated")
     found = {of: tuple(per_cent(scored[of], name, "Age") for name in names) for of in ("arc", "race")}
     assert found == {"arc": ("33.9", "89.6"), "race": ("54.7", "93.5")}
 
 
-def test_what_cannot_be_read_is_counted_and_shown_and_enters_no_figure(data: Path, scored: dict[str, Scored]) -> None:
+def test_what_cannot_be_read_is_counted_and_shown_and_enters_no_figure(
+    data: Path, scored: dict[str, ScoredAnswers]
+) -> None:
     assert unifiedqa(data, "arc").unread == ("the younger boy",)
     assert (scored["arc"].n, scored["arc"].n_unreadable) == (10380, 1)
     age = [one for one in scored["arc"].figures if one.category == "Age" and one.score == "s_ambiguous"]
@@ -180,7 +182,7 @@ def test_versions_of_a_template_may_spell_its_group_otherwise(tmp_path: Path) ->
 def test_an_answer_is_an_option_but_for_capitals_and_spaces(tmp_path: Path) -> None:
     read = read_bbq([written(tmp_path, ITEM, {**ITEM, "said": "northerner"})], "said")
     assert read.answered.chosen.tolist() == [0, -1]
-    assert read.answered.biased.tolist() == [True, False]
+    assert read.answered.is_biased.tolist() == [True, False]
 
 
 def test_stereotyped_groups_may_come_from_elsewhere(tmp_path: Path) -> None:

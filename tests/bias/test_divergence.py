@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from fcpair.bias import Answers, Diverged, diverged
+from fcpair.bias import Answers, ModelDivergence, measure_divergence
 from fcpair.errors import InputError
 
 from .test_formulas import NORTH, SOUTH, UNKNOWN, UNREAD, Item, answered
@@ -27,7 +27,7 @@ def answers(*items: Item, statements: tuple[str, ...] = (), probabilities: list[
     return Answers(of, ("Street",), (), statements or (LAZY,) * len(items))
 
 
-def of_one(found: Diverged) -> float | None:
+def of_one(found: ModelDivergence) -> float | None:
     (figure,) = found.figures
     return figure.value
 
@@ -35,7 +35,7 @@ def of_one(found: Diverged) -> float | None:
 def test_people_come_first_by_hand() -> None:
     """People: 3 of 4 say yes. The model names northerners once, southerners once: both have one half."""
     items = [(0, True, True, NORTH, said) for said in (NORTH, SOUTH, UNKNOWN, UNREAD)]
-    found = diverged(answers(*items), counts((LAZY, 3, 1)), "believed")
+    found = measure_divergence(answers(*items), counts((LAZY, 3, 1)), "believed")
     by_hand = 0.75 * np.log(0.75 / 0.5) + 0.25 * np.log(0.25 / 0.5)
     assert of_one(found) == pytest.approx(by_hand)
     (statement,) = found.statements
@@ -46,7 +46,7 @@ def test_people_come_first_by_hand() -> None:
 @given(st.integers(1, 20), st.integers(1, 20), st.floats(0.01, 0.98))
 def test_it_is_scipy_s_relative_entropy(yes: int, no: int, share: float) -> None:
     probabilities = [[0.9 * share, 0.9 * (1 - share), 0.1]]
-    found = diverged(
+    found = measure_divergence(
         answers((0, True, True, NORTH, NORTH), probabilities=probabilities), counts((LAZY, yes, no)), "believed"
     )
     assert of_one(found) == pytest.approx(entropy([yes, no], [share, 1 - share]), abs=1e-12)
@@ -54,44 +54,44 @@ def test_it_is_scipy_s_relative_entropy(yes: int, no: int, share: float) -> None
 
 def test_questions_that_are_not_negative_count_the_other_group_as_target() -> None:
     items = [(0, True, True, NORTH, NORTH), (0, True, False, NORTH, SOUTH), (0, True, False, NORTH, NORTH)]
-    (statement,) = diverged(answers(*items), counts((LAZY, 2, 1)), "believed").statements
+    (statement,) = measure_divergence(answers(*items), counts((LAZY, 2, 1)), "believed").statements
     assert statement.model_share == 2 / 3
     assert statement.value == pytest.approx(0)
 
 
 def test_disambiguated_items_do_not_count() -> None:
     items = [(0, True, True, NORTH, NORTH), (0, True, True, NORTH, SOUTH), (0, False, True, NORTH, NORTH)]
-    (statement,) = diverged(answers(*items), counts((LAZY, 1, 1)), "believed").statements
+    (statement,) = measure_divergence(answers(*items), counts((LAZY, 1, 1)), "believed").statements
     assert (statement.n, statement.model_share) == (2, 0.5)
 
 
 def test_a_zero_of_the_model_is_undefined_unless_it_is_smoothed() -> None:
     certain = answers((0, True, True, NORTH, NORTH))
-    found = diverged(certain, counts((LAZY, 3, 1)), "believed")
+    found = measure_divergence(certain, counts((LAZY, 3, 1)), "believed")
     assert of_one(found) is None
     assert "probability 0 to something that people say" in (found.figures[0].undefined or "")
-    smoothed = diverged(certain, counts((LAZY, 3, 1)), "believed", smooth=0.5)
+    smoothed = measure_divergence(certain, counts((LAZY, 3, 1)), "believed", smooth=0.5)
     assert of_one(smoothed) == pytest.approx(0)  # (1 + 0.5) / 2 is 0.75
 
 
 def test_a_zero_of_people_is_no_zero_of_the_model() -> None:
-    found = diverged(answers((0, True, True, NORTH, NORTH)), counts((LAZY, 4, 0)), "believed")
+    found = measure_divergence(answers((0, True, True, NORTH, NORTH)), counts((LAZY, 4, 0)), "believed")
     assert of_one(found) == 0
 
 
 def test_the_mean_over_statements_is_undefined_where_one_is() -> None:
     items = [(0, True, True, NORTH, NORTH), (1, True, True, NORTH, UNKNOWN)]
     both = answers(*items, statements=(LAZY, LOUD))
-    found = diverged(both, counts((LAZY, 4, 0), (LOUD, 1, 1)), "believed")
+    found = measure_divergence(both, counts((LAZY, 4, 0), (LOUD, 1, 1)), "believed")
     assert [one.value for one in found.statements] == [0, None]
     assert "1 of 2 statements" in (found.figures[0].undefined or "")
-    nobody = diverged(both, counts((LAZY, 0, 0), (LOUD, 1, 1)), "believed")
+    nobody = measure_divergence(both, counts((LAZY, 0, 0), (LOUD, 1, 1)), "believed")
     assert nobody.statements[0].undefined == "nobody said yes or no to it"
 
 
 def test_items_about_no_statement_are_counted_and_left_out() -> None:
     items = [(0, True, True, NORTH, NORTH), (1, True, True, NORTH, NORTH)]
-    found = diverged(answers(*items, statements=(LAZY, "")), counts((LAZY, 4, 0)), "believed")
+    found = measure_divergence(answers(*items, statements=(LAZY, "")), counts((LAZY, 4, 0)), "believed")
     assert (len(found.statements), found.n_without) == (1, 1)
 
 
@@ -108,7 +108,9 @@ def test_what_cannot_be_compared_is_refused(
     statements: tuple[str, ...], question: str, smooth: float, why: str
 ) -> None:
     with pytest.raises(InputError, match=why):
-        diverged(answers((0, True, True, NORTH, NORTH), statements=statements), counts((LAZY, 3, 1)), question, smooth)
+        measure_divergence(
+            answers((0, True, True, NORTH, NORTH), statements=statements), counts((LAZY, 3, 1)), question, smooth
+        )
 
 
 @pytest.mark.slow
@@ -118,7 +120,8 @@ def test_the_number_of_people_alone_makes_about_what_is_said() -> None:
     n, share = 100, 0.4
     model = answers((0, True, True, NORTH, NORTH), probabilities=[[share, 1 - share, 0.0]])
     found = [
-        diverged(model, counts((LAZY, yes, n - yes)), "believed") for yes in rng.binomial(n, share, 1_000).tolist()
+        measure_divergence(model, counts((LAZY, yes, n - yes)), "believed")
+        for yes in rng.binomial(n, share, 1_000).tolist()
     ]
     assert np.mean([of_one(one) for one in found]) == pytest.approx(1 / (2 * n), rel=0.1)
     assert found[0].figures[0].by_chance == 1 / (2 * n)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.bias import SCHEMES, Answered, BiasFigure, score
+from fcpair.bias import SCHEMES, AnsweredItems, BiasFigure, score
 from fcpair.errors import InputError
 
 NORTH, SOUTH, UNKNOWN, UNREAD, TIED = 0, 1, 2, -1, -2
@@ -24,14 +24,14 @@ def test_accuracy_is_credited_to_whose_scores_they_are(scheme: str) -> None:
     assert len({one.source for one in SCHEMES[scheme]}) == 1
 
 
-def answered(*items: Item, probabilities: list[list[float]] | None = None) -> Answered:
+def answered(*items: Item, probabilities: list[list[float]] | None = None) -> AnsweredItems:
     """Answers to items: template, whether ambiguous, whether negative, who is right where it is said, and what is said.
 
     Northerners are the stereotyped.
     """
     template, ambiguous, negative, right, chosen = (np.array(column) for column in zip(*items, strict=True))
     n = len(items)
-    return Answered(
+    return AnsweredItems(
         template=template,
         category=np.zeros(n, np.int64),
         ambiguous=ambiguous.astype(bool),
@@ -44,11 +44,11 @@ def answered(*items: Item, probabilities: list[list[float]] | None = None) -> An
     )
 
 
-def figures(of: Answered, scheme: str) -> dict[str, BiasFigure]:
+def figures(of: AnsweredItems, scheme: str) -> dict[str, BiasFigure]:
     return {one.score: one for one in score(of, scheme, ["Street"]).figures}
 
 
-def ambiguous(*said: int, negative: bool = True) -> Answered:
+def ambiguous(*said: int, negative: bool = True) -> AnsweredItems:
     return answered(*((at, True, negative, NORTH, one) for at, one in enumerate(said)))
 
 
@@ -78,7 +78,7 @@ def test_accuracy_cost_by_hand() -> None:
 def test_an_item_in_which_nobody_is_stereotyped_enters_no_score_of_bias(negative: bool) -> None:
     items = [(at, False, negative, right, NORTH) for at, right in enumerate((NORTH, SOUTH))]
     of = answered(*items, *((at, True, negative, NORTH, SOUTH) for at in range(2)))
-    found = figures(Answered(**{**vars(of), "stereotyped": np.zeros_like(of.stereotyped)}), "bbq")
+    found = figures(AnsweredItems(**{**vars(of), "stereotyped": np.zeros_like(of.stereotyped)}), "bbq")
     assert {name: one.value for name, one in found.items()} == {
         **{"accuracy_ambiguous": 0, "accuracy_disambiguated": 0.5},
         **dict.fromkeys(("s_ambiguous", "s_disambiguated", "accuracy_cost")),
@@ -189,7 +189,7 @@ def test_intervals_resample_templates_and_not_items() -> None:
 
 def test_the_mean_over_categories_hides_what_the_mean_of_absolute_values_shows() -> None:
     one = ambiguous(*[NORTH] * 10, *[SOUTH] * 10)
-    split = Answered(**{**vars(one), "category": np.repeat([0, 1], 10)})
+    split = AnsweredItems(**{**vars(one), "category": np.repeat([0, 1], 10)})
     found = {(f.score, f.category): f.value for f in score(split, "bbq", ["Street", "Town"]).figures}
     assert found["s_ambiguous", "(mean over categories)"] == 0
     assert found["s_ambiguous", "(mean of absolute values)"] == 1
@@ -229,7 +229,7 @@ def test_what_has_no_interval_says_why() -> None:
 def test_the_mean_over_categories_has_an_interval_where_all_have_one() -> None:
     said = [(NORTH, SOUTH, UNKNOWN)[at % 3] for at in range(60)]
     items = [(at % 10, True, True, NORTH, one if at % 10 < 7 else NORTH) for at, one in enumerate(said)]
-    both = Answered(**{**vars(answered(*items)), "category": np.arange(60) % 2})
+    both = AnsweredItems(**{**vars(answered(*items)), "category": np.arange(60) % 2})
     found = {(f.score, f.category): f for f in score(both, "bbq", ["Street", "Town"]).figures}
     mean = found["accuracy_ambiguous", "(mean over categories)"]
     parts = [found["accuracy_ambiguous", name] for name in ("Street", "Town")]

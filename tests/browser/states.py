@@ -10,7 +10,7 @@ from steps.online import admit
 
 from browser.sitting import answer, await_pair, await_sent, decide
 from fcpair.params import Validate
-from fcpair.steps.adjudication.adjudication_queue import Ruling
+from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 
 Act = Callable[[Page], None]
@@ -61,7 +61,7 @@ def flag(study: Study) -> None:
     judy = admit(study, "judy")
     case = grid.docket.next(judy.id)
     assert case is not None
-    grid.docket.decide(judy.id, Ruling("request-flag", case.cell_id, "appropriate", "What of irony?", True))
+    grid.docket.decide(judy.id, DecisionRequest("request-flag", case.cell_id, "appropriate", "What of irony?", True))
 
 
 def click(name: str) -> Act:

@@ -30,7 +30,7 @@ def surveyed(folder: Path, *, listed: bool) -> Path:
     """A survey of twelve statements and two questions that one person is asked, in a file."""
     file = write_csv(folder / "statements.csv", [{"statement": text} for text in STATEMENTS])
     study = Study.create(folder / "survey.db", Setup(title="Owls"))
-    study.import_survey(survey_plans("survey", file, listed=listed, suggest=""))
+    study.import_survey(survey_plans("survey", file, as_list=listed, suggest=""))
     study.add_people(["rae"], Role.RESPONDENT)
     study.open_survey("survey")
     study.close()

@@ -16,7 +16,7 @@ from browser.shown import Shown
 from browser.sitting import answer, await_pair, await_sent
 from browser.test_connection import CUT
 from browser.windows import PHONE, Windows
-from fcpair.steps.adjudication.adjudication_queue import Ruling
+from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 
 SMALL = {"width": 320, "height": 568}
@@ -219,7 +219,7 @@ def look_again(study: Study, folder: Path) -> None:
     judy = next(one.id for one in study.people if one.name == "judy")
     case = grid.docket.next(judy)
     assert case is not None
-    grid.docket.decide(judy, Ruling("request-first", case.cell_id, "not_appropriate"))
+    grid.docket.decide(judy, DecisionRequest("request-first", case.cell_id, "not_appropriate"))
     labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.cell_id)]
     record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
 

@@ -20,7 +20,7 @@ from steps.small import dump, labels_of, open_work, write_corpus, write_csv
 
 from cli.conftest import Fcpair
 from fcpair.cli import main
-from fcpair.cli.output import Table, emit, outlook, progress
+from fcpair.cli.output import Table, emit, progress, remaining_time_reporter
 from fcpair.cli.table import Cell
 from fcpair.report.formatting import bounds, decimal
 from fcpair.study import Study
@@ -418,7 +418,7 @@ def test_a_difference_that_is_rounded_to_nothing_has_no_minus() -> None:
 def told(calls: list[tuple[float, int, int]], capsys: pytest.CaptureFixture[str]) -> str:
     """What is told of calls at these times."""
     clock = iter([at for at, _, _ in calls])
-    advance = outlook("encoding", lambda: next(clock))
+    advance = remaining_time_reporter("encoding", lambda: next(clock))
     for _, so_far, total in calls:
         advance(so_far, total)
     return capsys.readouterr().err

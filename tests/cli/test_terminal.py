@@ -22,8 +22,8 @@ from cli.adjudication.test_dialogue import Terminal
 from cli.built import BUILT
 from cli.test_commands import ALL, found
 from fcpair.cli import main
-from fcpair.cli.table import Cell, drawn
-from fcpair.cli.terminal import broken, width_of
+from fcpair.cli.table import Cell, format_table
+from fcpair.cli.terminal import break_line, width_of
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -518,7 +518,7 @@ def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) 
 def test_a_table_keeps_numbers_whole_and_becomes_a_list_where_it_must() -> None:
     names = ("name", "pairs", "share")
     rows: list[list[Cell]] = [["a long name of something", 173_000, 0.25], ["b", 7, None]]
-    assert drawn(names, rows, 32) == [
+    assert format_table(names, rows, 32) == [
         "  name          pairs    share",
         " " + "─" * 30,
         "  a long      173,000   0.2500",
@@ -526,7 +526,7 @@ def test_a_table_keeps_numbers_whole_and_becomes_a_list_where_it_must() -> None:
         "  something",
         "  b                 7        -",
     ]
-    assert drawn(names, rows, 22) == [
+    assert format_table(names, rows, 22) == [
         "  name    a long name",
         "          of something",
         "  pairs   173,000",
@@ -543,5 +543,5 @@ def test_wide_signs_and_marks_are_measured_as_they_are_shown() -> None:
 
 
 def test_a_line_is_broken_between_words_alone() -> None:
-    assert broken("  one 14,988 three", 12) == ["  one 14,988", "  three"]
-    assert broken("a/very/long/path.csv: 3", 10) == ["a/very/long/path.csv:", "3"]
+    assert break_line("  one 14,988 three", 12) == ["  one 14,988", "  three"]
+    assert break_line("a/very/long/path.csv: 3", 10) == ["a/very/long/path.csv:", "3"]

@@ -11,7 +11,7 @@ from fcpair.evaluate.evaluation import Options, TierLabels, evaluate
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import Ranking, System, ordered
+from fcpair.evaluate.ranking import Ranking, System, sort_by_score
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.evaluate.trec_run import Run
 from fcpair.params import NoPositives
@@ -53,6 +53,8 @@ def outcome(
         if tier in without:
             labels[labels == POSITIVE] = NEGATIVE
         found.append(TierLabels(tier, f"the rule of {tier}", labels, np.ones(n_hs, np.bool_), outside=at))
-    rankings = [Ranking(*ordered(rng.random(shape) + 0.2 * at * (truth == POSITIVE))) for at in range(len(systems))]
+    rankings = [
+        Ranking(*sort_by_score(rng.random(shape) + 0.2 * at * (truth == POSITIVE))) for at in range(len(systems))
+    ]
     options = Options(no_positives, resamples, seed=0)
     return evaluate(systems, rankings, found, [parse_measure(one, 5) for one in measures], options, pool)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 import fcpair.evaluate.arrays
 from fcpair.errors import InputError
 from fcpair.evaluate.arrays import measure_arrays
-from fcpair.evaluate.judged_rankings import judge
+from fcpair.evaluate.judged_rankings import label_ranking
 from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import MAP, MEASURES, MRR, NDCG, Accuracy, HitRatio, JudgedAt, Precision
-from fcpair.evaluate.ranking import ordered
-from fcpair.stages.corpus.nearest import top
+from fcpair.evaluate.ranking import sort_by_score
+from fcpair.stages.corpus.nearest import top_columns
 
 EVERY: list[Measure] = [cls() for cls in MEASURES.values()]
 CUT: list[Measure] = [HitRatio(2), MRR(3), NDCG(4), MAP(1, "all"), Accuracy(3), JudgedAt(2)]
@@ -36,7 +36,7 @@ def test_figures_are_those_of_the_full_ranking(
     world: tuple[NDArray[np.float64], NDArray[np.int8]], measures: list[Measure]
 ) -> None:
     scores, labels = world
-    judged = judge(ordered(scores)[0], labels)
+    judged = label_ranking(sort_by_score(scores)[0], labels)
     expected = np.stack([measure(judged) for measure in measures], axis=1)
     assert measure_arrays(scores, labels, measures) == pytest.approx(expected, abs=1e-12)
 
@@ -115,9 +115,9 @@ def test_the_top_is_the_head_of_a_stable_sort(world: tuple[NDArray[np.float64], 
     scores, _ = world
     places = min(places, scores.shape[1])
     expected = np.argsort(-scores, axis=1, kind="stable")[:, :places]
-    assert top(scores, places).tolist() == expected.tolist()
+    assert top_columns(scores, places).tolist() == expected.tolist()
 
 
 def test_the_top_takes_the_first_of_equal_values_also_where_the_last_place_is_shared() -> None:
     scores = np.array([[1.0, 5, 1, 1, 5], [2, 2, 2, 2, 2]])
-    assert top(scores, 3).tolist() == [[1, 4, 0], [0, 1, 2]]
+    assert top_columns(scores, 3).tolist() == [[1, 4, 0], [0, 1, 2]]

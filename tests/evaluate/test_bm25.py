@@ -87,8 +87,8 @@ def test_k1_of_0_counts_a_token_once_in_every_variant(variant: Variant) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variant_is_named_and_read_back(variant: Variant) -> None:
     system = Bm25(variant=variant)
-    assert parse_system(str(system)) == parse_system(system.short) == system
-    assert system.short == ("bm25" if variant == "lucene" else f"bm25(variant={variant})")
+    assert parse_system(str(system)) == parse_system(system.short_name) == system
+    assert system.short_name == ("bm25" if variant == "lucene" else f"bm25(variant={variant})")
 
 
 def test_a_name_of_before_there_were_variants_is_lucene() -> None:

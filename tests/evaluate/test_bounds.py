@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaluate.notation import ranked, rankings, stacked, value
 from fcpair.evaluate.bounds import readings
-from fcpair.evaluate.judged_rankings import left_out
+from fcpair.evaluate.judged_rankings import drop_unjudged
 from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import (
     F1,
@@ -92,7 +92,7 @@ def test_right_is_the_measure_of_the_pool_labelled_so(measure: Measure, row: tup
 
 @given(bounded, small)
 def test_left_out_is_the_measure_of_the_condensed_list(measure: Measure, row: tuple[str, str]) -> None:
-    assert read(measure, *row)["left_out"] == measure(left_out(ranked(*row)))[0]
+    assert read(measure, *row)["left_out"] == measure(drop_unjudged(ranked(*row)))[0]
 
 
 @given(rising, small)

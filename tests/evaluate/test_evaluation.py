@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fcpair.evaluate.evaluation import NO_HS, Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome, Score
-from fcpair.evaluate.ranking import Ranking, Search, ordered
+from fcpair.evaluate.ranking import Ranking, Search, sort_by_score
 from fcpair.evaluate.systems import Bm25, Random, Tfidf
 from fcpair.stages.stats.paired_tests import kendall
 
@@ -20,8 +20,8 @@ FEW = np.array([[1, 0, -1, -1], [-1, -1, 0, -1]], np.int8)
 MANY = np.array([[1, 0, 1, 0], [0, 1, 0, -1]], np.int8)
 EVERY_HS = np.array([True, True])
 TIERS = (TierLabels("gold", "strict", FEW, EVERY_HS), TierLabels("silver", "lax", MANY, EVERY_HS, outside=3))
-FORWARD = Ranking(*ordered(np.array([[4.0, 3, 2, 1], [4, 3, 2, 1]])))
-BACKWARD = Ranking(*ordered(np.array([[1.0, 2, 3, 4], [1, 2, 3, 4]])))
+FORWARD = Ranking(*sort_by_score(np.array([[4.0, 3, 2, 1], [4, 3, 2, 1]])))
+BACKWARD = Ranking(*sort_by_score(np.array([[1.0, 2, 3, 4], [1, 2, 3, 4]])))
 ZERO = Options("zero", 200, 0)
 
 
@@ -150,7 +150,7 @@ def test_a_random_order_is_not_told_from_random_where_nearly_every_order_has_a_h
     labels[:, :5] = 1
     tiers = (TierLabels("gold", "strict", labels, np.ones(12, np.bool_)),)
     search = Search(("x",) * 12, ("y",) * 10, tuple(range(12)), tuple(range(10)))
-    hits = Ranking(*ordered(np.tile(np.arange(10.0, 0, -1), (12, 1))))
+    hits = Ranking(*sort_by_score(np.tile(np.arange(10.0, 0, -1), (12, 1))))
     found = evaluate(
         [Random(), Tfidf()], [Random().rank(search), hits], tiers, [parse_measure("HitRatio", 4)], ZERO, "all"
     )
@@ -190,7 +190,7 @@ def test_another_seed_draws_other_intervals() -> None:
     rng = np.random.default_rng(1)
     labels: NDArray[np.int8] = rng.integers(0, 2, (30, 4)).astype(np.int8)
     tiers = (TierLabels("gold", "strict", labels, np.ones(30, bool)),)
-    rank = Ranking(*ordered(rng.random((30, 4))))
+    rank = Ranking(*sort_by_score(rng.random((30, 4))))
     ends = [
         evaluate([Tfidf()], [rank], tiers, [parse_measure("MRR")], Options("zero", 100, seed), "all").scores[0].low
         for seed in (0, 1)

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import ndcg_score
 
 from fcpair.evaluate.bounds import Readings, readings
-from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, judge, of
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, label_ranking, select_hs
 from fcpair.evaluate.measures import MAP, MEASURES, NDCG
-from fcpair.evaluate.random_baseline import expected
-from fcpair.evaluate.ranking import ordered
+from fcpair.evaluate.random_baseline import expected_value
+from fcpair.evaluate.ranking import sort_by_score
 from fcpair.stages.questions import Choice, OneOf
 from fcpair.stages.questions.labels import APPROPRIATENESS, grades_of
 
@@ -49,7 +49,7 @@ def stacked(rows: Sequence[tuple[Row, Row]], levels: Row = LEVELS) -> Judged:
     pool = np.array(pools)
     positive = levels[len(levels) // 2]
     labels = np.select([pool == UNKNOWN, pool >= positive], [UNJUDGED, POSITIVE], NEGATIVE).astype(np.int8)
-    return judge(np.array(order), labels, Grades(np.maximum(pool, 0), np.array(levels)))
+    return label_ranking(np.array(order), labels, Grades(np.maximum(pool, 0), np.array(levels)))
 
 
 def ndcg(ranks: Row, below: Row, k: int) -> float:
@@ -105,7 +105,7 @@ def test_grades_of_0_and_1_give_what_binary_labels_give(ranks: Row, k: int) -> N
         *(vars(readings(NDCG(k), judged)).values() for judged in (with_grades, without)), strict=True
     ):
         assert one == pytest.approx(other)
-    assert expected(NDCG(k), with_grades) == pytest.approx(expected(NDCG(k), without))
+    assert expected_value(NDCG(k), with_grades) == pytest.approx(expected_value(NDCG(k), without))
 
 
 def test_every_other_measure_reads_only_what_is_positive() -> None:
@@ -126,7 +126,7 @@ def world(seed: int = 5) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 def ours(grades: NDArray[np.int64], scores: NDArray[np.float64], k: int = 10) -> NDArray[np.float64]:
     labels = np.where(grades >= 3, POSITIVE, np.where(grades == UNKNOWN, UNJUDGED, NEGATIVE)).astype(np.int8)
     scale = Grades(np.maximum(grades, 0), np.arange(1, 5))
-    return NDCG(k)(judge(ordered(scores)[0], labels, scale))
+    return NDCG(k)(label_ranking(sort_by_score(scores)[0], labels, scale))
 
 
 def as_qrels(grades: NDArray[np.int64]) -> dict[str, dict[str, int]]:
@@ -227,7 +227,7 @@ def test_each_hs_has_the_figures_that_it_has_alone() -> None:
     alone = [readings(NDCG(3), graded(*one)) for one in every]
     for name, values in vars(readings(NDCG(3), judged)).items():
         assert values == pytest.approx([value_of(getattr(one, name)) for one in alone])
-    some: Readings = readings(NDCG(3), of(judged, np.array([False, True, False])))
+    some: Readings = readings(NDCG(3), select_hs(judged, np.array([False, True, False])))
     assert some.highest == pytest.approx(alone[1].highest)
 
 
@@ -237,7 +237,7 @@ def test_each_hs_has_the_figures_that_it_has_alone() -> None:
 @given(st.lists(st.sampled_from([UNKNOWN, 0, 1, 2, 4]), min_size=1, max_size=6).map(tuple), st.integers(1, 8))
 def test_the_expectation_is_the_mean_over_all_orders(pool: Row, k: int) -> None:
     mean = np.mean([ndcg(order, (), k) for order in permutations(pool)])
-    assert expected(NDCG(k), graded(pool)) == pytest.approx([mean])
+    assert expected_value(NDCG(k), graded(pool)) == pytest.approx([mean])
 
 
 # -- which labels are grades

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from evaluate.notation import ranked
 from fcpair.evaluate.arrays import measure_arrays
-from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, judge
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, label_ranking
 from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import MRR, RBP, JudgedAt, parse_measure
-from fcpair.evaluate.ranking import ordered
+from fcpair.evaluate.ranking import sort_by_score
 
 Values = NDArray[np.float64]
 Qrels = dict[str, dict[str, int]]
@@ -55,11 +55,11 @@ class World:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        return ordered(self.scores)[0][:, : self.depth]
+        return sort_by_score(self.scores)[0][:, : self.depth]
 
     @property
     def judged(self) -> Judged:
-        return judge(self.order, self.labels)
+        return label_ranking(self.order, self.labels)
 
     def qrels(self) -> Qrels:
         """What is judged, by HS; an unjudged pair is not in it."""

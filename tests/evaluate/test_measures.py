@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evaluate.notation import ranked, rankings, stacked, value
 from fcpair.errors import InputError
-from fcpair.evaluate.judged_rankings import judge
-from fcpair.evaluate.measure_base import Cut, Measure
+from fcpair.evaluate.judged_rankings import label_ranking
+from fcpair.evaluate.measure_base import CutMeasure, Measure
 from fcpair.evaluate.measures import (
     F1,
     MAP,
@@ -230,14 +230,14 @@ def test_a_perfect_ranking_has_1(n_positive: int, n_negative: int) -> None:
 
 
 def test_labels_are_put_in_the_order_of_the_ranking() -> None:
-    judged = judge(np.array([[2, 0, -1]]), np.array([[1, 0, -1, 1]], np.int8))
+    judged = label_ranking(np.array([[2, 0, -1]]), np.array([[1, 0, -1, 1]], np.int8))
     assert judged.labels.tolist() == [[-1, 1, -2]]
     assert [int(n[0]) for n in (judged.n_positive, judged.n_negative, judged.n_unjudged)] == [2, 1, 1]
 
 
 def test_judging_leaves_the_labels_of_the_pool_alone() -> None:
     labels = np.array([[1, 0]], np.int8)
-    judge(np.array([[-1, 0]]), labels)
+    label_ranking(np.array([[-1, 0]]), labels)
     assert labels.tolist() == [[1, 0]]
 
 
@@ -251,7 +251,7 @@ def test_a_measure_is_read_back_from_its_name(measure: Measure) -> None:
 
 @given(any_measure)
 def test_a_measure_is_read_back_from_its_short_name_and_its_cut(measure: Measure) -> None:
-    assert parse_measure(measure.short, k=measure.k if isinstance(measure, Cut) else 1) == measure
+    assert parse_measure(measure.short_name, k=measure.k if isinstance(measure, CutMeasure) else 1) == measure
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.notation import ranked, stacked
-from fcpair.evaluate.judged_rankings import judge
+from fcpair.evaluate.judged_rankings import label_ranking
 from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import F1, MAP, MEASURES, MRR, NDCG, RBP, Accuracy, Bpref, HitRatio, JudgedAt, Precision
 from fcpair.evaluate.measures import Recall as RecallAt
-from fcpair.evaluate.random_baseline import expected
+from fcpair.evaluate.random_baseline import expected_value
 
 CUT = [HitRatio, MRR, NDCG, Precision, RecallAt, F1, Accuracy, JudgedAt]
 ANY_K = st.integers(1, 8)
@@ -37,7 +37,7 @@ def test_every_measure_is_drawn_here() -> None:
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda cls: cls.word)
 def test_every_measure_has_an_expectation_of_its_own(measure: type[Measure]) -> None:
-    assert measure in expected.registry
+    assert measure in expected_value.registry
 
 
 def test_a_measure_without_an_expectation_says_so() -> None:
@@ -45,13 +45,13 @@ def test_a_measure_without_an_expectation_says_so() -> None:
         word = "unknown"
 
     with pytest.raises(NotImplementedError, match="no expectation is known for unknown"):
-        expected(Unknown(), ranked("+-"))
+        expected_value(Unknown(), ranked("+-"))
 
 
 @given(any_measure, pools)
 @settings(max_examples=10 * settings().max_examples)
 def test_the_expectation_is_the_mean_over_all_orders(measure: Measure, pool: str) -> None:
-    assert expected(measure, ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
+    assert expected_value(measure, ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
 
 
 @pytest.mark.parametrize("pool", ["-", "+", "?", "++++++", "------", "??????", "+----", "++++-", "+++???", "+--???"])
@@ -59,24 +59,24 @@ def test_the_expectation_is_the_mean_over_all_orders(measure: Measure, pool: str
 def test_pools_at_the_edge(pool: str, k: int) -> None:
     cut: list[Measure] = [cls(k) for cls in CUT]
     for measure in (*cut, MAP(k), MAP(k, "all"), RBP(), Bpref()):
-        assert expected(measure, ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
+        assert expected_value(measure, ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
 
 
 @given(any_measure, st.lists(pools, min_size=1, max_size=5))
 def test_each_hs_has_the_expectation_that_it_has_alone(measure: Measure, texts: list[str]) -> None:
-    found = expected(measure, stacked(("", text) for text in texts))
-    assert found == pytest.approx([expected(measure, ranked("", text))[0] for text in texts])
+    found = expected_value(measure, stacked(("", text) for text in texts))
+    assert found == pytest.approx([expected_value(measure, ranked("", text))[0] for text in texts])
 
 
 def test_only_the_counts_are_read() -> None:
     for cls in MEASURES.values():
-        assert expected(cls(), ranked("++--?")) == expected(cls(), ranked("?", "--++"))
+        assert expected_value(cls(), ranked("++--?")) == expected_value(cls(), ranked("?", "--++"))
 
 
 def test_the_chance_of_a_hit_in_a_pool_like_that_of_the_paper() -> None:
     """100 CNs, 10 positives: one minus 90/100 * 89/99 * ... * 81/91."""
     missed = float(np.prod(np.arange(81, 91) / np.arange(91, 101)))
-    assert expected(HitRatio(10), ranked("", "+" * 10 + "-" * 90))[0] == pytest.approx(1 - missed)
+    assert expected_value(HitRatio(10), ranked("", "+" * 10 + "-" * 90))[0] == pytest.approx(1 - missed)
 
 
 def test_many_random_orders_of_a_larger_pool_come_near() -> None:
@@ -84,15 +84,15 @@ def test_many_random_orders_of_a_larger_pool_come_near() -> None:
     labels = np.repeat(np.array([[1, 0, -1]], np.int8), [6, 22, 12], axis=1)
     rng = np.random.default_rng(3)
     order = rng.permuted(np.tile(np.arange(40), (4_000, 1)), axis=1)
-    judged = judge(order, np.repeat(labels, 4_000, axis=0))
+    judged = label_ranking(order, np.repeat(labels, 4_000, axis=0))
     for cls in MEASURES.values():
-        assert cls()(judged).mean() == pytest.approx(expected(cls(), judged)[0], abs=0.024)
+        assert cls()(judged).mean() == pytest.approx(expected_value(cls(), judged)[0], abs=0.024)
 
 
 @pytest.mark.parametrize("cls", [*CUT, MAP], ids=lambda cls: cls.word)
 def test_a_cut_far_below_the_pool_costs_nothing(cls: type[Measure]) -> None:
     far, all_of_it = cls(10**15), cls(3)  # type: ignore[call-arg]
     if cls in {Precision, F1}:
-        assert expected(far, ranked("+--")) == pytest.approx(0, abs=1e-14)  # over k
+        assert expected_value(far, ranked("+--")) == pytest.approx(0, abs=1e-14)  # over k
     else:
-        assert expected(far, ranked("+--")) == pytest.approx(expected(all_of_it, ranked("+--")))
+        assert expected_value(far, ranked("+--")) == pytest.approx(expected_value(all_of_it, ranked("+--")))

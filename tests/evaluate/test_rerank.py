@@ -267,7 +267,7 @@ def test_a_name_is_read_back(system: System, name: str) -> None:
 
 
 def test_a_short_name_has_what_differs() -> None:
-    assert Rerank(Bm25(), by=Llm("x")).short == "rerank(first=bm25,by=llm:x)"
+    assert Rerank(Bm25(), by=Llm("x")).short_name == "rerank(first=bm25,by=llm:x)"
 
 
 @pytest.mark.parametrize(

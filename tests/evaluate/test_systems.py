@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from fcpair.errors import InputError, ModelError
 from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.stages.answers.simulate import truths
+from fcpair.stages.answers.simulate import draw_truths
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
 pytestmark = pytest.mark.torch
@@ -98,7 +98,7 @@ def test_they_ask_nothing_of_a_service(system: System) -> None:
 
 def test_a_random_order_has_nothing_to_do_with_labels_simulated_from_the_same_seed() -> None:
     n_hs, n_cn = 40, 100
-    positive = truths(n_hs * n_cn, APPROPRIATENESS, 0.3, seed=13).reshape(n_hs, n_cn) == 2
+    positive = draw_truths(n_hs * n_cn, APPROPRIATENESS, 0.3, seed=13).reshape(n_hs, n_cn) == 2
     order = Random(seed=13).rank(search(("hs",) * n_hs, ("cn",) * n_cn)).order
     top = np.take_along_axis(positive, order[:, :50], axis=1)
     assert top.mean() == pytest.approx(positive.mean(), abs=0.04)  # 4 standard errors; one stream for both gives 0

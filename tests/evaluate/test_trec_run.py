@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fcpair.errors import InputError
-from fcpair.evaluate.ranking import NOTHING, Ranking, Search, ordered
+from fcpair.evaluate.ranking import NOTHING, Ranking, Search, sort_by_score
 from fcpair.evaluate.trec_run import Run, run_text
 
 SEARCH = Search(("first", "second"), ("p", "q", "r"), (10, 20), (7, 8, 9))
@@ -146,7 +146,7 @@ def test_a_run_of_which_the_pool_has_nothing_at_all_is_refused(tmp_path: Path) -
 
 
 def test_a_run_has_a_line_for_each_rank() -> None:
-    order, scores = ordered(np.array([[0.25, 1.5, 0.25], [3.0, 2.0, 1.0]]))
+    order, scores = sort_by_score(np.array([[0.25, 1.5, 0.25], [3.0, 2.0, 1.0]]))
     written = run_text(Ranking(order, scores), SEARCH, "tfidf")
     assert written.splitlines()[:3] == [
         "10 Q0 8 1 1.5 tfidf",
@@ -166,6 +166,6 @@ def test_a_rank_at_which_nothing_stands_is_kept(tmp_path: Path) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(arrays(float, (2, 3), elements=st.floats(-1e6, 1e6)))
 def test_a_run_that_was_written_is_read_back_the_same(tmp_path: Path, scores: np.ndarray) -> None:
-    ranking = Ranking(*ordered(scores))
+    ranking = Ranking(*sort_by_score(scores))
     back = ranked(tmp_path, run_text(ranking, SEARCH, "ours"))
     assert (back.order.tolist(), back.scores.tolist()) == (ranking.order.tolist(), ranking.scores.tolist())

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, ServiceError
-from fcpair.models.answering_models import Canned, Cell, Chat, Outlook, speaker
-from fcpair.stages.answers.model_spec import parse_answerer
+from fcpair.models.answering_models import Canned, Cell, Chat, RequestEstimate, open_model
+from fcpair.stages.answers.model_spec import parse_model_spec
 from models.served import Reply, Served, said
 
 CELLS = [
@@ -49,11 +49,11 @@ def test_the_same_prompt_is_asked_once(served: Served) -> None:
 def test_the_outlook_says_what_is_kept_and_about_how_much_the_rest_is(served: Served) -> None:
     served.script = [said("Eight ch")]
     chat = Chat("tiny", "Answer `{row}` with {column}.")  # 40 and 44 characters
-    assert chat.outlook(CELLS) == Outlook(2, 0, 21, None)
+    assert chat.estimate(CELLS) == RequestEstimate(2, 0, 21, None)
     assert not served.asked
     chat.replies(CELLS[:1])
-    assert chat.outlook(CELLS) == Outlook(2, 1, 11, 2)
-    assert chat.outlook(CELLS[:1]) == Outlook(1, 1, 0, 0)
+    assert chat.estimate(CELLS) == RequestEstimate(2, 1, 11, 2)
+    assert chat.estimate(CELLS[:1]) == RequestEstimate(1, 1, 0, 0)
 
 
 def test_a_record_tells_prompts_apart() -> None:
@@ -68,7 +68,7 @@ def test_canned_replies_by_row_or_by_cell(tmp_path: Path) -> None:
     by_cell.write_text(
         "row,column,reply\nTea is for cowards.,facts,Six cups a day.\nTea is for cowards.,humour,\n", "utf-8"
     )
-    assert speaker(parse_answerer(f"a=canned:{by_row}"), "").replies(CELLS) == ["Is it?", None]
+    assert open_model(parse_model_spec(f"a=canned:{by_row}"), "").replies(CELLS) == ["Is it?", None]
     assert Canned.read(by_cell).replies([*CELLS, Cell("Tea is for cowards.", "humour")]) == [
         "Six cups a day.",
         None,
@@ -94,7 +94,7 @@ def told(*tokens: tuple[str, float]) -> Reply:
 
 def test_a_service_says_how_probable_options_are(served: Served) -> None:
     served.script = [told(("A", 0.5), (" A", 0.1), ("the", 0.2), ("B", 0.2)), told(("the", 0.9))]
-    chat = speaker(parse_answerer("a=service:tiny"), "{row}", ("A", "B", "C"))
+    chat = open_model(parse_model_spec("a=service:tiny"), "{row}", ("A", "B", "C"))
     first, second = (json.loads(reply or "") for reply in chat.replies(CELLS))
     assert first == pytest.approx({"A": 0.75, "B": 0.25, "C": 0, "(all)": 0.8})
     assert second == {"A": 0, "B": 0, "C": 0, "(all)": 0}
@@ -107,15 +107,15 @@ def test_a_service_says_how_probable_options_are(served: Served) -> None:
 def test_a_service_without_probabilities_is_refused(served: Served) -> None:
     served.then = lambda _: said("A")
     with pytest.raises(ServiceError, match="without the probabilities of tokens"):
-        speaker(parse_answerer("a=service:tiny"), "{row}", ("A", "B")).replies(CELLS[:1])
+        open_model(parse_model_spec("a=service:tiny"), "{row}", ("A", "B")).replies(CELLS[:1])
 
 
 def test_canned_replies_by_what_is_known_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "said.csv"
     path.write_text("item_id,reply\none,A\ntwo,B\n", "utf-8")
     cells = [Cell("Tea?", "m", about={"item_id": name}) for name in ("two", "one", "three")]
-    assert speaker(parse_answerer(f"m=canned:{path}(by=item_id)"), "").replies(cells) == ["B", "A", None]
+    assert open_model(parse_model_spec(f"m=canned:{path}(by=item_id)"), "").replies(cells) == ["B", "A", None]
     with pytest.raises(InputError, match="missing column `id`"):
-        speaker(parse_answerer(f"m=canned:{path}(by=id)"), "")
+        open_model(parse_model_spec(f"m=canned:{path}(by=id)"), "")
     with pytest.raises(InputError, match="has `by` and `row`"):
-        parse_answerer(f"m=canned:{path}(by=item_id,row=text)")
+        parse_model_spec(f"m=canned:{path}(by=item_id,row=text)")

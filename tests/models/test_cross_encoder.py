@@ -10,7 +10,7 @@ import pytest
 
 from fcpair.errors import ModelError
 from fcpair.models import cross_encoder
-from fcpair.models.cross_encoder import score
+from fcpair.models.cross_encoder import score_pairs
 from fcpair.models.model_files import Model, resolve
 from fcpair.params import DEFAULT_MODEL
 from models.tiny_cross import save_tiny
@@ -46,68 +46,68 @@ def test_scores_are_those_of_the_model_itself(model: Model, monkeypatch: pytest.
 
     monkeypatch.setattr(cross_encoder, "BATCH", 2)
     expected = CrossEncoder(model.folder).predict(PAIRS, show_progress_bar=False)
-    found = score(PAIRS, model)
+    found = score_pairs(PAIRS, model)
     np.testing.assert_allclose(found, expected, atol=2e-6)
     assert len(set(found.tolist())) == len(PAIRS)
 
 
 def test_scores_have_six_decimals(model: Model) -> None:
-    found = score(PAIRS, model)
+    found = score_pairs(PAIRS, model)
     np.testing.assert_array_equal(found, np.round(found, 6))
 
 
 def test_a_pair_has_its_score_wherever_and_however_often_it_stands(model: Model) -> None:
-    straight = score(PAIRS, model)
-    np.testing.assert_array_equal(score([*PAIRS[::-1], PAIRS[2]], model), straight[[4, 3, 2, 1, 0, 2]])
+    straight = score_pairs(PAIRS, model)
+    np.testing.assert_array_equal(score_pairs([*PAIRS[::-1], PAIRS[2]], model), straight[[4, 3, 2, 1, 0, 2]])
 
 
 def test_each_distinct_pair_is_scored_once(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_encoder, "BATCH", 2)
     told: list[tuple[int, int]] = []
-    score([*PAIRS, PAIRS[0]], model, lambda done, total: told.append((done, total)))
+    score_pairs([*PAIRS, PAIRS[0]], model, lambda done, total: told.append((done, total)))
     assert told == [(2, 5), (4, 5), (5, 5)]
 
 
 def test_a_second_call_does_not_load_the_model(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = score(PAIRS, model)
+    first = score_pairs(PAIRS, model)
     monkeypatch.setattr(cross_encoder, "_load", refuse_to_load)
-    np.testing.assert_array_equal(score(PAIRS, model), first)
+    np.testing.assert_array_equal(score_pairs(PAIRS, model), first)
     with pytest.raises(AssertionError, match="the model was loaded"):
-        score([("new", "pair")], model)
+        score_pairs([("new", "pair")], model)
 
 
 def test_other_weights_have_other_scores(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    score(PAIRS, model)
+    score_pairs(PAIRS, model)
     monkeypatch.setattr(cross_encoder, "_load", refuse_to_load)
     with pytest.raises(AssertionError, match="the model was loaded"):
-        score(PAIRS, Model(model.name, model.folder, model.source, "0" * 64, model.config))
+        score_pairs(PAIRS, Model(model.name, model.folder, model.source, "0" * 64, model.config))
 
 
 def test_no_pairs_need_no_model(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_encoder, "_load", refuse_to_load)
-    assert score([], model).shape == (0,)
+    assert score_pairs([], model).shape == (0,)
 
 
 def test_a_model_that_classifies_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="gives 3 scores for a pair; expected a model that gives one"):
-        score(PAIRS, save_tiny(tmp_path, 3))
+        score_pairs(PAIRS, save_tiny(tmp_path, 3))
 
 
 def test_an_encoder_without_a_head_is_refused_and_no_head_is_made_up(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"is no cross-encoder: it was saved as BertModel.*ms-marco"):
-        score(PAIRS, save_tiny(tmp_path, head=False))
+        score_pairs(PAIRS, save_tiny(tmp_path, head=False))
 
 
 def test_the_default_encoder_is_no_cross_encoder() -> None:
     with pytest.raises(ModelError, match="is no cross-encoder"):
-        score(PAIRS, resolve(DEFAULT_MODEL))
+        score_pairs(PAIRS, resolve(DEFAULT_MODEL))
 
 
 def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"none")
     with pytest.raises(ModelError, match="cannot be loaded as a cross-encoder"):
-        score(PAIRS, resolve(str(tmp_path)))
+        score_pairs(PAIRS, resolve(str(tmp_path)))
 
 
 def test_a_score_that_is_no_number_is_refused(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,4 +117,4 @@ def test_a_score_that_is_no_number_is_refused(model: Model, monkeypatch: pytest.
 
     monkeypatch.setattr(cross_encoder, "_load", lambda _: Broken())
     with pytest.raises(ModelError, match="not a finite number"):
-        score(PAIRS, model)
+        score_pairs(PAIRS, model)

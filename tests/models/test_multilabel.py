@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import ModelError
 from fcpair.models import multilabel
 from fcpair.models.model_files import Model
-from fcpair.models.multilabel import Scored, score_labels
+from fcpair.models.multilabel import LabelScores, score_labels
 from models.tiny_cross import save_tiny
 
 pytestmark = pytest.mark.torch
@@ -60,8 +60,8 @@ def test_each_distinct_text_is_scored_once(model: Model, monkeypatch: pytest.Mon
 
 
 def test_labels_at_the_threshold_and_above_are_predicted() -> None:
-    scored = Scored(("a", "b"), np.array([[0.5, 0.49], [0.9, 0.6], [0.1, 0.2]]))
-    assert scored.above(0.5) == [["a"], ["a", "b"], []]
+    scored = LabelScores(("a", "b"), np.array([[0.5, 0.49], [0.9, 0.6], [0.1, 0.2]]))
+    assert scored.labels_above(0.5) == [["a"], ["a", "b"], []]
 
 
 def test_a_text_longer_than_the_model_reads_is_cut(model: Model) -> None:

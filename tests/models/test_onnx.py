@@ -86,7 +86,7 @@ def test_vectors_are_those_of_torch(model: Model, by_torch: Model) -> None:
 def test_tokens_are_those_of_torch(model: Model, by_torch: Model) -> None:
     own, other = open_encoder(model), open_encoder(by_torch)
     assert own.padding == other.padding
-    for one, two in zip(own.tokens(TEXTS), other.tokens(TEXTS), strict=True):
+    for one, two in zip(own.tokenize(TEXTS), other.tokenize(TEXTS), strict=True):
         assert {name: ids.tolist() for name, ids in one.items()} == {name: ids.tolist() for name, ids in two.items()}
 
 
@@ -120,7 +120,7 @@ def test_a_model_is_exported_once_and_torch_is_not_needed_again(
     def load(_: Model) -> Any:
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr(encoding, "load", load)
+    monkeypatch.setattr(encoding, "load_sentence_transformer", load)
     np.testing.assert_array_equal(encode(["a b c", "d"], model), vectors)
     assert [path.name for path in (cold / "onnx").iterdir()] == [model.key]
 
@@ -165,4 +165,4 @@ def test_without_the_extra_it_is_said_how_to_install_it(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("said", "n"), [("", 0), ("3", 3), ("4,2", 0)])
 def test_threads_are_those_that_the_environment_says(monkeypatch: pytest.MonkeyPatch, said: str, n: int) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", said)
-    assert onnx._threads() == n
+    assert onnx._n_threads() == n

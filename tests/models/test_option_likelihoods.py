@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.models.answering_models import Cell, speaker
+from fcpair.models.answering_models import Cell, open_model
 from fcpair.models.model_files import resolve
-from fcpair.models.option_likelihoods import option_shares, shares
-from fcpair.stages.answers.model_spec import parse_answerer
+from fcpair.models.option_likelihoods import normalise, option_probabilities
+from fcpair.stages.answers.model_spec import parse_model_spec
 from models.tiny_generators import save_gpt2, save_t5
 
 pytestmark = pytest.mark.torch
@@ -55,7 +55,7 @@ def alone(folder: str, prompt: str, option: str, *, causal: bool) -> float:
 @pytest.mark.parametrize("causal", [True, False])
 def test_options_are_weighed_in_batches_as_one_by_one(t5: str, gpt2: str, causal: bool) -> None:
     folder = gpt2 if causal else t5
-    batches = option_shares(PROMPTS, OPTIONS, resolve(folder))
+    batches = option_probabilities(PROMPTS, OPTIONS, resolve(folder))
     found = {prompt: told for some, all_ in batches for prompt, told in zip(some, all_, strict=True)}
     assert set(found) == set(PROMPTS)
     for prompt, told in found.items():
@@ -69,19 +69,19 @@ def test_a_model_of_this_machine_replies_with_probabilities_and_is_asked_once(
 ) -> None:
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path))
     cells = [Cell("tea", "m", "people like tea"), Cell("cats", "m", "cats are warm")]
-    asked = speaker(parse_answerer(f"m=local:{gpt2}"), "{row}", ("tea", "cats"))
+    asked = open_model(parse_model_spec(f"m=local:{gpt2}"), "{row}", ("tea", "cats"))
     first = [json.loads(reply or "") for reply in asked.replies(cells)]
     assert all(sum(one[name] for name in ("tea", "cats")) == pytest.approx(1) for one in first)
     assert all(0 < one["(all)"] < 1 for one in first)
-    assert asked.outlook(cells).cached == 2
-    assert speaker(parse_answerer(f"m=local:{gpt2}"), "{row}").outlook(cells).cached == 0
+    assert asked.estimate(cells).cached == 2
+    assert open_model(parse_model_spec(f"m=local:{gpt2}"), "{row}").estimate(cells).cached == 0
 
 
 def test_a_prompt_that_leaves_no_room_for_an_option_is_refused(gpt2: str) -> None:
     with pytest.raises(InputError, match="room for 20"):
-        list(option_shares(["tea " * 21], OPTIONS, resolve(gpt2)))
+        list(option_probabilities(["tea " * 21], OPTIONS, resolve(gpt2)))
 
 
 def test_shares_of_what_cannot_be_said_are_zero() -> None:
-    assert shares(np.array([-np.inf, -np.inf])) == ((0.0, 0.0), 0.0)
-    assert shares(np.array([0.0, -np.inf])) == ((1.0, 0.0), 1.0)
+    assert normalise(np.array([-np.inf, -np.inf])) == ((0.0, 0.0), 0.0)
+    assert normalise(np.array([0.0, -np.inf])) == ((1.0, 0.0), 1.0)

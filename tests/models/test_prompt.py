@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.models.prompt import BrokenReply, Prompt, Reply, about, keep, model_record, recall, reported, tokens
+from fcpair.models.prompt import (
+    BrokenReply,
+    Prompt,
+    Reply,
+    cache_answer,
+    model_record,
+    n_prompt_tokens,
+    prompt_subject,
+    read_cached,
+    reported_model,
+)
 
 QUESTION = Prompt("embeddings", {"model": "tiny", "input": "a text"}, "a text")
 
@@ -19,9 +29,9 @@ def as_it_is(answer: Reply) -> Reply:
 
 @pytest.mark.usefixtures("answers")
 def test_an_answer_is_found_by_its_question() -> None:
-    keep(QUESTION, Reply([1.0, 2.0], "tiny-2"), "http://localhost/v1")
+    cache_answer(QUESTION, Reply([1.0, 2.0], "tiny-2"), "http://localhost/v1")
     same = Prompt("embeddings", {"input": "a text", "model": "tiny"}, "in other words")
-    assert recall(same, as_it_is) == Reply([1.0, 2.0], "tiny-2")
+    assert read_cached(same, as_it_is) == Reply([1.0, 2.0], "tiny-2")
 
 
 @pytest.mark.parametrize(
@@ -34,12 +44,12 @@ def test_an_answer_is_found_by_its_question() -> None:
 )
 @pytest.mark.usefixtures("answers")
 def test_another_question_has_no_answer(other: Prompt) -> None:
-    keep(QUESTION, Reply([1.0], ""), None)
-    assert recall(other, as_it_is) is None
+    cache_answer(QUESTION, Reply([1.0], ""), None)
+    assert read_cached(other, as_it_is) is None
 
 
 def test_a_kept_answer_says_what_was_asked_where_and_of_which_model(answers: Path) -> None:
-    keep(QUESTION, Reply([1.0], "tiny-2"), "http://localhost/v1")
+    cache_answer(QUESTION, Reply([1.0], "tiny-2"), "http://localhost/v1")
     (file,) = answers.glob("*/*.json")
     assert file.parent.name == file.name[:2]
     assert json.loads(file.read_text()) == {
@@ -54,10 +64,10 @@ def test_a_kept_answer_says_what_was_asked_where_and_of_which_model(answers: Pat
 @pytest.mark.parametrize("kept", ['{"model": "tiny-2"}', '{"answer": [1.0]}', "{", "[]"])
 @pytest.mark.usefixtures("answers")
 def test_what_is_no_kept_answer_is_a_warning(kept: str, caplog: pytest.LogCaptureFixture) -> None:
-    keep(QUESTION, Reply([1.0], ""), None)
+    cache_answer(QUESTION, Reply([1.0], ""), None)
     QUESTION.path.write_text(kept)
     with caplog.at_level(logging.WARNING):
-        assert recall(QUESTION, as_it_is) is None
+        assert read_cached(QUESTION, as_it_is) is None
     assert "asked anew" in caplog.text
 
 
@@ -66,9 +76,9 @@ def test_a_kept_answer_that_cannot_be_used_is_a_warning(caplog: pytest.LogCaptur
     def refuse(_: Reply) -> Reply:
         raise BrokenReply("of no use")
 
-    keep(QUESTION, Reply([1.0], ""), None)
+    cache_answer(QUESTION, Reply([1.0], ""), None)
     with caplog.at_level(logging.WARNING):
-        assert recall(QUESTION, refuse) is None
+        assert read_cached(QUESTION, refuse) is None
     assert "of no use" in caplog.text
 
 
@@ -80,9 +90,9 @@ def test_tokens_are_a_quarter_of_the_characters_rounded_up() -> None:
         Prompt("embeddings", {"model": "tiny", "input": ["four", "fivee"]}, ""),
         Prompt("chat/completions", chat, ""),
     ]
-    assert tokens(prompts) == 5
-    assert tokens([*prompts, Prompt("embeddings", {"input": "a"}, "")]) == 6
-    assert tokens([]) == 0
+    assert n_prompt_tokens(prompts) == 5
+    assert n_prompt_tokens([*prompts, Prompt("embeddings", {"input": "a"}, "")]) == 6
+    assert n_prompt_tokens([]) == 0
 
 
 def test_a_run_keeps_every_model_that_the_service_reported() -> None:
@@ -90,8 +100,8 @@ def test_a_run_keeps_every_model_that_the_service_reported() -> None:
 
 
 def test_a_model_that_is_no_text_is_none() -> None:
-    assert [reported(payload) for payload in ({"model": "a"}, {"model": 3}, {})] == ["a", "", ""]
+    assert [reported_model(payload) for payload in ({"model": "a"}, {"model": 3}, {})] == ["a", "", ""]
 
 
 def test_nothing_is_said_of_an_empty_text() -> None:
-    assert about("a text", " ") == "a text (nothing)"
+    assert prompt_subject("a text", " ") == "a text (nothing)"

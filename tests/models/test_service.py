@@ -11,11 +11,11 @@ import pytest
 
 from fcpair.errors import FcpairError, ServiceError
 from fcpair.models import service
-from fcpair.models.prompt import BrokenReply, Prompt, about
+from fcpair.models.prompt import BrokenReply, Prompt, prompt_subject
 from fcpair.models.service import Service
 from models.served import KEY, Drips, Reply, Served
 
-QUESTION = Prompt("embeddings", {"model": "tiny", "input": ["a"]}, about("HS 12", "Night owls are lazy."))
+QUESTION = Prompt("embeddings", {"model": "tiny", "input": ["a"]}, prompt_subject("HS 12", "Night owls are lazy."))
 FINE = Reply(b'{"n": 7}')
 
 
@@ -26,7 +26,7 @@ def number(payload: Any) -> int:
 
 
 def ask() -> int:
-    return Service.from_environment().ask(QUESTION, number)
+    return Service.from_environment().query(QUESTION, number)
 
 
 def error() -> str:
@@ -179,7 +179,7 @@ def test_an_empty_answer_is_called_so(served: Served) -> None:
 
 
 def test_a_long_text_is_cut_where_it_is_named() -> None:
-    assert about("HS 1", "so\nlong " * 30) == f'HS 1 ("{("so long " * 30)[:80]}...")'
+    assert prompt_subject("HS 1", "so\nlong " * 30) == f'HS 1 ("{("so long " * 30)[:80]}...")'
 
 
 def test_it_is_an_error_that_the_command_line_knows() -> None:

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fcpair.models import similarity
-from fcpair.models.similarity import Likeness
+from fcpair.models.similarity import SimilarityIndex
 
 COLD, WARM = "Tea is cold.", "Tea is warm."
 ANGLES = {COLD: 0.0, WARM: 1.0, "Cats are cold.": 2.0}
@@ -38,32 +38,32 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> Encoder:
     made = Encoder()
     monkeypatch.setattr(similarity, "batches", made.batches)
     monkeypatch.setattr(similarity, "encode", lambda texts, _: next(made.batches(texts))[1])
-    monkeypatch.setattr(Likeness, "_found", lambda self: self)
-    monkeypatch.setattr(Likeness, "_encoder", None, raising=False)
-    monkeypatch.setattr(Likeness, "name", "plane", raising=False)
+    monkeypatch.setattr(SimilarityIndex, "_found", lambda self: self)
+    monkeypatch.setattr(SimilarityIndex, "_encoder", None, raising=False)
+    monkeypatch.setattr(SimilarityIndex, "name", "plane", raising=False)
     return made
 
 
-def nearest(known: Likeness, text: str, others: Sequence[str]) -> Any:
-    found = known.nearest(text, others)
+def nearest(known: SimilarityIndex, text: str, others: Sequence[str]) -> Any:
+    found = known.find_nearest(text, others)
     return found and (found.text, round(found.similarity, 5))
 
 
 def test_the_nearest_one_and_its_cosine(encoder: Encoder) -> None:
-    known = Likeness("plane")
+    known = SimilarityIndex("plane")
     assert nearest(known, COLD, [WARM, "Cats are cold."]) == (WARM, round(float(np.cos(1)), 5))
     assert nearest(known, COLD, []) is None
 
 
 def test_the_very_same_words_need_no_encoder(encoder: Encoder) -> None:
-    known = Likeness("plane")
-    known.know([WARM])
+    known = SimilarityIndex("plane")
+    known.preload([WARM])
     assert nearest(known, f" {WARM} ", [WARM]) == (WARM, 1.0)
     assert encoder.given == [[WARM]]
 
 
 def test_a_text_is_encoded_once(encoder: Encoder) -> None:
-    known = Likeness("plane")
+    known = SimilarityIndex("plane")
     for _ in range(3):
         nearest(known, COLD, [WARM])
     assert sorted(one for given in encoder.given for one in given) == [COLD, WARM]
@@ -71,9 +71,9 @@ def test_a_text_is_encoded_once(encoder: Encoder) -> None:
 
 def test_those_who_wait_are_encoded_together_and_get_what_they_would_get_alone(encoder: Encoder) -> None:
     texts = [f"Text {'x' * at}." for at in range(8)]
-    alone = [nearest(Likeness("plane"), text, [WARM, COLD]) for text in texts]
-    known = Likeness("plane")
-    known.know([WARM, COLD])
+    alone = [nearest(SimilarityIndex("plane"), text, [WARM, COLD]) for text in texts]
+    known = SimilarityIndex("plane")
+    known.preload([WARM, COLD])
     encoder.given.clear()
     encoder.may.clear()
     with ThreadPoolExecutor(len(texts)) as pool:

@@ -57,9 +57,9 @@ def add_grid(study: Study, name: str, columns: Sequence[str], rows: Sequence[str
     """Add a grid of these rows and columns, and write its cells."""
     with study.store.write() as tx:
         number = grids.add(tx, name, ("answer", "hate speech"), ("name", "aspect"))
-        with grids.about(tx, number):
-            sides.put(tx, "row", _texts(tx, "answer", rows))
-            sides.put(tx, "column", _texts(tx, "name", columns))
+        with grids.on_grid(tx, number):
+            sides.set_texts(tx, "row", _texts(tx, "answer", rows))
+            sides.set_texts(tx, "column", _texts(tx, "name", columns))
             cells.fill(tx)
 
 
@@ -71,8 +71,8 @@ def add_round(
     with study.store.write() as tx:
         there = find_grid(tx, grid)
         add_to(tx, there.id, name, given.role, form_of(form), counts=counts, options=RoundOptions(**options))
-        with grids.about(tx, there.id):
-            deal(tx, rounds.named(tx, name), given.id)
+        with grids.on_grid(tx, there.id):
+            deal(tx, rounds.by_name(tx, name), given.id)
 
 
 def deal(tx: Tx, of: Round, person_id: int) -> None:
@@ -83,4 +83,4 @@ def deal(tx: Tx, of: Round, person_id: int) -> None:
 
 
 def _texts(tx: Tx, kind: str, bodies: Sequence[str]) -> list[int]:
-    return texts.put(tx, kind, [(digest(body), body, "", {}) for body in bodies])
+    return texts.get_or_add(tx, kind, [(digest(body), body, "", {}) for body in bodies])

@@ -7,7 +7,7 @@ from typing import Any
 
 from fcpair.params import Annotate
 from fcpair.records import Submission, Task, Visitor
-from fcpair.steps.answers.work_queue import Desk
+from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.study import Study
 
 _REQUESTS = count()
@@ -22,13 +22,13 @@ def admit(study: Study, name: str) -> Visitor:
     return visitor
 
 
-def at_desk(study: Study, name: str, annotate: Annotate | None = None) -> tuple[Desk, Visitor]:
+def at_desk(study: Study, name: str, annotate: Annotate | None = None) -> tuple[WorkQueue, Visitor]:
     """The desk, and somebody who sits at it."""
     return study.desk(annotate or Annotate()), admit(study, name)
 
 
 def give(
-    desk: Desk, visitor: Visitor, answer: Any, assignment_id: int | None = None, **given: object
+    desk: WorkQueue, visitor: Visitor, answer: Any, assignment_id: int | None = None, **given: object
 ) -> dict[str, int]:
     """Answer one pair, the next open one if none is named, with a new request."""
     tasks = desk.tasks(visitor) if assignment_id is None else []
@@ -38,7 +38,7 @@ def give(
     return desk.submit(visitor, Submission(f"request-{next(_REQUESTS)}", one, answer, **given))  # type: ignore[arg-type]
 
 
-def choices(desk: Desk, visitor: Visitor) -> dict[bool, tuple[str, ...]]:
+def choices(desk: WorkQueue, visitor: Visitor) -> dict[bool, tuple[str, ...]]:
     """What somebody can choose from, in the order of the keys: where decisions are checked blind, and where not."""
     return {one.blind: tuple(one.form[0]["choices"]) for one in desk.rounds(visitor)}
 

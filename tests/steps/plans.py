@@ -53,7 +53,7 @@ def dealt(study: Study, grid: str, name: str) -> pd.DataFrame:
     """What was dealt in a round: `id`, `cell_id`, `status`, `position`, `person` (a name), `row`, `column` (texts)."""
     names = {one.id: one.name for one in study.people}
     with study.grid(grid).store.read() as tx:
-        given = assignments.assignments(tx, rounds.named(tx, name))
+        given = assignments.assignments(tx, rounds.by_name(tx, name))
         bodies = texts_of(study, [*given["hs_id"], *given["cn_id"]])
     given["person"] = given["person_id"].map(names)
     return given.assign(row=given["hs_id"].map(bodies), column=given["cn_id"].map(bodies))
@@ -91,5 +91,5 @@ def wrote(study: Study) -> dict[str, set[str]]:
 
 def side(study: Study, grid: str, axis: sides.Axis) -> list[str]:
     with study.grid(grid).store.read() as tx:
-        ids = sides.texts(tx, axis)
+        ids = sides.text_ids(tx, axis)
     return [texts_of(study, ids)[one] for one in ids]

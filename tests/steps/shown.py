@@ -67,12 +67,12 @@ def write_on_all(study: Study) -> None:
 def put_examples(study: Study) -> None:
     """Give each row two examples without any model: the first other statements, in their order."""
     with study.grid("write").store.read() as tx:
-        written = examples.written(tx, rounds.named(tx, "write"))
+        written = examples.current_texts(tx, rounds.by_name(tx, "write"))
     with study.grid("replies").store.write() as tx:
-        for_rows = {row: [one for one in written if one.hs != body][:2] for row, body in examples.rows(tx).items()}
+        for_rows = {row: [one for one in written if one.hs != body][:2] for row, body in examples.row_texts(tx).items()}
         found = [
             ((row, one.hs_id, one.cn_id), rank, 0.9 - rank / 10)
             for row, some in for_rows.items()
             for rank, one in enumerate(some, 1)
         ]
-        examples.put(tx, rounds.named(tx, "propose"), found)
+        examples.replace_examples(tx, rounds.by_name(tx, "propose"), found)

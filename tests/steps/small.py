@@ -62,7 +62,7 @@ def set_candidates(study: Study, bodies: Iterable[str]) -> None:
     """Do what `retrieve` does, without the encoder."""
     with study.store.write() as tx:
         ids = {row.body: row.id for row in _texts(study, "cn")}
-        sides.put(tx, "column", [ids[body] for body in bodies])
+        sides.set_texts(tx, "column", [ids[body] for body in bodies])
 
 
 def _texts(study: Study, kind: str) -> list[Any]:
@@ -90,7 +90,7 @@ def verdict_of(pair: int) -> str:
 def open_work(study: Study, *, checks: bool = False) -> list[tuple[str, int]]:
     """Who has still to label which pair, or to check it."""
     with study.store.read() as tx:
-        rows = assignments.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
+        rows = assignments.open_work(tx, rounds.validation(tx) if checks else rounds.primary(tx))
     return list(zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True))
 
 
@@ -186,7 +186,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
     with study.store.read() as tx:
         names = {one.id: one.name for one in study.people}
-        part = judgements.took_part(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.rounds(tx))
+        part = judgements.involved_people(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.of_grid(tx))
     found: dict[int, set[str]] = {}
     for pair, person in part.tolist():
         found.setdefault(pair, set()).add(names[person])

@@ -12,7 +12,7 @@ from fcpair import grid, study
 from fcpair.grid import Grid
 from fcpair.steps import use_cases
 from fcpair.steps.adjudication import adjudicate
-from fcpair.steps.adjudication.adjudication_queue import Docket
+from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.steps.oversight import doctor
 from fcpair.steps.release import partition
 from fcpair.study import Study
@@ -47,7 +47,7 @@ def test_a_method_that_takes_no_study_is_static() -> None:
 
 def test_a_part_of_a_grid_is_a_property_that_is_made_once() -> None:
     assert isinstance(Grid.docket, cached_property)
-    assert vars(Grid)["docket"].func is Docket
+    assert vars(Grid)["docket"].func is AdjudicationQueue
 
 
 @pytest.mark.parametrize("module", [study, grid])

@@ -19,7 +19,7 @@ from fcpair.store.database.backends.postgres_backup import FOLDER
 
 
 def first_rows(tx: Tx) -> None:
-    init.fill(tx, Setup(title="A study"), "")
+    init.fill_study(tx, Setup(title="A study"), "")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

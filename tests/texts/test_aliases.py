@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import write_table
-from fcpair.texts.aliases import Aliases, folded, read_aliases, spellings_in
+from fcpair.texts.aliases import Aliases, fold_spelling, read_aliases, spellings_in
 
 DECLARED = Aliases(("Kind Reply", "Joke", "Warning of Rain", "Fact-based"))
 
@@ -59,19 +59,24 @@ def refused(path: Path, *labels: str) -> list[tuple[int | None, str]]:
     ],
 )
 def test_small_differences_are_no_difference(one: str, other: str) -> None:
-    assert folded(one) == folded(other) != ""
+    assert fold_spelling(one) == fold_spelling(other) != ""
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("Joke", "Joker"), ("Fact", "Fact-based"), ("class", "clas"), ("has", "ha")]
 )
 def test_other_differences_are_one(one: str, other: str) -> None:
-    assert folded(one) != folded(other)
+    assert fold_spelling(one) != fold_spelling(other)
 
 
 @given(st.text("aBs éشك-_ ", max_size=12), st.sampled_from([" ", "\u200c", "\u0640", "-", "\u0651", "."]))
 def test_what_stands_before_or_behind_a_spelling_makes_no_other_of_it(spelling: str, noise: str) -> None:
-    assert folded(noise + spelling) == folded(spelling + noise) == folded(spelling.swapcase()) == folded(spelling)
+    assert (
+        fold_spelling(noise + spelling)
+        == fold_spelling(spelling + noise)
+        == fold_spelling(spelling.swapcase())
+        == fold_spelling(spelling)
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,8 +110,8 @@ def test_two_labels_without_a_separator_are_both_proposed() -> None:
 
 
 def test_the_only_label_that_begins_so_is_proposed() -> None:
-    assert DECLARED.proposed("facts") == ("Fact-based",)
-    assert Aliases(("Fact-based", "Fact-free")).proposed("fact") == ("Fact-free",)  # both begin so: the nearest
+    assert DECLARED.propose("facts") == ("Fact-based",)
+    assert Aliases(("Fact-based", "Fact-free")).propose("fact") == ("Fact-free",)  # both begin so: the nearest
 
 
 def test_what_is_near_to_nothing_lists_the_labels_that_there_are() -> None:
@@ -147,18 +152,18 @@ def test_labels_that_cannot_be_told_apart_or_from_a_list_are_refused(labels: tup
 )
 def test_a_label_is_proposed_where_one_of_both_has_all_words_of_the_other(label: str, spelling: str) -> None:
     aliases = Aliases((label, "humour"))
-    assert aliases.proposed(spelling) == (label,)
+    assert aliases.propose(spelling) == (label,)
     (finding,) = findings(aliases, spelling)
     assert finding[1] == f"unknown label `{spelling}`; did you mean `{label}`?"
 
 
 def test_no_label_is_proposed_where_two_have_the_words() -> None:
-    assert Aliases(("warning of rain", "warning of storms")).proposed("a warning") == ()
+    assert Aliases(("warning of rain", "warning of storms")).propose("a warning") == ()
 
 
 def test_every_spelling_is_listed_with_its_times_and_the_label_proposed() -> None:
     cells = ["Joke", "joke, Jocke", "", "Joke", "Qqq"]
-    assert DECLARED.listed(cells) == [
+    assert DECLARED.list_spellings(cells) == [
         {"spelling": "Joke", "label": "Joke", "n": 2},
         {"spelling": "", "label": "", "n": 1},
         {"spelling": "Jocke", "label": "Joke", "n": 1},

@@ -16,29 +16,29 @@ from sklearn import metrics
 
 from fcpair.errors import InputError
 from fcpair.records import Figure
-from fcpair.texts.classify import Classified, classify
-from fcpair.texts.label_table import Labelled, read_labelled
+from fcpair.texts.classify import ClassificationFigures, classify
+from fcpair.texts.label_table import LabelTable, read_label_table
 
 LABELS = ("a", "b", "c", "d")
 FEW = 200  # draws
 
 
-def labelled(truth: list[str], predicted: list[str]) -> Labelled:
+def labelled(truth: list[str], predicted: list[str]) -> LabelTable:
     """Labels from strings such as `ab`."""
     marks = [np.array([[one in row for one in LABELS] for row in side]) for side in (truth, predicted)]
-    return Labelled(LABELS, marks[0], marks[1])
+    return LabelTable(LABELS, marks[0], marks[1])
 
 
-def one(truth: list[str], predicted: list[str], **more: Any) -> Classified:
+def one(truth: list[str], predicted: list[str], **more: Any) -> ClassificationFigures:
     (found,) = classify(labelled(truth, predicted), draws=FEW, **more)
     return found
 
 
-def figures(found: Classified) -> dict[str, Figure]:
+def figures(found: ClassificationFigures) -> dict[str, Figure]:
     return {figure.name: figure for figure in (*found.figures, *found.averages)}
 
 
-def values(found: Classified) -> dict[str, float | None]:
+def values(found: ClassificationFigures) -> dict[str, float | None]:
     return {name: figure.value for name, figure in figures(found).items()}
 
 
@@ -114,7 +114,7 @@ def test_each_label_has_its_figures_and_its_support() -> None:
 
 def test_no_rows_are_refused() -> None:
     with pytest.raises(InputError, match="no rows"):
-        classify(Labelled(LABELS, np.zeros((0, 4), np.bool_), np.zeros((0, 4), np.bool_)))
+        classify(LabelTable(LABELS, np.zeros((0, 4), np.bool_), np.zeros((0, 4), np.bool_)))
 
 
 # -- scikit-learn
@@ -128,7 +128,7 @@ def marks(n_rows: int) -> st.SearchStrategy[npt.NDArray[np.bool_]]:
 @given(st.integers(1, 12).flatmap(lambda n: st.tuples(marks(n), marks(n))))
 def test_the_averages_are_scikit_learn_s(both: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]) -> None:
     truth, predicted = both
-    (measured,) = classify(Labelled(LABELS, truth, predicted), draws=100)
+    (measured,) = classify(LabelTable(LABELS, truth, predicted), draws=100)
     found = values(measured)
     for average in ("samples", "micro", "macro"):
         expected = metrics.precision_recall_fscore_support(truth, predicted, average=average, zero_division=np.nan)
@@ -231,7 +231,7 @@ def crowdcounter(data: Path) -> pd.DataFrame:
 
 
 def test_gpt_4_s_types_on_crowdcounter_are_as_right_as_was_recomputed(crowdcounter: pd.DataFrame) -> None:
-    given = read_labelled(crowdcounter, "crowdcounter", ["required", "more"], "gpt4", ignored=["sarcasm"])
+    given = read_label_table(crowdcounter, "crowdcounter", ["required", "more"], "gpt4", ignored=["sarcasm"])
     (measured,) = classify(given, group=crowdcounter["hs"].tolist(), draws=FEW)
     found = values(measured)
     assert (measured.n, measured.n_no_prediction, measured.n_no_truth, given.n_ignored) == (3435, 23, 0, 1)
@@ -249,7 +249,7 @@ def test_gpt_4_s_types_on_crowdcounter_are_as_right_as_was_recomputed(crowdcount
 def test_the_one_type_that_gpt_4_made_up_is_found_on_its_row(crowdcounter: pd.DataFrame) -> None:
     lined = crowdcounter.assign(line=range(2, len(crowdcounter) + 2))
     with pytest.raises(InputError) as caught:
-        read_labelled(lined, "crowdcounter", ["required", "more"], "gpt4")
+        read_label_table(lined, "crowdcounter", ["required", "more"], "gpt4")
     (finding,) = caught.value.findings
     assert finding.line == 908
     assert "`sarcasm` is no label" in finding.message

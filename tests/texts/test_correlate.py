@@ -14,29 +14,29 @@ from scipy import stats
 
 from fcpair.errors import InputError
 from fcpair.records import Figure
-from fcpair.texts.correlate import Correlated, correlate, pearson, spearman
-from fcpair.texts.rating_table import Rated
+from fcpair.texts.correlate import CorrelationFigures, correlate, pearson, spearman
+from fcpair.texts.rating_table import RatedTexts
 
 FEW = 200  # draws
 
 
-def rated(measure: Any, ratings: Any, kind: tuple[str, ...] = ()) -> Rated:
+def rated(measure: Any, ratings: Any, kind: tuple[str, ...] = ()) -> RatedTexts:
     """Texts and their ratings, a row each; None where there is none."""
     numbers = np.array(ratings, dtype=np.float64).reshape(len(measure), -1)
     names = tuple(f"r{at}" for at in range(numbers.shape[1]))
-    return Rated(np.array(measure, dtype=np.float64), numbers, kind or ("",) * len(measure), names)
+    return RatedTexts(np.array(measure, dtype=np.float64), numbers, kind or ("",) * len(measure), names)
 
 
-def whole(given: Rated, **more: Any) -> Correlated:
+def whole(given: RatedTexts, **more: Any) -> CorrelationFigures:
     return correlate(given, draws=FEW, **more)[0]
 
 
-def both(found: Correlated) -> tuple[Figure, Figure]:
+def both(found: CorrelationFigures) -> tuple[Figure, Figure]:
     one, other = found.figures
     return one, other
 
 
-def noisy(n_texts: int, n_raters: int, seed: int = 3) -> Rated:
+def noisy(n_texts: int, n_raters: int, seed: int = 3) -> RatedTexts:
     rng = np.random.default_rng(seed)
     measure = rng.normal(size=n_texts)
     given = measure[:, None] + rng.normal(size=n_raters) + rng.normal(size=(n_texts, n_raters))
@@ -112,7 +112,7 @@ def test_a_correlation_is_undefined_where_nothing_varies_or_texts_are_few(measur
 
 def test_tiny_numbers_correlate_as_large_ones_do() -> None:
     given = noisy(20, 1)
-    small = Rated(given.measure * 1e-9, given.ratings * 1e-9 + 1, given.kind, given.raters)
+    small = RatedTexts(given.measure * 1e-9, given.ratings * 1e-9 + 1, given.kind, given.raters)
     assert both(whole(small))[0].value == pytest.approx(both(whole(given))[0].value, abs=1e-6)
 
 
@@ -196,8 +196,8 @@ def test_texts_of_the_extremes_of_a_measure_are_warned_about() -> None:
     given = noisy(120, 4, seed=8)
     order = np.argsort(given.measure)
     picked = np.isin(np.arange(120), order[[*range(10), *range(110, 120)]])
-    some = Rated(given.measure, np.where(picked[:, None], given.ratings, np.nan), given.kind, given.raters)
-    by_population, by_gap = whole(some), whole(some.rated)
+    some = RatedTexts(given.measure, np.where(picked[:, None], given.ratings, np.nan), given.kind, given.raters)
+    by_population, by_gap = whole(some), whole(some.rated_texts)
     assert by_population.picked.test == "population"
     assert "0 of 20 are in the middle half of its population (120 texts)" in (by_population.picked.warning or "")
     assert by_gap.picked.test == "gap"

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 
-from fcpair.texts.describe import NO_NAME, Columns, Description, Limits, Shared, TextLabels, describe
+from fcpair.texts.describe import NO_NAME, Description, SharedRow, TextColumns, TextLabels, WordLimits, describe
 
 FRAME = pd.DataFrame(
     [
@@ -22,11 +22,11 @@ FRAME = pd.DataFrame(
     dtype=object,
 )
 LABELS = [("q",), ("kind", "joke"), ("q", "joke"), (), ()]
-NO_LIMITS = Limits()
-ALL = Columns("cn", "hs", "target", "from", "by")
+NO_LIMITS = WordLimits()
+ALL = TextColumns("cn", "hs", "target", "from", "by")
 
 
-def described(columns: Columns = ALL, limits: Limits = NO_LIMITS, frame: pd.DataFrame = FRAME) -> Description:
+def described(columns: TextColumns = ALL, limits: WordLimits = NO_LIMITS, frame: pd.DataFrame = FRAME) -> Description:
     return describe(
         frame,
         columns,
@@ -60,7 +60,7 @@ def value(found: Description, figure: str, of: str = "") -> object:
     ],
 )
 def test_the_whole_table_is_counted(figure: str, n: int) -> None:
-    assert value(described(limits=Limits(more_than=3, under=7)), figure) == n
+    assert value(described(limits=WordLimits(more_than=3, under=7)), figure) == n
 
 
 def test_means_are_over_texts_and_beside_them_over_groups() -> None:
@@ -87,13 +87,13 @@ def test_each_group_and_source_has_its_figures(of: str, texts: int, rows: int, m
 
 def test_labels_come_in_their_declared_order_and_pairs_by_number() -> None:
     found = described()
-    counts = [(one.of, one.value) for one in found.per("label") if one.figure == "texts"]
+    counts = [(one.of, one.value) for one in found.figures_per("label") if one.figure == "texts"]
     assert counts == [("kind", 1), ("joke", 2), ("q", 2)]
-    assert [(one.of, one.value) for one in found.per("labels")] == [("joke + kind", 1), ("joke + q", 1)]
+    assert [(one.of, one.value) for one in found.figures_per("labels")] == [("joke + kind", 1), ("joke + q", 1)]
 
 
 def test_a_row_in_several_groups_is_named_with_its_lines() -> None:
-    assert described().shared == (Shared("They park badly.", ("cyclists", "drinkers"), (2, 5)),)
+    assert described().shared == (SharedRow("They park badly.", ("cyclists", "drinkers"), (2, 5)),)
 
 
 def test_what_is_undefined_says_why_and_is_no_number() -> None:
@@ -108,31 +108,33 @@ def test_what_is_undefined_says_why_and_is_no_number() -> None:
 
 
 def test_a_group_that_nobody_answered_has_no_mean_and_is_in_no_mean_of_means() -> None:
-    found = described(Columns("cn", "hs", group="hs"))
-    means = {one.of: (one.value, one.why) for one in found.per("group") if one.figure == "mean words"}
+    found = described(TextColumns("cn", "hs", group="hs"))
+    means = {one.of: (one.value, one.why) for one in found.figures_per("group") if one.figure == "mean words"}
     assert means == {
         "They park badly.": (Fraction(7, 2), ""),
         "They are late.": (5, ""),
         "They never wave.": (None, "no text"),
     }
-    (whole,) = [one for one in found.per("all") if one.figure == "mean words"]
+    (whole,) = [one for one in found.figures_per("all") if one.figure == "mean words"]
     assert (whole.over_groups, whole.n_groups) == (Fraction(17, 4), 2)
 
 
 def test_a_text_without_a_group_is_told_and_a_line_with_neither_is_not() -> None:
     frame = FRAME.assign(target=["cyclists", "", "drinkers", "drinkers", ""])
-    assert dict.fromkeys(one.of for one in described(frame=frame).per("group")) == dict.fromkeys(
+    assert dict.fromkeys(one.of for one in described(frame=frame).figures_per("group")) == dict.fromkeys(
         ["cyclists", NO_NAME, "drinkers"]
     )
 
 
 def test_without_rows_the_lines_without_a_text_are_counted() -> None:
-    assert value(described(Columns("cn")), "lines without a text") == 1
+    assert value(described(TextColumns("cn")), "lines without a text") == 1
 
 
 def test_a_mean_is_written_unrounded_and_half_up() -> None:
     frame = FRAME.iloc[:4].assign(cn=["a"] * 3 + ["a b"])
-    (words,) = [one for one in described(Columns("cn"), frame=frame).per("all") if one.figure == "mean words"]
+    (words,) = [
+        one for one in described(TextColumns("cn"), frame=frame).figures_per("all") if one.figure == "mean words"
+    ]
     assert (words.as_dict()["value"], words.as_dict()["rounded"]) == (1.25, "1.25")
 
 
@@ -148,12 +150,12 @@ def test_a_label_has_its_share_of_the_texts_and_their_lengths() -> None:
 
 def crossed(groups: list[tuple[str, ...]]) -> Description:
     kinds = [TextLabels("kind", LABELS, ("kind", "joke", "q")), TextLabels("tone", [("mild",), (), (), ("mild",), ()])]
-    return describe(FRAME, Columns("cn"), lines=range(5), labels=kinds, groups=groups)
+    return describe(FRAME, TextColumns("cn"), lines=range(5), labels=kinds, groups=groups)
 
 
 def test_each_label_of_each_column_is_counted_by_group_where_texts_have_several_of_both() -> None:
     found = crossed([("b",), ("a", "b"), ("b",), ("a",), ("c",)])
-    counts = {one.of: (one.value, one.n) for one in found.per("label by group") if one.figure == "texts"}
+    counts = {one.of: (one.value, one.n) for one in found.figures_per("label by group") if one.figure == "texts"}
     assert counts == {
         **{"kind: kind x b": (1, 3), "kind: joke x b": (2, 3), "kind: q x b": (2, 3), "tone: mild x b": (1, 3)},
         **{"kind: kind x a": (1, 2), "kind: joke x a": (1, 2), "kind: q x a": (0, 2), "tone: mild x a": (1, 2)},

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.texts.label_table import Labelled, read_labelled, split_labels
+from fcpair.texts.label_table import LabelTable, read_label_table, split_labels
 
 TYPES = ("facts", "humour", "open question")
 
@@ -16,8 +16,8 @@ def table(*rows: tuple[str, str]) -> pd.DataFrame:
     return frame.assign(line=range(2, len(rows) + 2))
 
 
-def read(*rows: tuple[str, str], labels: tuple[str, ...] = (), ignored: tuple[str, ...] = ()) -> Labelled:
-    return read_labelled(table(*rows), "t.csv", ["truth"], "guess", labels, ignored)
+def read(*rows: tuple[str, str], labels: tuple[str, ...] = (), ignored: tuple[str, ...] = ()) -> LabelTable:
+    return read_label_table(table(*rows), "t.csv", ["truth"], "guess", labels, ignored)
 
 
 def refused(*rows: tuple[str, str], labels: tuple[str, ...] = TYPES, ignored: tuple[str, ...] = ()) -> list[str]:
@@ -51,7 +51,7 @@ def test_labels_that_are_not_declared_are_those_of_the_truth_in_alphabetical_ord
 
 def test_several_columns_of_truth_add_up_and_may_name_a_label_twice() -> None:
     frame = pd.DataFrame({"required": ["facts"], "more": ['["facts", "humour"]'], "guess": [""]})
-    assert read_labelled(frame, "t.csv", ["required", "more"], "guess").truth.tolist() == [[True, True]]
+    assert read_label_table(frame, "t.csv", ["required", "more"], "guess").truth.tolist() == [[True, True]]
 
 
 def test_an_unknown_label_is_found_with_its_line_and_the_nearest_known_one() -> None:
@@ -112,4 +112,4 @@ def test_a_truth_without_labels_needs_them_declared() -> None:
 
 def test_a_missing_column_says_which_are_there() -> None:
     with pytest.raises(InputError, match="missing column `types`; found truth, guess"):
-        read_labelled(table(("", "")), "t.csv", ["types"], "guess")
+        read_label_table(table(("", "")), "t.csv", ["types"], "guess")

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.texts.describe import often_repeated, own_copies
-from fcpair.texts.lengths import deviation, half_up, mean, words
+from fcpair.texts.lengths import count_words, mean, round_half_up, standard_deviation
 
 NUMBERS = st.lists(st.integers(0, 200), min_size=2, max_size=30)
 
 
 def test_words_are_parted_by_white_space_and_by_nothing_else() -> None:
     texts = pd.Series(["Tea, please.", " one\n\ttwo  three ", "", "می\u200cشود"], dtype=object)
-    assert list(words(texts)) == [2, 3, 0, 1]
+    assert list(count_words(texts)) == [2, 3, 0, 1]
 
 
 def test_a_mean_is_exact_and_there_is_none_of_nothing() -> None:
@@ -29,13 +29,13 @@ def test_a_mean_is_exact_and_there_is_none_of_nothing() -> None:
 
 @given(NUMBERS)
 def test_the_deviation_is_that_of_the_standard_library(numbers: list[int]) -> None:
-    found = deviation(numbers)
+    found = standard_deviation(numbers)
     assert found is not None
     assert math.isclose(found, statistics.stdev(numbers), rel_tol=1e-9, abs_tol=1e-9)
 
 
 def test_one_number_has_no_deviation() -> None:
-    assert deviation([3]) is None
+    assert standard_deviation([3]) is None
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_one_number_has_no_deviation() -> None:
     ],
 )
 def test_a_half_goes_up(value: Fraction, decimals: int, printed: str) -> None:
-    assert str(half_up(value, decimals)) == printed
+    assert str(round_half_up(value, decimals)) == printed
 
 
 @given(st.fractions(-1000, 1000), st.integers(0, 5))
 def test_what_is_rounded_is_within_half_a_unit(value: Fraction, decimals: int) -> None:
-    gap = Fraction(half_up(value, decimals)) - value
+    gap = Fraction(round_half_up(value, decimals)) - value
     assert -Fraction(1, 2) < gap * 10**decimals <= Fraction(1, 2)
 
 

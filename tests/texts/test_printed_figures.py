@@ -11,29 +11,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.texts.describe import Described, Description
-from fcpair.texts.lengths import half_up
-from fcpair.texts.printed_figures import Checked, check_printed, grim, read_printed
+from fcpair.texts.describe import DescribedFigure, Description
+from fcpair.texts.lengths import round_half_up
+from fcpair.texts.printed_figures import PrintedCheck, check_printed, grim, read_printed
 
 FOUND = Description(
     (
-        Described("texts", "all", "", 1100, 1100),
-        Described("mean words", "all", "", Fraction(2646, 100), 1100, over_groups=Fraction(2634, 100)),
-        Described("mean words", "group", "drinkers", Fraction(5, 2), 20),
-        Described("sd words", "group", "drinkers", None, 1, "only one text"),
-        Described("texts", "source", "people", 3, 3),
-        Described("texts", "label", "people", 2, 3),
+        DescribedFigure("texts", "all", "", 1100, 1100),
+        DescribedFigure("mean words", "all", "", Fraction(2646, 100), 1100, over_groups=Fraction(2634, 100)),
+        DescribedFigure("mean words", "group", "drinkers", Fraction(5, 2), 20),
+        DescribedFigure("sd words", "group", "drinkers", None, 1, "only one text"),
+        DescribedFigure("texts", "source", "people", 3, 3),
+        DescribedFigure("texts", "label", "people", 2, 3),
     )
 )
 
 
-def checked(folder: Path, *rows: str) -> list[Checked]:
+def checked(folder: Path, *rows: str) -> list[PrintedCheck]:
     path = folder / "printed.csv"
     path.write_text("\n".join(["figure,of,printed,n", *rows]), "utf-8")
     return check_printed(read_printed(path, FOUND), FOUND)
 
 
-def check(folder: Path, row: str) -> Checked:
+def check(folder: Path, row: str) -> PrintedCheck:
     return checked(folder, row)[0]
 
 
@@ -69,7 +69,7 @@ def test_grim_says_which_means_whole_numbers_can_have(printed: str, n: int, poss
 
 @given(st.integers(0, 5000), st.integers(1, 400), st.integers(0, 3))
 def test_no_mean_that_was_computed_is_called_impossible(total: int, n: int, decimals: int) -> None:
-    assert grim(half_up(Fraction(total, n), decimals), n) is not False
+    assert grim(round_half_up(Fraction(total, n), decimals), n) is not False
 
 
 @given(st.integers(1, 99), st.integers(0, 999))

@@ -15,10 +15,10 @@ from fcpair.errors import InputError
 from fcpair.files.corpus.crowdcounter import CrowdCounter, read_crowdcounter
 from fcpair.files.tables.tabular import LINE, read_table, write_table
 from fcpair.texts.aliases import Aliases, Labels, read_aliases
-from fcpair.texts.describe import Columns, Description, Limits, TextLabels, describe
-from fcpair.texts.lengths import half_up
+from fcpair.texts.describe import Description, TextColumns, TextLabels, WordLimits, describe
+from fcpair.texts.lengths import round_half_up
 from fcpair.texts.printed_figures import check_printed, grim, read_printed
-from fcpair.texts.stratify import label_distance, shares_of, stratify
+from fcpair.texts.stratify import complete_shares, label_distance, stratify
 
 TYPES = Aliases(
     ("Positive Response", "Denouncing", "Counter Questions", "Fact-based", "Warning of Consequences", "Contradiction")
@@ -45,19 +45,19 @@ def pairs(data: Path) -> pd.DataFrame:
 def types(pairs: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> list[Labels]:
     """ParsCN's types by the aliases that are proposed, each of which a person has checked."""
     path = tmp_path_factory.mktemp("aliases") / "aliases.csv"
-    write_table(pd.DataFrame(TYPES.listed(pairs["Counter_Type"])), path)
+    write_table(pd.DataFrame(TYPES.list_spellings(pairs["Counter_Type"])), path)
     return read_aliases(path, TYPES.labels).read(list(pairs["Counter_Type"]), list(pairs[LINE]), "ParsCN")
 
 
 @pytest.fixture(scope="module")
 def parscn(pairs: pd.DataFrame, types: list[Labels]) -> Description:
-    columns = Columns("Counter_Narrative", "Hate_Speech", "Target_Group")
+    columns = TextColumns("Counter_Narrative", "Hate_Speech", "Target_Group")
     return describe(
         pairs,
         columns,
         lines=list(pairs[LINE]),
         labels=[TextLabels("Counter_Type", types, TYPES.labels)],
-        limits=Limits(under=50),
+        limits=WordLimits(under=50),
     )
 
 
@@ -77,17 +77,17 @@ def crowdcounter(released: CrowdCounter) -> Description:
     labels = types_of(released.answers) + [()] * len(released.unanswered)
     return describe(
         frame,
-        Columns("cn", "hs", writer="by"),
+        TextColumns("cn", "hs", writer="by"),
         lines=list(frame[LINE]),
         labels=[TextLabels("types", labels)],
-        limits=Limits(more_than=5),
+        limits=WordLimits(more_than=5),
     )
 
 
 def values(found: Description) -> dict[tuple[str, str], str]:
     """Each figure as it would be printed."""
     return {
-        (one.figure, one.of): str(one.value) if isinstance(one.value, int) else str(half_up(one.value))
+        (one.figure, one.of): str(one.value) if isinstance(one.value, int) else str(round_half_up(one.value))
         for one in found.figures
         if one.value is not None
     }
@@ -280,7 +280,7 @@ def test_100_seeds_split_crowdcounter_at_2147_and_1288_ten_times_nearer(released
     groups = pd.factorize(released.answers["hs"])[0].astype(np.int64)
     distances = []
     for seed in range(100):
-        found = stratify(groups, has, shares_of([0.625]), seed)
+        found = stratify(groups, has, complete_shares([0.625]), seed)
         assert found.sizes.tolist() == [2147, 1288]
         assert len(set(zip(groups.tolist(), found.side.tolist(), strict=True))) == 1272
         distances.append(label_distance(found.counts, found.sizes) or np.inf)

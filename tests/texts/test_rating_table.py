@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.texts.rating_table import Rated, read_population, read_rated
+from fcpair.texts.rating_table import RatedTexts, read_population, read_rated_texts
 
 NAN = float("nan")
 
@@ -20,9 +20,9 @@ def table(*rows: tuple[str, ...], columns: str = "id score rating who type") -> 
     return frame.assign(line=range(2, len(rows) + 2))
 
 
-def read(*rows: tuple[str, ...], **more: Any) -> Rated:
+def read(*rows: tuple[str, ...], **more: Any) -> RatedTexts:
     named = {"text": "id", "rater": "who", "by": "type", **more}
-    return read_rated(table(*rows), "t.csv", "score", "rating", **named)
+    return read_rated_texts(table(*rows), "t.csv", "score", "rating", **named)
 
 
 def refused(*rows: tuple[str, ...], **more: Any) -> list[str]:
@@ -47,7 +47,7 @@ def test_a_text_has_its_measure_once_and_a_rating_from_each_rater() -> None:
     assert found.raters == ("ana", "ben")
     np.testing.assert_array_equal(found.ratings, [[4, 4.5], [NAN, 2], [NAN, NAN]])
     assert found.kind == ("facts", "humour", "facts")
-    assert found.rated.measure.tolist() == [0.5, 0.25]
+    assert found.rated_texts.measure.tolist() == [0.5, 0.25]
 
 
 def test_without_text_and_rater_each_row_is_a_text_and_one_person_rated_all() -> None:

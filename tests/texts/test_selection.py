@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.texts.selection import Condition, meeting, read_condition, sampled
+from fcpair.texts.selection import Condition, filter_rows, read_condition, sample_rows
 
 FRAME = pd.DataFrame(
     {"kind": ["facts", "humour ", "facts; humour", '["facts", "humour"]', ""], "at": list("abcde")}, dtype=object
@@ -14,7 +14,7 @@ FRAME = pd.DataFrame(
 
 
 def met(*conditions: str) -> str:
-    return "".join(meeting(FRAME, [read_condition(one) for one in conditions], range(2, 7), "t.csv")["at"])
+    return "".join(filter_rows(FRAME, [read_condition(one) for one in conditions], range(2, 7), "t.csv")["at"])
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def test_what_is_no_condition_is_refused(condition: str, message: str) -> None:
 def test_a_cell_that_cannot_be_read_is_found_with_its_line() -> None:
     frame = pd.DataFrame({"kind": ["facts", "[facts"]}, dtype=object)
     with pytest.raises(InputError, match=r"t\.csv:3: `\[facts` is no JSON list"):
-        meeting(frame, [read_condition("kind has facts")], [2, 3], "t.csv")
+        filter_rows(frame, [read_condition("kind has facts")], [2, 3], "t.csv")
 
 
 def test_drawn_lines_stay_in_order_are_distinct_and_follow_the_seed() -> None:
     frame = pd.DataFrame({"at": range(100)})
-    one, again, other = (list(sampled(frame, 30, seed, "t.csv")["at"]) for seed in (1, 1, 2))
+    one, again, other = (list(sample_rows(frame, 30, seed, "t.csv")["at"]) for seed in (1, 1, 2))
     assert one == again == sorted(set(one)) != other
     assert len(one) == 30
-    assert list(sampled(frame, 100, 3, "t.csv")["at"]) == list(range(100))
+    assert list(sample_rows(frame, 100, 3, "t.csv")["at"]) == list(range(100))
 
 
 def test_more_lines_than_there_are_cannot_be_drawn() -> None:
     with pytest.raises(InputError, match="101 lines cannot be drawn of 100"):
-        sampled(pd.DataFrame({"at": range(100)}), 101, 0, "t.csv")
+        sample_rows(pd.DataFrame({"at": range(100)}), 101, 0, "t.csv")

@@ -5,38 +5,38 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fcpair.texts.selection_check import picked_by_extremes
+from fcpair.texts.selection_check import check_selection
 
 ENDS = [*range(10), *range(90, 100)]
 
 
 def test_the_ends_of_a_population_are_a_warning() -> None:
     """0 of 20 in the middle half, 50 of 100: 0.5^20."""
-    found = picked_by_extremes(np.array(ENDS, float), np.arange(100.0))
+    found = check_selection(np.array(ENDS, float), np.arange(100.0))
     assert found.test == "population"
     assert found.value == pytest.approx(0.5**20)
     assert found.warning is not None
 
 
 def test_texts_of_one_end_are_none() -> None:
-    assert picked_by_extremes(np.arange(20.0), np.arange(100.0)).warning is None
+    assert check_selection(np.arange(20.0), np.arange(100.0)).warning is None
 
 
 def test_texts_of_the_whole_population_are_none() -> None:
-    assert picked_by_extremes(np.arange(0.0, 100, 5), np.arange(100.0)).warning is None
+    assert check_selection(np.arange(0.0, 100, 5), np.arange(100.0)).warning is None
 
 
 def test_ties_in_a_population_count_with_its_middle() -> None:
     """60 of 100 are 0, the first quartile is 0 too: the middle half holds 80, and 16 of 20 texts."""
     population = np.array([-1.0] * 20 + [0.0] * 60 + [1.0] * 20)
-    found = picked_by_extremes(np.array([-1.0, -1.0, *[0.0] * 16, 1.0, 1.0]), population)
+    found = check_selection(np.array([-1.0, -1.0, *[0.0] * 16, 1.0, 1.0]), population)
     assert found.value is not None
     assert found.value > 0.3
     assert found.warning is None
 
 
 def test_an_empty_middle_is_a_warning_that_names_it() -> None:
-    found = picked_by_extremes(np.array(ENDS, float))
+    found = check_selection(np.array(ENDS, float))
     assert found.test == "gap"
     assert found.value == pytest.approx(81 / 99)
     assert "none is between 9 and 90, 82 % of its range" in (found.warning or "")
@@ -44,18 +44,18 @@ def test_an_empty_middle_is_a_warning_that_names_it() -> None:
 
 def test_the_limit_of_a_gap_is_that_of_uniform_spacings() -> None:
     """20 texts: 11 gaps with 5 on either side; 1 - (0.01 / 11)^(1 / 18)."""
-    found = picked_by_extremes(np.arange(20.0))
+    found = check_selection(np.arange(20.0))
     assert found.limit == pytest.approx(1 - (0.01 / 11) ** (1 / 18))
     assert found.warning is None
 
 
 def test_the_gap_of_an_outlier_is_none() -> None:
-    assert picked_by_extremes(np.array([*range(19), 500.0])).warning is None
+    assert check_selection(np.array([*range(19), 500.0])).warning is None
 
 
 @pytest.mark.parametrize("measure", [[0.0] * 10 + [1.0] * 10, [1.0, 2.0, 3.0] * 2, [5.0] * 20, [0.0, 0.1, 1.0] * 7])
 def test_classes_and_few_texts_are_not_tested(measure: list[float]) -> None:
-    assert picked_by_extremes(np.array(measure)).test is None
+    assert check_selection(np.array(measure)).test is None
 
 
 @pytest.mark.parametrize("draw", ["uniform", "normal"])
@@ -65,6 +65,6 @@ def test_texts_taken_at_random_are_seldom_warned_about(draw: str, n: int) -> Non
     rng = np.random.default_rng(6)
     samples = getattr(rng, draw)(size=(1000, n))
     population = getattr(rng, draw)(size=500)
-    assert sum(picked_by_extremes(one).warning is not None for one in samples) <= 15
+    assert sum(check_selection(one).warning is not None for one in samples) <= 15
     taken = (rng.choice(population, n, replace=False) for _ in range(1000))
-    assert sum(picked_by_extremes(one, population).warning is not None for one in taken) <= 2
+    assert sum(check_selection(one, population).warning is not None for one in taken) <= 2

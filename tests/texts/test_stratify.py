@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.texts.stratify import Split, label_distance, shares_of, sizes_of, stratify
+from fcpair.texts.stratify import Split, complete_shares, label_distance, sizes_of, stratify
 
 SHARES = st.lists(st.integers(1, 9), min_size=2, max_size=4).map(
     lambda parts: tuple(Fraction(part, sum(parts)) for part in parts)
@@ -55,7 +55,7 @@ def test_labels_of_single_lines_are_halved_as_whole_numbers_can_be(seed: int) ->
 
 
 def test_the_same_seed_gives_the_same_split_and_another_one_another() -> None:
-    shares = shares_of([0.5])
+    shares = complete_shares([0.5])
     groups, labels = table(1, 60)
     sides = [stratify(groups, labels, shares, seed).side.tolist() for seed in (3, 3, 4)]
     assert sides[0] == sides[1] != sides[2]
@@ -70,8 +70,8 @@ def test_groups_larger_than_a_side_leave_it_with_the_smallest(shares: tuple[Frac
 
 
 def test_sizes_add_up_and_the_largest_remainders_get_the_rest() -> None:
-    assert sizes_of(3435, shares_of([0.625])).tolist() == [2147, 1288]
-    assert sizes_of(10, shares_of([0.34, 0.33, 0.33])).tolist() == [4, 3, 3]
+    assert sizes_of(3435, complete_shares([0.625])).tolist() == [2147, 1288]
+    assert sizes_of(10, complete_shares([0.34, 0.33, 0.33])).tolist() == [4, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -79,23 +79,23 @@ def test_sizes_add_up_and_the_largest_remainders_get_the_rest() -> None:
     [([0.625], ["5/8", "3/8"]), ([0.6, 0.2], ["3/5", "1/5", "1/5"]), ([0.1, 0.2, 0.7], ["1/10", "1/5", "7/10"])],
 )
 def test_the_last_side_gets_what_the_shares_leave(given_: list[float], shares: list[str]) -> None:
-    assert shares_of(given_) == tuple(map(Fraction, shares))
+    assert complete_shares(given_) == tuple(map(Fraction, shares))
 
 
 @pytest.mark.parametrize("given_", [[], [0], [1], [-0.5], [0.7, 0.4], [float("nan")], [float("inf")]])
 def test_shares_that_cannot_be_are_refused(given_: list[float]) -> None:
     with pytest.raises(InputError, match="expected numbers above 0"):
-        shares_of(given_)
+        complete_shares(given_)
 
 
 def test_fewer_groups_than_sides_are_refused() -> None:
     with pytest.raises(InputError, match="1 groups cannot be split into 2 sides"):
-        stratify(np.zeros(5, np.int64), np.ones((5, 1), np.bool_), shares_of([0.5]), 0)
+        stratify(np.zeros(5, np.int64), np.ones((5, 1), np.bool_), complete_shares([0.5]), 0)
 
 
 def test_a_share_of_no_line_is_refused() -> None:
     with pytest.raises(InputError, match="comes to less than one"):
-        stratify(np.arange(4), np.ones((4, 1), np.bool_), shares_of([0.01]), 0)
+        stratify(np.arange(4), np.ones((4, 1), np.bool_), complete_shares([0.01]), 0)
 
 
 # -- the label distance

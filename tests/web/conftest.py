@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from fcpair.params import LISTENS_AT, Annotate
+from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.app import create_app
@@ -34,7 +34,7 @@ def add_everybody(study: Study) -> None:
 class Site:
     """The app of a study, and its visitors. Of each role somebody takes part, and has consented: EVERYBODY."""
 
-    def __init__(self, study: Study, annotate: Annotate, url: str = LISTENS_AT) -> None:
+    def __init__(self, study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) -> None:
         self.study = study
         self.app = create_app(study, annotate, url)
         self.tokens: dict[str, str] = {}

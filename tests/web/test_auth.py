@@ -113,22 +113,22 @@ def visitor(key: str = "k") -> Visitor:
 
 def test_a_session_is_read_only_with_the_secret_that_made_it() -> None:
     sessions = Sessions("one")
-    value = sessions.begin(visitor())
-    read = sessions.read(value)
+    value = sessions.make_cookie(visitor())
+    read = sessions.parse_cookie(value)
     assert read is not None
-    assert sessions.belongs(read, visitor())
-    assert not sessions.belongs(read, visitor("another"))
-    assert Sessions("two").read(value) is None
-    assert sessions.read(f"x{value[1:]}") is None
-    assert sessions.read("") is None
+    assert sessions.matches(read, visitor())
+    assert not sessions.matches(read, visitor("another"))
+    assert Sessions("two").parse_cookie(value) is None
+    assert sessions.parse_cookie(f"x{value[1:]}") is None
+    assert sessions.parse_cookie("") is None
 
 
 def test_a_session_lasts_thirty_days(monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = Sessions("one")
-    value = sessions.begin(visitor())
+    value = sessions.make_cookie(visitor())
     assert auth.MAX_AGE_S == 30 * 24 * 3600
     monkeypatch.setattr(auth, "MAX_AGE_S", -1)
-    assert sessions.read(value) is None
+    assert sessions.parse_cookie(value) is None
 
 
 def test_two_studies_on_one_machine_have_cookies_of_their_own() -> None:

@@ -115,7 +115,7 @@ def forged(path: Path, name: str, cookie: str) -> dict[str, str]:
     study.close()
     assert visitor is not None
     assert visitor.key == key
-    return {cookie: Sessions(secret).begin(visitor)}
+    return {cookie: Sessions(secret).make_cookie(visitor)}
 
 
 def test_a_copy_of_the_study_acts_as_anybody_until_the_secret_is_renewed(site: Site, tmp_path: Path) -> None:

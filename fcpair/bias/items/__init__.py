@@ -1,9 +1,9 @@
 """Templates of questions about two groups, and the items that they are expanded into."""
 
 from fcpair.bias.items.expand import LETTERS, Items, expand, first_versions, n_items, n_templates
-from fcpair.bias.items.item_options import coinciding
+from fcpair.bias.items.item_options import coinciding_options
 from fcpair.bias.items.template import Blank, Option, Template, Text
-from fcpair.bias.items.template_texts import as_text, filled_once
+from fcpair.bias.items.template_texts import first_filling, review_text
 
 __all__ = [
     "LETTERS",
@@ -12,11 +12,11 @@ __all__ = [
     "Option",
     "Template",
     "Text",
-    "as_text",
-    "coinciding",
+    "coinciding_options",
     "expand",
-    "filled_once",
+    "first_filling",
     "first_versions",
     "n_items",
     "n_templates",
+    "review_text",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fcpair.bias.items.item_options import coinciding
+from fcpair.bias.items.item_options import coinciding_options
 from fcpair.bias.items.template import Blank, Template, Text
 from fcpair.errors import Finding, reject
 
@@ -37,7 +37,7 @@ COLUMNS = (
 LIMIT = 100_000  # items of one template
 LETTERS = "ABC"  # by which options are named where an item is asked
 N_OPTIONS = 3
-_SAME = {"template": "id", "version": "version", "category": "category", "statement": "statement"}
+_TEMPLATE_COLUMNS = {"template": "id", "version": "version", "category": "category", "statement": "statement"}
 
 Strings = NDArray[np.object_]
 Ints = NDArray[np.int64]
@@ -92,33 +92,33 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     Raises:
         InputError: all templates that would make more items than `limit`; none is made then.
     """
-    reject(place, list(_too_many(templates, place, limit)))
+    reject(place, list(_oversized(templates, place, limit)))
     rng = np.random.default_rng(seed)
-    made = [_expanded(one, rng) for one in templates]
-    frame = pd.DataFrame({name: np.concatenate([one[name] for one in made]) for name in COLUMNS})
-    return Items(frame, tuple(coinciding(templates, place)))
+    columns_by_template = [_expand_template(one, rng) for one in templates]
+    frame = pd.DataFrame({name: np.concatenate([one[name] for one in columns_by_template]) for name in COLUMNS})
+    return Items(frame, tuple(coinciding_options(templates, place)))
 
 
-def _too_many(templates: Sequence[Template], place: str, limit: int) -> Iterator[Finding]:
-    for one in templates:
-        if (n := n_items(one)) > limit:
-            called = " ".join(filter(None, (f"`{one.id}`", one.version)))
+def _oversized(templates: Sequence[Template], place: str, limit: int) -> Iterator[Finding]:
+    for template in templates:
+        if (n := n_items(template)) > limit:
+            name = " ".join(filter(None, (f"`{template.id}`", template.version)))
             yield Finding(
                 place,
-                one.line,
-                f"template {called} makes {n:,} items, of one template at most {limit:,} are made; give its slots "
+                template.line,
+                f"template {name} makes {n:,} items, of one template at most {limit:,} are made; give its slots "
                 "fewer fillers, or `fcpair items expand` a higher `--limit`",
             )
 
 
-def _expanded(template: Template, rng: np.random.Generator) -> dict[str, Strings | Ints]:
+def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, Strings | Ints]:
     """The columns of a template's items."""
     sizes = [len(fillers) for fillers in template.fillers.values()]
     n = template.n_fillings
-    numbers = _numbers(sizes, n)
+    numbers = _filler_numbers(sizes, n)
     at = dict(zip(template.fillers, numbers, strict=True))
-    filled = {name: _filled(text, at, n) for name, text in template.written.items()}
-    clear = _spaced(filled["ambiguous"] + " " + filled["disambiguating"])
+    filled = {name: _fill_text(text, at, n) for name, text in template.all_texts.items()}
+    clear = _single_spaced(filled["ambiguous"] + " " + filled["disambiguating"])
     unknown = np.array(template.unknown, dtype=object)[np.arange(n) % len(template.unknown)]
     places = rng.permuted(np.tile(np.arange(N_OPTIONS), (n, 1)), axis=1)  # of the culprit, the other and unknown
     options = np.empty((n, N_OPTIONS), dtype=object)
@@ -132,53 +132,55 @@ def _expanded(template: Template, rng: np.random.Generator) -> dict[str, Strings
         "label": [not_known, not_known, culprit, other],
         "target": [culprit if template.target is template.culprit else other] * PER_FILLING,
         "unknown": [not_known] * PER_FILLING,
-        "fillers": [_told(template, numbers, n)] * PER_FILLING,
+        "fillers": [_filler_texts(template, numbers, n)] * PER_FILLING,
         **{f"option_{i}": [options[:, i]] * PER_FILLING for i in range(N_OPTIONS)},
     }
     alternating = {name: np.stack(four, axis=1).ravel() for name, four in columns.items()}
     of_four = np.tile(np.array(FOUR, dtype=object), (n, 1))
-    same = {name: np.full(PER_FILLING * n, getattr(template, of), dtype=object) for name, of in _SAME.items()}
-    alternating["item"] = _asked(alternating)
+    same = {
+        name: np.full(PER_FILLING * n, getattr(template, of), dtype=object) for name, of in _TEMPLATE_COLUMNS.items()
+    }
+    alternating["item"] = _question_texts(alternating)
     return {**alternating, **same, "context_condition": of_four[:, 0], "question_polarity": of_four[:, 1]}
 
 
-def _numbers(sizes: Sequence[int], n: int) -> Ints:
+def _filler_numbers(sizes: Sequence[int], n: int) -> Ints:
     """Which filler each slot has in each filling, `(n_slots, n)`; the last changes first."""
     each = np.array([prod(sizes[at + 1 :]) for at in range(len(sizes))], np.int64)[:, None]
     return np.asarray(np.arange(n) // each % np.array(sizes, np.int64)[:, None])
 
 
-def _asked(columns: Mapping[str, NDArray[Any]]) -> Strings:
+def _question_texts(columns: Mapping[str, NDArray[Any]]) -> Strings:
     """Context and question, and the options on lines of their own, each behind its letter."""
-    told: Strings = columns["context"].astype(object) + "\n" + columns["question"].astype(object)
+    questions: Strings = columns["context"].astype(object) + "\n" + columns["question"].astype(object)
     for i, letter in enumerate(LETTERS):
-        told = told + f"\n{letter}. " + columns[f"option_{i}"].astype(object)
-    return told
+        questions = questions + f"\n{letter}. " + columns[f"option_{i}"].astype(object)
+    return questions
 
 
-def _filled(text: Text, at: dict[str, Ints], n: int) -> Strings:
+def _fill_text(text: Text, at: dict[str, Ints], n: int) -> Strings:
     """The text in each filling, `(n,)`."""
-    found: Strings = np.full(n, "", dtype=object)
+    filled: Strings = np.full(n, "", dtype=object)
     for part in text:
-        found = found + (np.array(part.forms, dtype=object)[at[part.slot]] if isinstance(part, Blank) else part)
-    return _spaced(found)
+        filled = filled + (np.array(part.forms, dtype=object)[at[part.slot]] if isinstance(part, Blank) else part)
+    return _single_spaced(filled)
 
 
-def _spaced(texts: Strings) -> Strings:
+def _single_spaced(texts: Strings) -> Strings:
     """The texts with single spaces."""
     return np.array([" ".join(text.split()) for text in texts], dtype=object)
 
 
 def _ids(template: Template, numbers: Ints, n: int) -> Strings:
     """What is the same in the ids of a filling's items, `(n,)`."""
-    found: Strings = np.full(n, "-".join(filter(None, (template.id, template.version))), dtype=object)
+    ids: Strings = np.full(n, "-".join(filter(None, (template.id, template.version))), dtype=object)
     for row in numbers:
-        found = found + "-" + (row + 1).astype(str).astype(object)
-    return found
+        ids = ids + "-" + (row + 1).astype(str).astype(object)
+    return ids
 
 
-def _told(template: Template, numbers: Ints, n: int) -> Strings:
-    found: Strings = np.full(n, "", dtype=object)
+def _filler_texts(template: Template, numbers: Ints, n: int) -> Strings:
+    texts: Strings = np.full(n, "", dtype=object)
     for i, ((slot, fillers), row) in enumerate(zip(template.fillers.items(), numbers, strict=True)):
-        found = found + ("; " * bool(i) + f"{slot}=") + np.array(fillers, dtype=object)[row]
-    return found
+        texts = texts + ("; " * bool(i) + f"{slot}=") + np.array(fillers, dtype=object)[row]
+    return texts

@@ -12,7 +12,7 @@ Chosen = dict[str, int]
 """By slot, the number of the filler that is put there."""
 
 
-def coinciding(templates: Iterable[Template], place: str) -> Iterator[Finding]:
+def coinciding_options(templates: Iterable[Template], place: str) -> Iterator[Finding]:
     """A finding for each template two of whose options read the same with some fillers, but for capitals and spaces.
 
     Only the slots of the options are filled, and no items are made. Of what says that it cannot be known, every text is
@@ -22,27 +22,27 @@ def coinciding(templates: Iterable[Template], place: str) -> Iterator[Finding]:
         templates: ones that have no `faults`.
         place: what findings call their file.
     """
-    for one in templates:
-        if (chosen := _alike(one)) is not None:
-            fillers = "; ".join(f"{slot}={one.fillers[slot][at]}" for slot, at in chosen.items())
+    for template in templates:
+        if (chosen := _find_alike(template)) is not None:
+            fillers = "; ".join(f"{slot}={template.fillers[slot][at]}" for slot, at in chosen.items())
             example = f", for instance with {fillers}" if fillers else ""
-            yield Finding(place, one.line, f"options coincide{example}")
+            yield Finding(place, template.line, f"options coincide{example}")
 
 
-def _alike(template: Template) -> Chosen | None:
+def _find_alike(template: Template) -> Chosen | None:
     """The first fillers with which two options read the same; None where they never do."""
-    unknown = set(map(_folded, template.unknown))
+    unknown = set(map(_fold, template.unknown))
     culprit, other = template.culprit.text, template.other.text
     shared = [slot for slot in _slots(culprit) if slot in _slots(other)]
-    seen: dict[tuple[str, ...], Chosen] = {}
-    for told, chosen in _readings(culprit, template):
-        if told in unknown:
+    chosen_by_key: dict[tuple[str, ...], Chosen] = {}
+    for reading, chosen in _readings(culprit, template):
+        if reading in unknown:
             return chosen
-        seen.setdefault(_key(told, chosen, shared), chosen)
-    for told, chosen in _readings(other, template):
-        if told in unknown:
+        chosen_by_key.setdefault(_key(reading, chosen, shared), chosen)
+    for reading, chosen in _readings(other, template):
+        if reading in unknown:
             return chosen
-        if (same := seen.get(_key(told, chosen, shared))) is not None:
+        if (same := chosen_by_key.get(_key(reading, chosen, shared))) is not None:
             return {**same, **chosen}
     return None
 
@@ -53,7 +53,7 @@ def _readings(text: Text, template: Template) -> Iterator[tuple[str, Chosen]]:
     for numbers in product(*(range(len(template.fillers[slot])) for slot in slots)):
         chosen = dict(zip(slots, numbers, strict=True))
         yield (
-            _folded("".join(part.forms[chosen[part.slot]] if isinstance(part, Blank) else part for part in text)),
+            _fold("".join(part.forms[chosen[part.slot]] if isinstance(part, Blank) else part for part in text)),
             chosen,
         )
 
@@ -62,10 +62,10 @@ def _slots(text: Text) -> list[str]:
     return list(dict.fromkeys(part.slot for part in text if isinstance(part, Blank)))
 
 
-def _key(told: str, chosen: Chosen, shared: Sequence[str]) -> tuple[str, ...]:
+def _key(reading: str, chosen: Chosen, shared: Sequence[str]) -> tuple[str, ...]:
     """What two readings have in common that are the same while the slots of both are filled the same."""
-    return (told, *(str(chosen[slot]) for slot in shared))
+    return (reading, *(str(chosen[slot]) for slot in shared))
 
 
-def _folded(told: str) -> str:
-    return " ".join(told.split()).casefold()
+def _fold(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -79,16 +79,16 @@ class Template:
         return hit[0] if len(hit) == 1 else None
 
     @property
-    def written(self) -> dict[str, Text]:
+    def all_texts(self) -> dict[str, Text]:
         """All its texts by what they are, those of the options too."""
         return {**self.texts, "culprit": self.culprit.text, "other": self.other.text}
 
 
-def faults(template: Template) -> Iterator[str]:
+def template_faults(template: Template) -> Iterator[str]:
     """What is wrong with a template, so that no items, or items without a meaning, would be made of it."""
     listed = list(template.fillers)
     declared = ", ".join(listed[:SHOWN]) + ", ..." * (len(listed) > SHOWN) or "none"
-    for name, text in template.written.items():
+    for name, text in template.all_texts.items():
         for blank in _blanks(text):
             fillers = template.fillers.get(blank.slot)
             if fillers is None:
@@ -96,9 +96,9 @@ def faults(template: Template) -> Iterator[str]:
             elif len(blank.forms) != len(fillers):
                 yield f"{name}: slot `{blank.slot}` has {len(blank.forms)} forms for {len(fillers)} fillers"
     yield from (f"slot `{slot}` has no fillers" for slot, fillers in template.fillers.items() if not fillers)
-    used = {blank.slot for text in template.written.values() for blank in _blanks(text)}
+    used = {blank.slot for text in template.all_texts.values() for blank in _blanks(text)}
     yield from (f"slot `{slot}` is declared and not used" for slot in template.fillers if slot not in used)
-    yield from (f"{name} is empty" for name, text in template.written.items() if not any(text))
+    yield from (f"{name} is empty" for name, text in template.all_texts.items() if not any(text))
     if not template.unknown:
         yield "there is no option for what cannot be known"
     if template.target is None:

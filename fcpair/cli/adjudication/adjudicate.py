@@ -9,8 +9,8 @@ import click
 
 from fcpair.cli.adjudication.dialogue import Dialogue, check_terminal
 from fcpair.cli.options import supersede_option, with_grid
-from fcpair.cli.output import counted, done, say
-from fcpair.cli.terminal import show, tell
+from fcpair.cli.output import format_counts, print_message, print_run
+from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.errors import SettingError
 from fcpair.params import Adjudicate, Policy, Ties
 
@@ -40,7 +40,7 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 @supersede_option
 @click.option("--by", default="adjudicator", show_default=True, help="The pseudonym of the person who decides.")
 @with_grid
-def adjudicate(grid: Grid, **given: Any) -> None:
+def adjudicate(grid: Grid, **arguments: Any) -> None:
     """Turn each pair's labels into one.
 
     Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it, and `--sheet
@@ -55,30 +55,32 @@ def adjudicate(grid: Grid, **given: Any) -> None:
       fcpair adjudicate --import decisions.csv
       fcpair adjudicate --sheet conflicts.xlsx --by ana
     """
-    said = [flag for flag, name in (("--policy", "policy"), ("--import", "path"), ("--sheet", "sheet")) if given[name]]
-    if len(said) > 1:
-        raise click.UsageError(f"give either {' or '.join(said)}, not both")
-    if given["sheet"]:
-        show(f"{given['sheet']}: {grid.write_conflicts(given['sheet'], by=given['by']):,} pairs")
+    given_flags = [
+        flag for flag, name in (("--policy", "policy"), ("--import", "path"), ("--sheet", "sheet")) if arguments[name]
+    ]
+    if len(given_flags) > 1:
+        raise click.UsageError(f"give either {' or '.join(given_flags)}, not both")
+    if arguments["sheet"]:
+        print_raw(f"{arguments['sheet']}: {grid.write_conflicts(arguments['sheet'], by=arguments['by']):,} pairs")
         return
-    held = _held(grid, anew=bool(given["policy"]))
-    policy = {name: given[name] for name in ("policy", "ties") if given[name]}
-    options = grid.by_recipe(Adjudicate, **policy) if given["policy"] else held or grid.own(Adjudicate)
-    if given["dry_run"]:
-        _compare(grid, options)
-    elif given["path"]:
-        done(grid.import_outcomes(given["path"], supersede=given["supersede"]), given["path"])
-    elif given["policy"]:
-        _apply(grid, options, held)
+    current = _current_policy(grid, anew=bool(arguments["policy"]))
+    policy = {name: arguments[name] for name in ("policy", "ties") if arguments[name]}
+    options = grid.by_recipe(Adjudicate, **policy) if arguments["policy"] else current or grid.own(Adjudicate)
+    if arguments["dry_run"]:
+        _compare_policy(grid, options)
+    elif arguments["path"]:
+        print_run(grid.import_outcomes(arguments["path"], supersede=arguments["supersede"]), arguments["path"])
+    elif arguments["policy"]:
+        _apply_policy(grid, options, current)
     else:
         check_terminal()
-        grid.agenda(given["by"])  # says who cannot decide, before anything is written
-        if held is None:
-            done(grid.adjudicate(options))
-        Dialogue(grid, given["by"]).hold()
+        grid.agenda(arguments["by"])  # says who cannot decide, before anything is written
+        if current is None:
+            print_run(grid.adjudicate(options))
+        Dialogue(grid, arguments["by"]).hold()
 
 
-def _held(grid: Grid, *, anew: bool) -> Adjudicate | None:
+def _current_policy(grid: Grid, *, anew: bool) -> Adjudicate | None:
     """The policy that holds; None where it cannot be used and another one is set `anew`."""
     try:
         return grid.policy
@@ -88,22 +90,24 @@ def _held(grid: Grid, *, anew: bool) -> Adjudicate | None:
         raise
 
 
-def _apply(grid: Grid, options: Adjudicate, held: Adjudicate | None) -> None:
+def _apply_policy(grid: Grid, options: Adjudicate, previous: Adjudicate | None) -> None:
     """Decide by a policy; say what that discards, and how to take it back."""
     discards = grid.adjudicate_dry_run(options).discards
-    done(grid.adjudicate(options))
+    print_run(grid.adjudicate(options))
     if discards:
-        back = (held or Adjudicate()).command
-        were = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
-        say(f"{were} discarded; `{back}` takes that back")
+        back = (previous or Adjudicate()).command
+        discarded = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
+        print_message(f"{discarded} discarded; `{back}` takes that back")
 
 
-def _compare(grid: Grid, options: Adjudicate) -> None:
+def _compare_policy(grid: Grid, options: Adjudicate) -> None:
     result = grid.adjudicate_dry_run(options)
-    tell(f"would be: {counted(result.counts)}")
-    tell(f"{result.standing:,} decisions stand; {result.same:,} of {result.compared:,} compared are the same")
+    print_wrapped(f"would be: {format_counts(result.counts)}")
+    print_wrapped(
+        f"{result.standing:,} decisions stand; {result.n_same:,} of {result.compared:,} compared are the same"
+    )
     for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):
         if pairs:
-            say(f"{what}: pairs {', '.join(map(str, pairs[:20]))}{' ...' * (len(pairs) > 20)}")
+            print_message(f"{what}: pairs {', '.join(map(str, pairs[:20]))}{' ...' * (len(pairs) > 20)}")
     if result.different or result.reopened:
         raise SystemExit(1)

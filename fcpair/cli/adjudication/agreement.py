@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.figures import FIGURE_COLUMNS, figure_row, figure_table, footnotes, remarks
-from fcpair.cli.options import format_option, own_params, with_grid
-from fcpair.cli.output import Table, drawn_field, emit, say, working
+from fcpair.cli.options import effective_params, format_option, with_grid
+from fcpair.cli.output import Table, emit, print_message, sampled_field, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.params import Agree
 from fcpair.records import Figure
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-    from fcpair.stages.stats.agreement import Agreement, Block
+    from fcpair.stages.stats.agreement import Agreement, AgreementBlock
     from fcpair.stages.stats.kappa import SubsetAgreement
 
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
@@ -25,7 +25,7 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 @click.command()
 @click.option("--round", "name", metavar="NAME", help="A round of the grid: figures for each part of its form.")
 @with_grid
-@own_params(Agree)
+@effective_params(Agree)
 @format_option
 def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     """Measure how far annotators agree.
@@ -44,22 +44,22 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
       fcpair agreement --format json
     """
     name = name or grid.round_of_blocks(options)
-    with working("measuring agreement"):
+    with status_spinner("measuring agreement"):
         blocks = grid.agreement(options, round=name) if name else ()
-        whole = None if name else grid.agreement(options)
+        measured = None if name else grid.agreement(options)
     simulated, sampled = grid.simulated, grid.sampled
-    data = whole.as_dict() if whole else {"round": name, "blocks": [one.as_dict() for one in blocks]}
-    tables = _tables(whole) if whole else [table for one in blocks for table in _block_tables(one)]
-    rows = _rows(whole) if whole else [row for one in blocks for row in _block_rows(one)]
-    data |= {"simulated": simulated, **drawn_field(sampled)}
+    data = measured.as_dict() if measured else {"round": name, "blocks": [one.as_dict() for one in blocks]}
+    tables = _tables(measured) if measured else [table for one in blocks for table in _block_tables(one)]
+    rows = _rows(measured) if measured else [row for one in blocks for row in _block_rows(one)]
+    data |= {"simulated": simulated, **sampled_field(sampled)}
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
-    for caution in _cautions(whole, blocks) if form == "table" else ():
-        say(f"Warning: {caution}.")
+    for caution in _cautions(measured, blocks) if form == "table" else ():
+        print_message(f"Warning: {caution}.")
 
 
-def _cautions(whole: Agreement | None, blocks: Sequence[Block]) -> Iterator[str]:
+def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> Iterator[str]:
     """What to be careful with, and in which block."""
-    yield from whole.cautions if whole else ()
+    yield from measured.cautions if measured else ()
     for one in blocks:
         name = ": ".join(filter(None, [one.part, one.of]))
         yield from (f"{name}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
@@ -67,7 +67,7 @@ def _cautions(whole: Agreement | None, blocks: Sequence[Block]) -> Iterator[str]
 
 def _tables(measured: Agreement, heading: str = "") -> list[Table]:
     tables = [
-        figure_table(heading + _rests_on(measured), (*measured.pooled, *measured.summary)),
+        figure_table(heading + _describe_basis(measured), (*measured.pooled, *measured.summary)),
     ]
     tables.extend(
         Table(
@@ -76,12 +76,12 @@ def _tables(measured: Agreement, heading: str = "") -> list[Table]:
             [_subset_row(one) for one in subsets],
             footnotes({" and ".join(one.annotators): remarks(one.kappa) for one in subsets}),
         )
-        for on, subsets in _kinds_of_subsets(measured)
+        for on, subsets in _subsets_by_kind(measured)
     )
     return tables
 
 
-def _kinds_of_subsets(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAgreement, ...]]]:
+def _subsets_by_kind(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAgreement, ...]]]:
     """Every two annotators on the classes of the question, and, where there are any, on bins."""
     yield "", measured.subsets
     if measured.bins:
@@ -94,31 +94,31 @@ def _rows(measured: Agreement) -> list[dict[str, Cell]]:
     return [{**row, "cautions": "; ".join(measured.cautions)} for row in figures]
 
 
-def _block_tables(block: Block) -> list[Table]:
+def _block_tables(block: AgreementBlock) -> list[Table]:
     """The tables of a block, under its name; that of every two annotators only where there are two."""
     name = ": ".join(filter(None, [block.part, block.of]))
     if block.agreement:
         tables = _tables(block.agreement, f"{name}\n")
         return tables if block.agreement.subsets else tables[:1]
-    nothing = list(_none(block).values())
+    nothing = list(_undefined_row(block).values())
     return [Table(name, FIGURE_COLUMNS[:-1], [nothing[:-1]], [str(nothing[-1])])]
 
 
-def _block_rows(block: Block) -> list[dict[str, Cell]]:
-    rows = _rows(block.agreement) if block.agreement else [{**_none(block), "cautions": ""}]
+def _block_rows(block: AgreementBlock) -> list[dict[str, Cell]]:
+    rows = _rows(block.agreement) if block.agreement else [{**_undefined_row(block), "cautions": ""}]
     return [{"part": block.part, "of": block.of, **row} for row in rows]
 
 
-def _none(block: Block) -> dict[str, Cell]:
+def _undefined_row(block: AgreementBlock) -> dict[str, Cell]:
     return figure_row(Figure("agreement", None, 0, undefined=block.undefined))
 
 
-def _rests_on(measured: Agreement) -> str:
+def _describe_basis(measured: Agreement) -> str:
     options = measured.options
     return (
         f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
         f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.not_sure}\n"
-        f"{100 * options.level:g} % intervals for {measured.spoken_for}"
+        f"{100 * options.level:g} % intervals for {measured.interval_scope}"
     )
 
 

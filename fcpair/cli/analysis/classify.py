@@ -18,7 +18,7 @@ from fcpair.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fcpair.texts.classify import Classified
+    from fcpair.texts.classify import ClassificationFigures
 
 LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 
@@ -71,15 +71,15 @@ def classify(
       fcpair classify types.csv --truth type --predicted guessed --ignore sarcasm --group hs
       fcpair classify types.csv --truth type --model ./my-classifier --text reply
     """
-    from fcpair.files.tables.tabular import require
+    from fcpair.files.tables.tabular import require_columns
     from fcpair.texts.classify import classify as measured
-    from fcpair.texts.label_table import read_labelled
+    from fcpair.texts.label_table import read_label_table
 
-    require(texts.place, texts.frame.columns, [one for one in (*truth, predicted, text, by, group) if one])
+    require_columns(texts.place, texts.frame.columns, [item for item in (*truth, predicted, text, by, group) if item])
     frame, column = _with_predictions(texts.frame, predicted, model, text, threshold)
-    given = read_labelled(frame, texts.place, truth, column, labels, ignore)
-    found = measured(
-        given,
+    labelled = read_label_table(frame, texts.place, truth, column, labels, ignore)
+    results = measured(
+        labelled,
         frame[by].tolist() if by else None,
         frame[group].tolist() if group else None,
         resamples,
@@ -88,12 +88,14 @@ def classify(
     data: dict[str, Any] = {
         "place": texts.place,
         "part": texts.part,
-        "n_ignored": given.n_ignored,
+        "n_ignored": labelled.n_ignored,
         "simulated": texts.simulated,
     }
-    data |= {"classified": [one.as_dict() for one in found]}
-    tables = [table for one in found for table in _tables(one, by, given.n_ignored)]
-    emit(form, data=data, tables=tables, rows=[row for one in found for row in _rows(one)], simulated=texts.simulated)
+    data |= {"classified": [item.as_dict() for item in results]}
+    tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
+    emit(
+        form, data=data, tables=tables, rows=[row for item in results for row in _rows(item)], simulated=texts.simulated
+    )
 
 
 def _with_predictions(
@@ -110,41 +112,41 @@ def _with_predictions(
     column = f"labels of {model}"
     with progress("labelling", at_once=True) as advance:
         scored = score_labels(frame[text].tolist(), resolve(model), advance)
-    return frame.assign(**{column: [json.dumps(one) for one in scored.above(threshold)]}), column
+    return frame.assign(**{column: [json.dumps(one) for one in scored.labels_above(threshold)]}), column
 
 
-def _tables(found: Classified, by: str | None, n_ignored: int) -> list[Table]:
-    from fcpair.stages.stats.percentile_bootstrap import counted
+def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -> list[Table]:
+    from fcpair.stages.stats.percentile_bootstrap import plural
 
-    heading = f"{by}: {found.of or '(nothing)'}\n" if by and found.of is not None else ""
-    ignored = f", {counted(n_ignored, 'predicted label')} ignored" if n_ignored and found.of is None else ""
+    heading = f"{by}: {classified.of or '(nothing)'}\n" if by and classified.of is not None else ""
+    ignored = f", {plural(n_ignored, 'predicted label')} ignored" if n_ignored and classified.of is None else ""
     counts = (
-        f"Classified: {counted(found.n, 'row')}, {counted(len(found.labels), 'label')}{ignored}\n"
-        f"{counted(found.n_no_prediction, 'row')} without a prediction, {found.n_no_truth:,} without a true label, "
-        f"{found.n_empty:,} without both"
+        f"Classified: {plural(classified.n, 'row')}, {plural(len(classified.labels), 'label')}{ignored}\n"
+        f"{plural(classified.n_no_prediction, 'row')} without a prediction, {classified.n_no_truth:,} without a true label, "
+        f"{classified.n_empty:,} without both"
     )
     return [
-        figure_table(heading + counts, found.figures),
-        figure_table("scikit-learn's averages, with zero_division=nan", found.averages),
-        _label_table(found),
+        figure_table(heading + counts, classified.figures),
+        figure_table("scikit-learn's averages, with zero_division=nan", classified.averages),
+        _label_table(classified),
     ]
 
 
-def _label_table(found: Classified) -> Table:
+def _label_table(classified: ClassificationFigures) -> Table:
     rows: list[Sequence[Cell]] = [
-        (one.label, one.n_true, one.n_predicted, one.precision.value, one.recall.value, one.f1.value)
-        for one in found.per_label
+        (scores.label, scores.n_true, scores.n_predicted, scores.precision.value, scores.recall.value, scores.f1.value)
+        for scores in classified.per_label
     ]
     notes = [
-        f"{one.label}, {figure.name}: {remarks(figure)}"
-        for one in found.per_label
-        for figure in (one.precision, one.recall, one.f1)
+        f"{scores.label}, {figure.name}: {remarks(figure)}"
+        for scores in classified.per_label
+        for figure in (scores.precision, scores.recall, scores.f1)
         if figure.undefined
     ]
     return Table("Each label", LABEL_COLUMNS, rows, notes)
 
 
-def _rows(found: Classified) -> list[dict[str, Cell]]:
-    figures = [("", one) for one in (*found.figures, *found.averages)]
-    figures += [(one.label, figure) for one in found.per_label for figure in (one.precision, one.recall, one.f1)]
-    return [{"of": found.of, "label": label, **figure_row(figure)} for label, figure in figures]
+def _rows(classified: ClassificationFigures) -> list[dict[str, Cell]]:
+    figures = [("", one) for one in (*classified.figures, *classified.averages)]
+    figures += [(one.label, figure) for one in classified.per_label for figure in (one.precision, one.recall, one.f1)]
+    return [{"of": classified.of, "label": label, **figure_row(figure)} for label, figure in figures]

@@ -9,12 +9,12 @@ import click
 
 from fcpair.cli.figures import figure_row, figure_table
 from fcpair.cli.options import format_option, resamples_option
-from fcpair.cli.output import Table, emit, say
+from fcpair.cli.output import Table, emit, print_message
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
 
 if TYPE_CHECKING:
-    from fcpair.texts.correlate import Correlated
+    from fcpair.texts.correlate import CorrelationFigures
 
 
 @click.command()
@@ -56,31 +56,34 @@ def correlate(
       fcpair correlate rated.csv --measure bleurt --rating rating --by type --population all.csv
     """
     from fcpair.texts.correlate import correlate as correlations
-    from fcpair.texts.rating_table import read_population, read_rated
+    from fcpair.texts.rating_table import read_population, read_rated_texts
 
-    given = read_rated(texts.frame, texts.place, measure, rating, text=text, rater=rater, by=by)
-    known = read_population(population, measure, text, by, given.kind) if population else None
-    found = correlations(given, known, resamples, seed)
-    tables = [_table(one, measure, rating, by) for one in found]
+    rated = read_rated_texts(texts.frame, texts.place, measure, rating, text=text, rater=rater, by=by)
+    population_values = read_population(population, measure, text, by, rated.kind) if population else None
+    results = correlations(rated, population_values, resamples, seed)
+    tables = [_table(result, measure, rating, by) for result in results]
     data = {
         "place": texts.place,
         "part": texts.part,
         "simulated": texts.simulated,
-        "correlated": [one.as_dict() for one in found],
+        "correlated": [result.as_dict() for result in results],
     }
-    rows = [row for one in found for row in _rows(one)]
+    rows = [row for result in results for row in _rows(result)]
     emit(form, data=data, tables=tables, rows=rows, simulated=texts.simulated)
-    for one in found:
-        if one.picked.warning:
-            say(f"Warning: {'' if one.of is None else f'{by} {one.of}: '}{one.picked.warning}.")
+    for result in results:
+        if result.picked.warning:
+            print_message(f"Warning: {'' if result.of is None else f'{by} {result.of}: '}{result.picked.warning}.")
 
 
-def _table(found: Correlated, measure: str, rating: str, by: str | None) -> Table:
-    which = "" if found.of is None else f"{by}: {found.of or '(nothing)'}\n"
-    raters = f"{found.n_raters:,} rater{'s' * (found.n_raters != 1)}"
-    counts = f"{measure} and mean {rating}: {found.n:,} texts, {found.n_ratings:,} ratings by {raters}"
-    return figure_table(which + counts, found.figures)
+def _table(correlated: CorrelationFigures, measure: str, rating: str, by: str | None) -> Table:
+    heading = "" if correlated.of is None else f"{by}: {correlated.of or '(nothing)'}\n"
+    raters = f"{correlated.n_raters:,} rater{'s' * (correlated.n_raters != 1)}"
+    counts = f"{measure} and mean {rating}: {correlated.n:,} texts, {correlated.n_ratings:,} ratings by {raters}"
+    return figure_table(heading + counts, correlated.figures)
 
 
-def _rows(found: Correlated) -> list[dict[str, Cell]]:
-    return [{"of": found.of, **figure_row(figure), "warning": found.picked.warning} for figure in found.figures]
+def _rows(correlated: CorrelationFigures) -> list[dict[str, Cell]]:
+    return [
+        {"of": correlated.of, **figure_row(figure), "warning": correlated.picked.warning}
+        for figure in correlated.figures
+    ]

@@ -12,15 +12,15 @@ import click
 
 from fcpair.cli.aliases import LabelColumn, with_labels
 from fcpair.cli.options import format_option
-from fcpair.cli.output import Table, emit, say
+from fcpair.cli.output import Table, emit, print_message
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
-    from fcpair.texts.describe import Columns, Described, Description, Limits, Shared
+    from fcpair.texts.describe import DescribedFigure, Description, SharedRow, TextColumns, WordLimits
     from fcpair.texts.keywords import Keywords
-    from fcpair.texts.printed_figures import Checked
+    from fcpair.texts.printed_figures import PrintedCheck
 
 FOUND_SOMETHING = 1
 LONGEST_TEXT = 60
@@ -93,27 +93,27 @@ def describe(
       fcpair describe answers.csv --text cn --labels type --label Humour --write-aliases aliases.csv
       fcpair describe answers.csv --text cn --group target --check-printed table5.csv
     """
-    from fcpair.texts.describe import Columns, Limits
+    from fcpair.texts.describe import TextColumns, WordLimits
 
-    texts.check(*columns.values(), *(one.column for one in labels), by)
+    texts.check(*columns.values(), *(item.column for item in labels), by)
     if by and not labels:
         raise InputError("--by counts labels; name their column with --labels (who wrote the texts is --writer)")
     if write_aliases is not None:
         _write_aliases(texts, labels, write_aliases)
         return
-    named = Columns(**{name: column or "" for name, column in columns.items()})
-    found = _described(texts, named, labels, by, Limits(more_than, under), n_keywords)
-    for shared in found.shared:
-        say(f"Warning: {_in_several(shared, texts)}.")
+    column_names = TextColumns(**{name: column or "" for name, column in columns.items()})
+    description = _describe_texts(texts, column_names, labels, by, WordLimits(more_than, under), n_keywords)
+    for shared in description.shared:
+        print_message(f"Warning: {_describe_shared(shared, texts)}.")
     if check_printed is not None:
-        _check(check_printed, found, form, texts)
+        _check_printed(check_printed, description, form, texts)
         return
-    data = {"place": texts.place, "part": texts.part, **_as_dict(found), "simulated": texts.simulated}
-    rows = [one.as_dict() for one in found.figures]
+    data = {"place": texts.place, "part": texts.part, **_as_dict(description), "simulated": texts.simulated}
+    rows = [item.as_dict() for item in description.figures]
     emit(
         form,
         data=data,
-        tables=_tables(texts.title, found, by, [one.column for one in labels]),
+        tables=_tables(texts.title, description, by, [item.column for item in labels]),
         rows=rows,
         simulated=texts.simulated,
     )
@@ -127,19 +127,19 @@ def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) ->
     if not labels or not labels[0].aliases.is_declared:
         raise InputError("--write-aliases proposes labels; name the column with --labels, and each label with --label")
     cells = [cell for one in labels for cell in texts.frame[one.column]]
-    listed = labels[0].aliases.listed(cells)
-    write_table(pd.DataFrame(listed), path)
-    n_open = sum(bool(one["spelling"]) and not one["label"] for one in listed)
-    told = f"; {n_open:,} of them have no label near, fill it in" if n_open else ""
-    say(f"{path}: {len(listed):,} spellings{told}. Check each label, then use the file with --aliases.")
+    spellings = labels[0].aliases.list_spellings(cells)
+    write_table(pd.DataFrame(spellings), path)
+    n_open = sum(bool(one["spelling"]) and not one["label"] for one in spellings)
+    note = f"; {n_open:,} of them have no label near, fill it in" if n_open else ""
+    print_message(f"{path}: {len(spellings):,} spellings{note}. Check each label, then use the file with --aliases.")
 
 
-def _described(
+def _describe_texts(
     texts: Texts,
-    columns: Columns,
+    columns: TextColumns,
     labels: tuple[LabelColumn, ...],
     by: str | None,
-    limits: Limits,
+    limits: WordLimits,
     n_keywords: int,
 ) -> Description:
     """Describe the texts; labels are read, and must be right, where there is a text."""
@@ -151,48 +151,50 @@ def _described(
     has_text = texts.frame[columns.text].str.strip() != ""
     with_text = replace(texts, frame=texts.frame[has_text])
     without = [texts.frame[~has_text], *([] if texts.unanswered is None else [texts.unanswered])]
-    every = replace(texts, frame=pd.concat([with_text.frame, *without], ignore_index=True))
-    nothing: list[tuple[str, ...]] = [()] * (len(every.frame) - len(with_text.frame))
+    all_texts = replace(texts, frame=pd.concat([with_text.frame, *without], ignore_index=True))
+    nothing: list[tuple[str, ...]] = [()] * (len(all_texts.frame) - len(with_text.frame))
     return describe(
-        every.frame,
+        all_texts.frame,
         columns,
-        lines=every.lines,
+        lines=all_texts.lines,
         labels=[TextLabels(one.column, one.read(with_text) + nothing, one.aliases.labels) for one in labels],
-        groups=read_groups(list(every.frame[by]), every.lines, texts.place, NO_NAME) if by else None,
+        groups=read_groups(list(all_texts.frame[by]), all_texts.lines, texts.place, NO_NAME) if by else None,
         limits=limits,
         n_keywords=n_keywords,
     )
 
 
-def _in_several(shared: Shared, texts: Texts) -> str:
+def _describe_shared(shared: SharedRow, texts: Texts) -> str:
     lines = ", ".join(map(str, shared.lines))
     groups = ", ".join(shared.groups)
     return f"{texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}"
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= LONGEST_TEXT else f"{plain[: LONGEST_TEXT - 3]}..."
 
 
-def _as_dict(found: Description) -> dict[str, Any]:
+def _as_dict(description: Description) -> dict[str, Any]:
     return {
-        "figures": [one.as_dict() for one in found.figures],
-        "repeated": [asdict(one) for one in found.repeated],
-        "shared": [asdict(one) for one in found.shared],
-        "keywords": [asdict(one) for one in found.keywords],
+        "figures": [item.as_dict() for item in description.figures],
+        "repeated": [asdict(item) for item in description.repeated],
+        "shared": [asdict(item) for item in description.shared],
+        "keywords": [asdict(item) for item in description.keywords],
     }
 
 
-def _tables(title: str, found: Description, by: str | None, columns: Sequence[str]) -> list[Table]:
-    pairs = [(one.of, one.value, one.n) for one in found.per("labels")]
-    tables = [_whole(title, found)]
-    tables += [_measured(*one, found) for one in (("Groups", "group"), ("Sources", "source"), ("Labels", "label"))]
+def _tables(title: str, description: Description, by: str | None, columns: Sequence[str]) -> list[Table]:
+    pairs = [(item.of, item.value, item.n) for item in description.figures_per("labels")]
+    tables = [_summary_table(title, description)]
+    tables += [
+        _group_table(*item, description) for item in (("Groups", "group"), ("Sources", "source"), ("Labels", "label"))
+    ]
     tables += [Table("Pairs of labels on one text", ("labels", "texts", "of"), _cells(pairs))]
-    tables += _crossed(found, by, columns) if by else ()
-    repeated = [(one.n, _short(one.text)) for one in found.repeated]
+    tables += _cross_tables(description, by, columns) if by else ()
+    repeated = [(item.n, _shorten(item.text)) for item in description.repeated]
     tables += [Table("Texts that are repeated more than ten times", ("times", "text"), repeated)]
-    tables += [_keywords(found.keywords)]
+    tables += [_keyword_table(description.keywords)]
     return [table for table in tables if table.rows]
 
 
@@ -200,51 +202,55 @@ def _cells(rows: Iterable[tuple[str, Any, int]]) -> list[list[Cell]]:
     return [list(row) for row in rows]
 
 
-def _whole(place: str, found: Description) -> Table:
+def _summary_table(place: str, description: Description) -> Table:
     rows: list[list[Cell]] = []
-    for one in found.per("all"):
-        rows.append([one.figure, _number(one), one.n])
-        if one.over_groups is not None:
-            rows.append([f"{one.figure}, mean of group means", float(one.over_groups), one.n_groups])
-    notes = [f"{one.figure}: undefined, because there is {one.why}" for one in found.per("all") if one.why]
+    for figure in description.figures_per("all"):
+        rows.append([figure.figure, _figure_value(figure), figure.n])
+        if figure.over_groups is not None:
+            rows.append([f"{figure.figure}, mean of group means", float(figure.over_groups), figure.n_groups])
+    notes = [
+        f"{figure.figure}: undefined, because there is {figure.why}"
+        for figure in description.figures_per("all")
+        if figure.why
+    ]
     return Table(f"{place}: texts, their rows and lengths", ("figure", "value", "n"), rows, notes)
 
 
-def _number(one: Described) -> Cell:
-    return one.value if isinstance(one.value, int) or one.value is None else float(one.value)
+def _figure_value(figure: DescribedFigure) -> Cell:
+    return figure.value if isinstance(figure.value, int) or figure.value is None else float(figure.value)
 
 
-def _measured(title: str, per: Any, found: Description) -> Table:
+def _group_table(title: str, per: Any, description: Description) -> Table:
     """The figures of each group, source or label, side by side."""
     cells: dict[str, dict[str, Cell]] = {}
     undefined: dict[tuple[str, str], list[str]] = {}
-    for one in found.per(per):
-        cells.setdefault(one.of, {})[one.figure] = _number(one)
-        if one.why:
-            undefined.setdefault((one.of, one.why), []).append(one.figure)
+    for figure in description.figures_per(per):
+        cells.setdefault(figure.of, {})[figure.figure] = _figure_value(figure)
+        if figure.why:
+            undefined.setdefault((figure.of, figure.why), []).append(figure.figure)
     names = list(next(iter(cells.values()), {}))
     notes = [f"{of}: {', '.join(what)} undefined, because there is {why}" for (of, why), what in undefined.items()]
     return Table(title, (per, *names), [[of, *row.values()] for of, row in cells.items()], notes)
 
 
-def _crossed(found: Description, by: str, columns: Sequence[str]) -> Iterator[Table]:
+def _cross_tables(description: Description, by: str, columns: Sequence[str]) -> Iterator[Table]:
     """The texts of each group with each label of a column, and their share of the group's texts; a table of either."""
     from fcpair.texts.describe import SHARE, TEXTS
 
     of_each = [(column, f"{column}: " if len(columns) > 1 else "") for column in columns]
     for (column, before), (figure, what) in product(of_each, ((TEXTS, "texts"), (SHARE, "share of its texts"))):
         cells: dict[str, dict[str, Cell]] = {}
-        for one in found.per("label by group"):
-            if one.figure == figure and one.of.startswith(before):
-                label, _, group = one.of.removeprefix(before).partition(" x ")
-                cells.setdefault(group, {"of": one.n})[label] = _number(one)
-        short = _abbreviated(list(dict.fromkeys(name for row in cells.values() for name in row)))
+        for item in description.figures_per("label by group"):
+            if item.figure == figure and item.of.startswith(before):
+                label, _, group = item.of.removeprefix(before).partition(" x ")
+                cells.setdefault(group, {"of": item.n})[label] = _figure_value(item)
+        short = _abbreviate(list(dict.fromkeys(name for row in cells.values() for name in row)))
         rows: list[list[Cell]] = [[group, *(row[name] for name in short)] for group, row in cells.items()]
-        notes = [f"{one}: {name}" for name, one in short.items() if one != name]
+        notes = [f"{item}: {name}" for name, item in short.items() if item != name]
         yield Table(f"{column} by {by}: {what}", (by, *short.values()), rows, notes)
 
 
-def _abbreviated(names: Sequence[str]) -> dict[str, str]:
+def _abbreviate(names: Sequence[str]) -> dict[str, str]:
     """The names as they stand above the columns of a table: where all are too long together, by how they begin."""
     is_enough = (len({name[:n] for name in names}) == len(names) for n in ABBREVIATED)
     n = next((n for n, enough in zip(ABBREVIATED, is_enough, strict=True) if enough), None)
@@ -253,30 +259,30 @@ def _abbreviated(names: Sequence[str]) -> dict[str, str]:
     return {name: name[:n] for name in names}
 
 
-def _keywords(found: Sequence[Keywords]) -> Table:
-    rows: list[list[Cell]] = [[of.label, one.word, one.n, one.n_others, one.z] for of in found for one in of.words]
-    notes = [f"{of.label}: no keywords, because {of.why}" for of in found if of.why]
+def _keyword_table(keywords: Sequence[Keywords]) -> Table:
+    rows: list[list[Cell]] = [[of.label, one.word, one.n, one.n_others, one.z] for of in keywords for one in of.words]
+    notes = [f"{of.label}: no keywords, because {of.why}" for of in keywords if of.why]
     title = "Keywords: words that texts with the label have more often than the others, by z (Monroe et al. 2008)"
     return Table(title, ("label", "word", "times", "elsewhere", "z"), rows, notes)
 
 
-def _check(path: Path, found: Description, form: str, texts: Texts) -> None:
+def _check_printed(path: Path, description: Description, form: str, texts: Texts) -> None:
     from fcpair.texts.printed_figures import check_printed, read_printed
 
-    checked = check_printed(read_printed(path, found), found)
+    checked = check_printed(read_printed(path, description), description)
     data = {
         "place": texts.place,
         "part": texts.part,
-        "checked": [one.as_dict() for one in checked],
+        "checked": [result.as_dict() for result in checked],
         "simulated": texts.simulated,
     }
-    rows = [one.as_dict() for one in checked]
-    emit(form, data=data, tables=[_checked(path, checked)], rows=rows, simulated=texts.simulated)
-    if not all(one.comes_out for one in checked):
+    rows = [result.as_dict() for result in checked]
+    emit(form, data=data, tables=[_checked_table(path, checked)], rows=rows, simulated=texts.simulated)
+    if not all(result.comes_out for result in checked):
         click.get_current_context().exit(FOUND_SOMETHING)
 
 
-def _checked(path: Path, checked: Sequence[Checked]) -> Table:
+def _checked_table(path: Path, checked: Sequence[PrintedCheck]) -> Table:
     rows = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
     n = sum(not one.comes_out for one in checked)
     title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not come out ({path})"

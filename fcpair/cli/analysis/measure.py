@@ -12,7 +12,7 @@ from fcpair.cli.options import format_option
 from fcpair.cli.output import Table, emit, progress
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ def measure(
     from fcpair.texts.measures.reference_columns import references_of
 
     frame = texts.frame.drop(columns=LINE, errors="ignore")
-    _check(texts.place, list(frame.columns), [text, *references, *filter(None, (row, by))])
+    _check_columns(texts.place, list(frame.columns), [text, *references, *filter(None, (row, by))])
     if each is not None:
         check_suffix(each)
     cells = frame.astype(object).where(frame.notna(), "")
@@ -79,7 +79,7 @@ def measure(
             progress=report,
         )
     if each is not None:
-        _write(frame, measured, each)
+        _write_values(frame, measured, each)
     data = {
         "place": texts.place,
         "part": texts.part,
@@ -93,21 +93,21 @@ def measure(
     emit(form, data=data, tables=[table], rows=figure_rows([measured], by), simulated=texts.simulated)
 
 
-def _check(place: str, found: list[str], names: list[str]) -> None:
+def _check_columns(place: str, column_names: list[str], names: list[str]) -> None:
     for name in names:
-        if name not in found:
-            raise InputError(f"{place}: there is no column `{name}`; {nearest(name, found)}")
+        if name not in column_names:
+            raise InputError(f"{place}: there is no column `{name}`; {suggest_name(name, column_names)}")
 
 
-def _write(frame: pd.DataFrame, measured: Measured, path: Path) -> None:
+def _write_values(frame: pd.DataFrame, measured: Measured, path: Path) -> None:
     from fcpair.files.tables.tabular import write_table
 
     if not measured.values:
         raise InputError(
             "no measure here gives a figure for each text; some do with per_text=true: dist-2(per_text=true)"
         )
-    if there := [name for name in measured.values if name in frame.columns]:
-        raise InputError(f"{path}: the table has a column `{there[0]}` already; rename it")
+    if taken_names := [name for name in measured.values if name in frame.columns]:
+        raise InputError(f"{path}: the table has a column `{taken_names[0]}` already; rename it")
     write_table(frame.assign(**{name: values.values for name, values in measured.values.items()}), path)
 
 
@@ -125,16 +125,16 @@ def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes
 def _remarks(measured: Measured) -> Iterator[str]:
     """How figures come from texts, and what was left out, each remark once."""
     rules: dict[str, list[str]] = {}
-    for one in measured.figures:
-        rules.setdefault(one.rule, []).append(one.name)
+    for figure in measured.figures:
+        rules.setdefault(figure.rule, []).append(figure.name)
     for rule, names in rules.items():
         yield f"{', '.join(dict.fromkeys(names))}: {rule}"
-    for one in measured.figures:
-        if one.undefined or (one.group is None and one.left_out):
-            yield f"{one.name}{'' if one.group is None else f', {one.group}'}: {_why(one)}"
+    for figure in measured.figures:
+        if figure.undefined or (figure.group is None and figure.left_out):
+            yield f"{figure.name}{'' if figure.group is None else f', {figure.group}'}: {_explain_figure(figure)}"
 
 
-def _why(figure: TextFigure) -> str:
+def _explain_figure(figure: TextFigure) -> str:
     left_out = [
         f"1 text is left out, because {why}" if n == 1 else f"{n:,} texts are left out, each because {why}"
         for why, n in figure.left_out.items()
@@ -144,10 +144,10 @@ def _why(figure: TextFigure) -> str:
 
 def figure_rows(measured: Sequence[Measured], by: str | None) -> list[dict[str, Any]]:
     """The same for a CSV."""
-    return [_row(figure, by) for found in measured for figure in found.figures]
+    return [_figure_row(figure, by) for found in measured for figure in found.figures]
 
 
-def _row(figure: TextFigure, by: str | None) -> dict[str, Any]:
+def _figure_row(figure: TextFigure, by: str | None) -> dict[str, Any]:
     left_out = sum(figure.left_out.values())
     return {
         "measure": figure.name,
@@ -157,5 +157,5 @@ def _row(figure: TextFigure, by: str | None) -> dict[str, Any]:
         "sd": figure.sd,
         "rule": figure.rule,
         "left_out": left_out,
-        "note": "; ".join(filter(None, (_why(figure), figure.warning))),
+        "note": "; ".join(filter(None, (_explain_figure(figure), figure.warning))),
     }

@@ -53,35 +53,37 @@ def ratings(
     """
     from fcpair.texts.ratings import average_ratings, read_ratings
 
-    given = read_ratings(texts.frame, texts.place, columns, source=source, rater=rater, text=text, criterion=criterion)
-    found = average_ratings(given, resamples, seed)
-    n = f"{len(given):,} ratings by {given['rater'].nunique():,} raters"
+    rating_rows = read_ratings(
+        texts.frame, texts.place, columns, source=source, rater=rater, text=text, criterion=criterion
+    )
+    averages = average_ratings(rating_rows, resamples, seed)
+    n = f"{len(rating_rows):,} ratings by {rating_rows['rater'].nunique():,} raters"
     data = {
         "place": texts.place,
         "part": texts.part,
         "simulated": texts.simulated,
-        "ratings": [one.as_dict() for one in found],
+        "ratings": [one.as_dict() for one in averages],
     }
-    rows = [row for one in found for row in _rows(one)]
-    emit(form, data=data, tables=_tables(found, n), rows=rows, simulated=texts.simulated)
+    rows = [row for one in averages for row in _rows(one)]
+    emit(form, data=data, tables=_tables(averages, n), rows=rows, simulated=texts.simulated)
 
 
-def _tables(found: Sequence[SourceRatings], n: str) -> list[Table]:
+def _tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
     """A table with a row for each source and rater of a criterion, criterion by criterion."""
     tables: list[Table] = []
-    for criterion in dict.fromkeys(one.criterion for one in found):
-        of = [one for one in found if one.criterion == criterion]
-        figures = [(one.source, figure) for one in of for figure in (*one.raters, one.mean)]
+    for criterion in dict.fromkeys(item.criterion for item in averages):
+        of_criterion = [item for item in averages if item.criterion == criterion]
+        figures = [(item.source, figure) for item in of_criterion for figure in (*item.raters, item.mean)]
         first = 0 if any(source for source, _ in figures) else 1  # without sources there is no column of them
-        rows = [(source, one.name, one.n, one.value, one.low, one.high)[first:] for source, one in figures]
-        notes = footnotes({f"{source} {one.name}".strip(): remarks(one) for source, one in figures})
+        rows = [(source, item.name, item.n, item.value, item.low, item.high)[first:] for source, item in figures]
+        notes = footnotes({f"{source} {item.name}".strip(): remarks(item) for source, item in figures})
         title = f"{criterion}: {n}" if not tables else criterion
         tables.append(Table(title, COLUMNS[first:], rows, notes))
     return tables
 
 
-def _rows(found: SourceRatings) -> list[dict[str, Cell]]:
+def _rows(source_ratings: SourceRatings) -> list[dict[str, Cell]]:
     return [
-        {"source": found.source, "criterion": found.criterion, **figure_row(figure)}
-        for figure in (*found.raters, found.mean)
+        {"source": source_ratings.source, "criterion": source_ratings.criterion, **figure_row(figure)}
+        for figure in (*source_ratings.raters, source_ratings.mean)
     ]

@@ -10,7 +10,7 @@ import click
 
 from fcpair.cli.aliases import LabelColumn, with_labels
 from fcpair.cli.options import format_option
-from fcpair.cli.output import Table, emit, say
+from fcpair.cli.output import Table, emit, print_message
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
 
@@ -60,20 +60,22 @@ def split(
     import pandas as pd
 
     from fcpair.stages.corpus.text_identity import identity
-    from fcpair.texts.stratify import shares_of, stratify
+    from fcpair.texts.stratify import complete_shares, stratify
 
     texts.check(group)
-    parts = shares_of(shares)
+    parts = complete_shares(shares)
     check_groups(texts, group)
-    own = labels.read(texts)
-    names = labels.aliases.labels or tuple(sorted({label for one in own for label in one}))
-    has = np.array([[name in one for name in names] for one in own], np.bool_).reshape(len(own), len(names))
+    label_sets = labels.read(texts)
+    names = labels.aliases.labels or tuple(sorted({label for one in label_sets for label in one}))
+    label_matrix = np.array([[name in one for name in names] for one in label_sets], np.bool_).reshape(
+        len(label_sets), len(names)
+    )
     groups = pd.factorize(texts.frame[group].map(identity))[0]
-    found = stratify(groups.astype(np.int64), has, parts, seed)
+    result = stratify(groups.astype(np.int64), label_matrix, parts, seed)
     sides = NAMES.get(len(parts), tuple(f"part {number}" for number in range(1, len(parts) + 1)))
     if out is not None:
-        _write(texts, [sides[at] for at in found.side], out)
-    _emit(texts, found, sides, names, form, {"shares": [float(share) for share in parts], "seed": seed})
+        _write_split(texts, [sides[at] for at in result.side], out)
+    _emit(texts, result, sides, names, form, {"shares": [float(share) for share in parts], "seed": seed})
 
 
 def check_groups(texts: Texts, group: str) -> None:
@@ -84,47 +86,50 @@ def check_groups(texts: Texts, group: str) -> None:
     reject(texts.place, [Finding(texts.place, line, f"no `{group}`: it says what stays together") for line in empty])
 
 
-def _write(texts: Texts, side: list[str], out: Path) -> None:
+def _write_split(texts: Texts, side: list[str], out: Path) -> None:
     from fcpair.errors import InputError
     from fcpair.files.tables.tabular import LINE, write_table
 
     if SPLIT in texts.frame:
         raise InputError(f"{texts.place}: there is a column `{SPLIT}`, which the split would take; rename it")
     write_table(texts.frame.drop(columns=LINE, errors="ignore").assign(**{SPLIT: side}), out)
-    say(f"{out}: {len(side):,} lines, their sides in the column `{SPLIT}`.")
+    print_message(f"{out}: {len(side):,} lines, their sides in the column `{SPLIT}`.")
 
 
-def _emit(texts: Texts, found: Split, sides: tuple[str, ...], names: tuple[str, ...], form: str, of: Any) -> None:
+def _emit(texts: Texts, result: Split, sides: tuple[str, ...], names: tuple[str, ...], form: str, options: Any) -> None:
     from fcpair.texts.stratify import label_distance
 
-    distance = label_distance(found.counts, found.sizes)
+    distance = label_distance(result.counts, result.sizes)
     why = "" if distance is not None else "there is no label, or all lines of a side have one"
     counts: dict[str, list[int]] = {
-        "lines": found.sizes.tolist(),
-        "lines wanted": found.wanted.tolist(),
-        "groups": found.n_groups.tolist(),
+        "lines": result.sizes.tolist(),
+        "lines wanted": result.wanted.tolist(),
+        "groups": result.n_groups.tolist(),
     }
-    of_labels: dict[str, list[int]] = dict(zip(names, found.counts.T.tolist(), strict=True))
+    of_labels: dict[str, list[int]] = dict(zip(names, result.counts.T.tolist(), strict=True))
     data = {
         "place": texts.place,
         "part": texts.part,
-        **of,
-        "sides": [{SPLIT: side, **_at(counts, at), "labels": _at(of_labels, at)} for at, side in enumerate(sides)],
+        **options,
+        "sides": [
+            {SPLIT: side, **_counts_of_side(counts, at), "labels": _counts_of_side(of_labels, at)}
+            for at, side in enumerate(sides)
+        ],
         "label_distance": distance,
         "why": why,
         "simulated": texts.simulated,
     }
     rows: list[dict[str, Cell]] = [
-        {SPLIT: side, "of": what, "n": each[at]}
+        {SPLIT: side, "of": what, "n": numbers[at]}
         for at, side in enumerate(sides)
-        for what, each in (*counts.items(), *of_labels.items())
+        for what, numbers in (*counts.items(), *of_labels.items())
     ]
-    drawn: list[list[Cell]] = [[what, *each] for what, each in (*counts.items(), *of_labels.items())]
+    cells: list[list[Cell]] = [[what, *numbers] for what, numbers in (*counts.items(), *of_labels.items())]
     note = f"undefined, because {why}" if distance is None else f"{distance:.6f} (Sechidis et al. 2011; 0 is exact)"
     title = f"{texts.title}: lines of each side, in all and with each label"
-    table = Table(title, ("of", *sides), drawn, [f"label distance: {note}"])
+    table = Table(title, ("of", *sides), cells, [f"label distance: {note}"])
     emit(form, data=data, tables=[table], rows=rows, simulated=texts.simulated)
 
 
-def _at(counts: Mapping[str, Sequence[int]], at: int) -> dict[str, int]:
-    return {what: each[at] for what, each in counts.items()}
+def _counts_of_side(counts: Mapping[str, Sequence[int]], at: int) -> dict[str, int]:
+    return {what: numbers[at] for what, numbers in counts.items()}

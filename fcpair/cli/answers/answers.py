@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, round_option, sheet_format_option, supersede_option, with_grid
-from fcpair.cli.output import Table, done, each, emit, working
-from fcpair.cli.terminal import show
-from fcpair.cli.warnings import tell_of_old_sheets, warn_of_simulated
+from fcpair.cli.output import Table, emit, for_each_file, print_run, status_spinner
+from fcpair.cli.terminal import print_raw
+from fcpair.cli.warnings import warn_of_old_sheets, warn_of_simulated
 from fcpair.errors import StageError
 
 if TYPE_CHECKING:
     from fcpair.cli.table import Cell
-    from fcpair.files.answers.sheets import Form
+    from fcpair.files.answers.sheets import SheetFormat
     from fcpair.grid import Grid
     from fcpair.records import RunRecord
 
@@ -54,7 +54,7 @@ def export(grid: Grid, name: str | None, out: Path) -> None:
         raise StageError("nothing has been answered in this round yet")
     write_table(rows, out)
     warn_of_simulated(grid)
-    show(f"{out}: {len(rows):,} answers")
+    print_raw(f"{out}: {len(rows):,} answers")
 
 
 @answers.command()
@@ -62,7 +62,7 @@ def export(grid: Grid, name: str | None, out: Path) -> None:
 @round_option
 @sheet_format_option
 @with_grid
-def sheets(grid: Grid, folder: Path, name: str | None, form: Form) -> None:
+def sheets(grid: Grid, folder: Path, name: str | None, form: SheetFormat) -> None:
     """Write what each person has open in a round as a sheet to fill in.
 
     There is an empty column for each question, which takes what a person would write there; `skip` skips the cell.
@@ -73,11 +73,11 @@ def sheets(grid: Grid, folder: Path, name: str | None, form: Form) -> None:
       fcpair answers sheets sheets/ --grid write
       fcpair answers sheets sheets/ --grid rate --round rate --format xlsx
     """
-    written = grid.write_answer_sheets(folder, name, form)
-    for person, rows in written.items():
-        show(f"{folder / person}.{form}: {rows:,} cells")
+    rows_by_person = grid.write_answer_sheets(folder, name, form)
+    for person, rows in rows_by_person.items():
+        print_raw(f"{folder / person}.{form}: {rows:,} cells")
     options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}"
-    tell_of_old_sheets(grid.old_answer_sheets(folder, name), written, "answers", options)
+    warn_of_old_sheets(grid.old_answer_sheets(folder, name), rows_by_person, "answers", options)
 
 
 @answers.command("import")
@@ -98,10 +98,10 @@ def import_(grid: Grid, paths: tuple[Path, ...], name: str | None, supersede: bo
     """
 
     def record(path: Path) -> RunRecord:
-        with working(f"recording {path}"):
+        with status_spinner(f"recording {path}"):
             return grid.import_answers(path, name, supersede=supersede)
 
-    each(paths, record)
+    for_each_file(paths, record)
 
 
 @answers.command()
@@ -117,9 +117,9 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     Example:
       fcpair answers refusals --grid write --format csv
     """
-    listed = grid.refusals(name)
-    columns = [str(column) for column in listed.columns]
-    plain = listed.astype(object).where(listed.notna(), None).itertuples(index=False, name=None)
+    frame = grid.refusals(name)
+    columns = [str(column) for column in frame.columns]
+    plain = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
     rows: list[dict[str, Cell]] = [dict(zip(columns, row, strict=True)) for row in plain]
     table = Table("Refused texts", columns, [[row[column] for column in columns] for row in rows])
     emit(form, data=rows, tables=[table], rows=rows)
@@ -144,7 +144,7 @@ def replies(grid: Grid, name: str, out: Path) -> None:
     if rows.empty:
         raise StageError(f"no model has replied in round `{name}`; `fcpair generate` asks them")
     write_table(rows, out)
-    show(f"{out}: {len(rows):,} replies")
+    print_raw(f"{out}: {len(rows):,} replies")
 
 
 @answers.command()
@@ -160,4 +160,4 @@ def withdraw(grid: Grid, run: int) -> None:
     Example:
       fcpair answers withdraw 12 --grid write
     """
-    done(grid.withdraw_answers(run))
+    print_run(grid.withdraw_answers(run))

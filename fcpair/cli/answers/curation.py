@@ -8,13 +8,13 @@ import click
 
 from fcpair.cli.figures import footnotes, remarks
 from fcpair.cli.options import format_option, round_option, with_grid
-from fcpair.cli.output import Table, emit, working
+from fcpair.cli.output import Table, emit, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.round_options import ROW
 
 if TYPE_CHECKING:
     from fcpair.grid import Curation, Grid
-    from fcpair.stages.answers.curation import Curated
+    from fcpair.stages.answers.curation import CurationSummary
 
 COUNTS = ("source", "n", "accepted", "edited", "rejected")
 MEANS = ("words_changed", "characters_changed")
@@ -35,37 +35,47 @@ def curation(grid: Grid, name: str | None, form: str) -> None:
       fcpair curation --grid replies
       fcpair curation --grid replies --round curate --format csv
     """
-    with working("comparing texts"):
-        found = grid.curation(name)
+    with status_spinner("comparing texts"):
+        measured = grid.curation(name)
     simulated = grid.simulated
-    data = found.as_dict() | {"simulated": simulated}
-    every = (*found.sources, found.all)
-    emit(form, data=data, tables=_tables(found, every), rows=[_row(one) for one in every], simulated=simulated)
+    data = measured.as_dict() | {"simulated": simulated}
+    all_curated = (*measured.sources, measured.all)
+    emit(
+        form,
+        data=data,
+        tables=_tables(measured, all_curated),
+        rows=[_row(one) for one in all_curated],
+        simulated=simulated,
+    )
 
 
-def _tables(found: Curation, every: tuple[Curated, ...]) -> list[Table]:
-    given = "the rows" if found.edits == ROW else f"the texts of round {found.edits}"
-    title = f"Round {found.round}: what was done with {given}"
+def _tables(measured: Curation, all_curated: tuple[CurationSummary, ...]) -> list[Table]:
+    subject = "the rows" if measured.edits == ROW else f"the texts of round {measured.edits}"
+    title = f"Round {measured.round}: what was done with {subject}"
     notes = ["words and characters changed: the mean of the edited ones"]
-    notes += footnotes({one.source: remarks(one.words_changed) for one in every})
-    if found.lost:
-        notes.append(f"{found.lost:,} more answers are about a text that was empty, or has been taken back since")
-    rows = [[*_counts(one), *_means(one)] for one in every]
+    notes += footnotes({curated.source: remarks(curated.words_changed) for curated in all_curated})
+    if measured.lost:
+        notes.append(f"{measured.lost:,} more answers are about a text that was empty, or has been taken back since")
+    rows = [[*_counts(curated), *_means(curated)] for curated in all_curated]
     tables = [Table(title, [name.replace("_", " ") for name in (*COUNTS, *MEANS)], rows, notes)]
-    if found.all.rejected:
-        rejected = [(one.source, reason, n) for one in every for reason, n in one.reasons.items()]
+    if measured.all.rejected:
+        rejected = [(curated.source, reason, n) for curated in all_curated for reason, n in curated.reasons.items()]
         tables.append(Table("Why texts were rejected", ("source", "reason", "n"), rejected))
     return tables
 
 
-def _row(one: Curated) -> dict[str, Cell]:
-    reasons = {f"rejected: {reason}": n for reason, n in one.reasons.items()}
-    return {**dict(zip(COUNTS, _counts(one), strict=True)), **reasons, **dict(zip(MEANS, _means(one), strict=True))}
+def _row(curated: CurationSummary) -> dict[str, Cell]:
+    reasons = {f"rejected: {reason}": n for reason, n in curated.reasons.items()}
+    return {
+        **dict(zip(COUNTS, _counts(curated), strict=True)),
+        **reasons,
+        **dict(zip(MEANS, _means(curated), strict=True)),
+    }
 
 
-def _counts(one: Curated) -> list[Cell]:
-    return [one.source, one.n, one.accepted, one.edited, one.rejected]
+def _counts(curated: CurationSummary) -> list[Cell]:
+    return [curated.source, curated.n, curated.accepted, curated.edited, curated.rejected]
 
 
-def _means(one: Curated) -> list[Cell]:
-    return [one.words_changed.value, one.characters_changed.value]
+def _means(curated: CurationSummary) -> list[Cell]:
+    return [curated.words_changed.value, curated.characters_changed.value]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, redo_option, with_grid
-from fcpair.cli.output import Table, done, emit, progress
-from fcpair.cli.terminal import show
+from fcpair.cli.output import Table, emit, print_run, progress
+from fcpair.cli.terminal import print_raw
 from fcpair.cli.warnings import warn_of_simulated
 from fcpair.errors import InputError, StageError
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from fcpair.cli.table import Cell
     from fcpair.grid import Grid
 
-of_round = click.option("--round", "name", required=True, metavar="NAME", help="The round whose models are shown them.")
+round_option = click.option(
+    "--round", "name", required=True, metavar="NAME", help="The round whose models are shown them."
+)
 
 
 @click.group()
@@ -38,7 +40,7 @@ def examples() -> None:
 
 
 @examples.command("find")
-@of_round
+@round_option
 @redo_option
 @with_grid
 def find(grid: Grid, name: str, redo: bool) -> None:
@@ -52,11 +54,11 @@ def find(grid: Grid, name: str, redo: bool) -> None:
     """
     with progress("encoding") as report:
         run = grid.find_examples(name, redo=redo, progress=report)
-    done(run)
+    print_run(run)
 
 
 @examples.command("list")
-@of_round
+@round_option
 @format_option
 @with_grid
 def list_(grid: Grid, name: str, form: str) -> None:
@@ -66,10 +68,10 @@ def list_(grid: Grid, name: str, form: str) -> None:
     Example:
       fcpair examples list --grid replies --round propose --format csv
     """
-    listed = _found(grid, name)
-    columns = [str(column) for column in listed.columns]
+    frame = _load_examples(grid, name)
+    columns = [str(column) for column in frame.columns]
     rows: list[dict[str, Cell]] = [
-        dict(zip(columns, row, strict=True)) for row in listed.astype(object).itertuples(index=False, name=None)
+        dict(zip(columns, row, strict=True)) for row in frame.astype(object).itertuples(index=False, name=None)
     ]
     table = Table(f"Examples of round {name}", columns, [[row[column] for column in columns] for row in rows])
     emit(form, data=rows, tables=[table], rows=rows)
@@ -78,7 +80,7 @@ def list_(grid: Grid, name: str, form: str) -> None:
 
 @examples.command()
 @click.argument("out", type=click.Path(path_type=Path))
-@of_round
+@round_option
 @with_grid
 def sheet(grid: Grid, out: Path, name: str) -> None:
     """Write the examples of a round as a sheet to be reviewed.
@@ -92,17 +94,17 @@ def sheet(grid: Grid, out: Path, name: str) -> None:
     """
     from fcpair.files.tables.tabular import write_table
 
-    listed = _found(grid, name)
+    frame = _load_examples(grid, name)
     if out.exists():
         raise InputError(f"{out}: is there already, and may hold reviews; move it away, or name another file")
-    write_table(listed, out)
+    write_table(frame, out)
     warn_of_simulated(grid)
-    show(f"{out}: {len(listed):,} examples")
+    print_raw(f"{out}: {len(frame):,} examples")
 
 
 @examples.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@of_round
+@round_option
 @with_grid
 def review(grid: Grid, path: Path, name: str) -> None:
     """Take in a sheet in which `used` was filled in: yes or no.
@@ -113,12 +115,12 @@ def review(grid: Grid, path: Path, name: str) -> None:
     Example:
       fcpair examples review examples.csv --grid replies --round propose
     """
-    done(grid.review_examples(name, path), path)
+    print_run(grid.review_examples(name, path), path)
 
 
-def _found(grid: Grid, name: str) -> pd.DataFrame:
-    listed = grid.examples(name)
-    if listed.empty:
+def _load_examples(grid: Grid, name: str) -> pd.DataFrame:
+    frame = grid.examples(name)
+    if frame.empty:
         on = f"--grid {quote(grid.grid.name)} --round {quote(name)}"
         raise StageError(f"round `{name}` has no examples yet; run `fcpair examples find {on}`")
-    return listed
+    return frame

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, with_grid
-from fcpair.cli.output import Table, done, emit, progress
+from fcpair.cli.output import Table, emit, print_run, progress
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
     from fcpair.cli.table import Cell
     from fcpair.grid import Grid
-    from fcpair.models.answering_models import Outlook
+    from fcpair.models.answering_models import RequestEstimate
 
 NOT_KNOWN = "no reply of the model is kept, so nothing says how long its replies are"
 NOTES = (
@@ -44,41 +44,41 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     """
     _check_prices(dry_run=dry_run, prices=(price_in, price_out))
     if dry_run:
-        _print_outlook(grid.generation_outlook(name), price_in, price_out, form)
+        _print_estimates(grid.generation_outlook(name), price_in, price_out, form)
         return
     with progress("asking") as report:
         run = grid.generate(name, progress=report)
-    done(run)
+    print_run(run)
 
 
 def _check_prices(*, dry_run: bool, prices: tuple[float | None, float | None]) -> None:
-    given = [price for price in prices if price is not None]
-    if given and not dry_run:
+    known_prices = [price for price in prices if price is not None]
+    if known_prices and not dry_run:
         raise InputError("a price says what a dry run counts; add --dry-run, or omit it")
-    if len(given) == 1:
+    if len(known_prices) == 1:
         raise InputError("--price-in and --price-out go together; give both (0 where nothing is paid)")
-    if not all(0 <= price < float("inf") for price in given):
+    if not all(0 <= price < float("inf") for price in known_prices):
         raise InputError("a price is 0 or more for a million tokens")
 
 
-def _print_outlook(
-    found: list[tuple[str, Outlook]], price_in: float | None, price_out: float | None, form: str
+def _print_estimates(
+    estimates: list[tuple[str, RequestEstimate]], price_in: float | None, price_out: float | None, form: str
 ) -> None:
     rows: list[dict[str, Cell]] = []
-    for model, one in found:
-        row: dict[str, Cell] = {"model": model, **one._asdict()}
+    for model, estimate in estimates:
+        row: dict[str, Cell] = {"model": model, **estimate._asdict()}
         if price_in is not None and price_out is not None:
-            row["cost"] = _cost(one, price_in, price_out)
-        rows.append({**row, "undefined": NOT_KNOWN if one.tokens_out is None else None})
-    shown = [name for name in rows[0] if name != "undefined"]
-    unknown = [model for model, one in found if one.tokens_out is None]
+            row["cost"] = _estimate_cost(estimate, price_in, price_out)
+        rows.append({**row, "undefined": NOT_KNOWN if estimate.tokens_out is None else None})
+    columns = [name for name in rows[0] if name != "undefined"]
+    unknown = [model for model, estimate in estimates if estimate.tokens_out is None]
     notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {NOT_KNOWN}."] if unknown else [])]
-    table = Table("What models would be asked", shown, [[row[name] for name in shown] for row in rows], notes)
+    table = Table("What models would be asked", columns, [[row[name] for name in columns] for row in rows], notes)
     emit(form, data=rows, tables=[table], rows=rows)
 
 
-def _cost(one: Outlook, price_in: float, price_out: float) -> float | None:
+def _estimate_cost(estimate: RequestEstimate, price_in: float, price_out: float) -> float | None:
     """The price of what would be asked; None where it is not known how much the model would write."""
-    if one.tokens_out is None:
+    if estimate.tokens_out is None:
         return None
-    return (one.tokens_in * price_in + one.tokens_out * price_out) / _A_MILLION
+    return (estimate.tokens_in * price_in + estimate.tokens_out * price_out) / _A_MILLION

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import sheet_format_option, supersede_option, with_grid
-from fcpair.cli.output import done, each, working
-from fcpair.cli.terminal import show
-from fcpair.cli.warnings import tell_of_old_sheets, warn_of_simulated
+from fcpair.cli.output import for_each_file, print_run, status_spinner
+from fcpair.cli.terminal import print_raw
+from fcpair.cli.warnings import warn_of_old_sheets, warn_of_simulated
 from fcpair.errors import StageError
 
 if TYPE_CHECKING:
-    from fcpair.files.answers.sheets import Form
+    from fcpair.files.answers.sheets import SheetFormat
     from fcpair.grid import Grid
     from fcpair.records import RunRecord
 
@@ -34,7 +34,7 @@ def labels() -> None:
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @sheet_format_option
 @with_grid
-def sheets(grid: Grid, folder: Path, form: Form) -> None:
+def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
     """Write each annotator's open shard, in its order, as a sheet to fill in.
 
     The column `label` takes a code or a name of the label scheme, or `skip`. A file with answers in it is never
@@ -45,10 +45,10 @@ def sheets(grid: Grid, folder: Path, form: Form) -> None:
       fcpair labels sheets sheets/
       fcpair labels sheets sheets/ --format xlsx
     """
-    written = grid.write_sheets(folder, form)
-    for name, rows in written.items():
-        show(f"{folder / name}.{form}: {rows:,} pairs")
-    tell_of_old_sheets(grid.old_sheets(folder), written, "labels")
+    rows_by_person = grid.write_sheets(folder, form)
+    for name, rows in rows_by_person.items():
+        print_raw(f"{folder / name}.{form}: {rows:,} pairs")
+    warn_of_old_sheets(grid.old_sheets(folder), rows_by_person, "labels")
 
 
 @labels.command("import")
@@ -77,12 +77,12 @@ def import_(grid: Grid, paths: tuple[Path, ...], form: str, supersede: bool) -> 
     """
 
     def record(path: Path) -> RunRecord:
-        with working(f"recording {path}"):
+        with status_spinner(f"recording {path}"):
             if form == "fc-conan":
                 return grid.import_published(path)
             return grid.import_labels(path, supersede=supersede)
 
-    each(paths, record)
+    for_each_file(paths, record)
 
 
 @labels.command()
@@ -98,7 +98,7 @@ def withdraw(grid: Grid, run: int) -> None:
     Example:
       fcpair labels withdraw 7
     """
-    done(grid.withdraw_labels(run))
+    print_run(grid.withdraw_labels(run))
 
 
 @labels.command()
@@ -118,4 +118,4 @@ def export(grid: Grid, out: Path) -> None:
         raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
     write_table(rows, out)
     warn_of_simulated(grid)
-    show(f"{out}: {len(rows):,} answers")
+    print_raw(f"{out}: {len(rows):,} answers")

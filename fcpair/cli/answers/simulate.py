@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import recipe_params, with_grid
-from fcpair.cli.output import done, working
+from fcpair.cli.output import print_run, status_spinner
 from fcpair.cli.warnings import warn_of_simulated
 from fcpair.params import Simulate
 
@@ -27,7 +27,7 @@ def simulate(grid: Grid, said: dict[str, Any]) -> None:
     Example:
       fcpair simulate --accuracy 0.9 --not-sure 0.05 --seed 13
     """
-    with working("simulating"):
+    with status_spinner("simulating"):
         run = grid.simulate(grid.by_recipe(Simulate, **said))
-    done(run)
+    print_run(run)
     warn_of_simulated(grid)

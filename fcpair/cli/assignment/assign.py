@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import recipe_params, redo_option, with_grid
-from fcpair.cli.output import done, working
+from fcpair.cli.output import print_run, status_spinner
 from fcpair.params import Assign
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool
         raise click.UsageError("a round is dealt as it is planned; with --round, give --redo or nothing")
     if close and (more or redo or round_ is not None or said):
         raise click.UsageError("give --close alone")
-    with working("dealing pairs"):
+    with status_spinner("dealing pairs"):
         if close:
             run = grid.close_dealing()
         elif round_:
             run = grid.assign_round(round_, redo=redo)
         else:
             run = grid.assign(grid.by_recipe(Assign, more=more, **said), redo=redo, more=more)
-    done(run)
+    print_run(run)

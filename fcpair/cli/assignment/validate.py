@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import recipe_params, redo_option, sheet_format_option, supersede_option, with_grid
-from fcpair.cli.output import done, each, working
-from fcpair.cli.terminal import show
-from fcpair.cli.warnings import tell_of_old_sheets
+from fcpair.cli.output import for_each_file, print_run, status_spinner
+from fcpair.cli.terminal import print_raw
+from fcpair.cli.warnings import warn_of_old_sheets
 from fcpair.params import Validate
 
 if TYPE_CHECKING:
-    from fcpair.files.answers.sheets import Form
+    from fcpair.files.answers.sheets import SheetFormat
     from fcpair.grid import Grid
 
 
@@ -40,17 +40,17 @@ def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
     Example:
       fcpair validate assign --validators 4 --pairs 4000 --seed 13
     """
-    with working("dealing pairs"):
+    with status_spinner("dealing pairs"):
         options = grid.by_recipe(Validate, more=more, **said)
         run = grid.assign_validation(options, redo=redo, more=more)
-    done(run)
+    print_run(run)
 
 
 @validate.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @sheet_format_option
 @with_grid
-def sheets(grid: Grid, folder: Path, form: Form) -> None:
+def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
     """Write each validator's open pairs as a sheet to fill in.
 
     The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
@@ -61,10 +61,10 @@ def sheets(grid: Grid, folder: Path, form: Form) -> None:
       fcpair validate sheets verdicts/
       fcpair validate sheets verdicts/ --format xlsx
     """
-    written = grid.write_validation_sheets(folder, form)
-    for name, rows in written.items():
-        show(f"{folder / name}.{form}: {rows:,} pairs")
-    tell_of_old_sheets(grid.old_sheets(folder, checks=True), written, "validate")
+    rows_by_person = grid.write_validation_sheets(folder, form)
+    for name, rows in rows_by_person.items():
+        print_raw(f"{folder / name}.{form}: {rows:,} pairs")
+    warn_of_old_sheets(grid.old_sheets(folder, checks=True), rows_by_person, "validate")
 
 
 @validate.command("import")
@@ -80,7 +80,7 @@ def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
     Example:
       fcpair validate import verdicts.csv
     """
-    each(paths, lambda path: grid.import_verdicts(path, supersede=supersede))
+    for_each_file(paths, lambda path: grid.import_verdicts(path, supersede=supersede))
 
 
 @validate.command()
@@ -96,4 +96,4 @@ def withdraw(grid: Grid, run: int) -> None:
     Example:
       fcpair validate withdraw 12
     """
-    done(grid.withdraw_verdicts(run))
+    print_run(grid.withdraw_verdicts(run))

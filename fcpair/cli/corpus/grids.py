@@ -36,11 +36,11 @@ def grids(study: Study, form: str) -> None:
     emit(form, data=listed, tables=[table], rows=rows)
 
 
-def grid_rows(one: dict[str, Any]) -> list[dict[str, Cell]]:
+def grid_rows(grid: dict[str, Any]) -> list[dict[str, Cell]]:
     """A grid as rows of a table, one for each of its rounds."""
-    sides = {"grid": one["name"], **{name: one[name] for name in ("rows", "columns", "cells")}}
+    sides = {"grid": grid["name"], **{name: grid[name] for name in ("rows", "columns", "cells")}}
     rows = []
-    for of in one["rounds"]:
-        counts = {name: of[name] if of["dealt"] else "-" for name in COUNTS}
-        rows.append({**sides, "round": of["name"], "role": of["role"], **counts})
+    for round_ in grid["rounds"]:
+        counts = {name: round_[name] if round_["dealt"] else "-" for name in COUNTS}
+        rows.append({**sides, "round": round_["name"], "role": round_["role"], **counts})
     return rows

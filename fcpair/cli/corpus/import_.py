@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import recipe_params, redo_option, with_study
-from fcpair.cli.output import done, working
+from fcpair.cli.output import print_run, status_spinner
 from fcpair.params import Import
 
 if TYPE_CHECKING:
@@ -29,6 +29,6 @@ def import_(study: Study, path: Path, said: dict[str, Any], redo: bool) -> None:
       fcpair import corpus.jsonl --format jsonl --hs-column claim --cn-column reply
       fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
     """
-    with working("reading the corpus"):
+    with status_spinner("reading the corpus"):
         run = study.import_corpus(study.by_recipe(Import, path=path, **said), redo=redo)
-    done(run)
+    print_run(run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import params, study_option
-from fcpair.cli.terminal import show
+from fcpair.cli.terminal import print_raw
 from fcpair.params import Setup
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def init(study: Place, options: dict[str, Any]) -> None:
 
     made = Study.create(study, Setup(**options))
     made.close()
-    show(f"{made.place}: a new study")
+    print_raw(f"{made.place}: a new study")
 
 
 @click.command()
@@ -46,5 +46,7 @@ def upgrade(study: Place) -> None:
     """
     from fcpair.study import Study, named
 
-    kept = Study.upgrade(study)
-    show(f"{named(study)}: {'up to date already' if kept is None else f'upgraded; as it was, it is in {kept}'}")
+    backup = Study.upgrade(study)
+    print_raw(
+        f"{named(study)}: {'up to date already' if backup is None else f'upgraded; as it was, it is in {backup}'}"
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import recipe_params, redo_option, with_grid
-from fcpair.cli.output import done, working
+from fcpair.cli.output import print_run, status_spinner
 from fcpair.params import Pair
 
 if TYPE_CHECKING:
@@ -27,6 +27,6 @@ def pair(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     Example:
       fcpair pair --candidates 129 --seed 13
     """
-    with working("making the grid"):
+    with status_spinner("making the grid"):
         run = grid.pair(grid.by_recipe(Pair, **said), redo=redo)
-    done(run)
+    print_run(run)

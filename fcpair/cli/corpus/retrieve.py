@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import recipe_params, redo_option, with_grid
-from fcpair.cli.output import done, progress
+from fcpair.cli.output import print_run, progress
 from fcpair.params import Retrieve
 
 if TYPE_CHECKING:
@@ -33,4 +33,4 @@ def retrieve(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """
     with progress("retrieving") as report:
         run = grid.retrieve(grid.by_recipe(Retrieve, **said), redo=redo, progress=report)
-    done(run)
+    print_run(run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import recipe_params, redo_option, with_grid
-from fcpair.cli.output import done
+from fcpair.cli.output import print_run
 from fcpair.params import Select
 
 if TYPE_CHECKING:
@@ -26,4 +26,4 @@ def select(grid: Grid, said: dict[str, Any], redo: bool) -> None:
       fcpair select --hs 45 --seed 13
       fcpair select --list hs45.csv
     """
-    done(grid.select(grid.by_recipe(Select, **said), redo=redo))
+    print_run(grid.select(grid.by_recipe(Select, **said), redo=redo))

@@ -11,10 +11,10 @@ import click
 from fcpair.cli.options import StudyPlace, study_option
 from fcpair.cli.output import progress
 from fcpair.cli.oversight.doctor import FOUND, SHORT, explain
-from fcpair.cli.terminal import show, tell
+from fcpair.cli.terminal import print_raw, print_wrapped
 
 if TYPE_CHECKING:
-    from fcpair.records import Restored
+    from fcpair.records import BackupReport
     from fcpair.study import Place
 
 _create = click.option("--create", is_flag=True, help="Make the database, where the server has none of that name.")
@@ -39,7 +39,7 @@ def backup(study: Place, file: Path) -> None:
     from fcpair.study import Study, named
 
     Study.back_up(study, file)
-    show(f"{named(study)}: backed up to {file}")
+    print_raw(f"{named(study)}: backed up to {file}")
 
 
 @click.command()
@@ -63,23 +63,25 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
 
     with progress("examining") as report:
         if check:
-            whole = Study.check_backup(file, progress=report)
+            restored = Study.check_backup(file, progress=report)
         else:
-            whole = Study.restore(file, study, create=create, progress=report)
-    show(f"{file}: as it was written {whole.at} by fcpair {whole.fcpair} (schema {whole.schema}, {whole.kind})")
+            restored = Study.restore(file, study, create=create, progress=report)
+    print_raw(
+        f"{file}: as it was written {restored.at} by fcpair {restored.fcpair} (schema {restored.schema}, {restored.kind})"
+    )
     if not check:
-        show(f"{named(study)}: restored")
-    _vouch(whole, named(study), check=check)
+        print_raw(f"{named(study)}: restored")
+    _report_health(restored, named(study), check=check)
 
 
-def _vouch(found: Restored, place: str, *, check: bool) -> None:
-    if found.health is not None:
-        explain(found.health)
-        sys.exit(0 if found.health.sound else FOUND)
+def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
+    if restored.health is not None:
+        explain(restored.health)
+        sys.exit(0 if restored.health.is_sound else FOUND)
     elif check:
-        tell("What is in it was not examined; `fcpair restore` does that.", err=True)
+        print_wrapped("What is in it was not examined; `fcpair restore` does that.", err=True)
     else:
-        tell(f"It is of an older fcpair: `fcpair upgrade --study {place}` brings it up to date.", err=True)
+        print_wrapped(f"It is of an older fcpair: `fcpair upgrade --study {place}` brings it up to date.", err=True)
 
 
 @click.command()
@@ -103,4 +105,6 @@ def copy(source: Place, target: Place, create: bool) -> None:
     with progress("copying") as report:
         made = Study.copy(source, target, report, create=create)
     n = sum(made.n_rows.values())
-    show(f"{named(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: {made.digest[:SHORT]}")
+    print_raw(
+        f"{named(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: {made.digest[:SHORT]}"
+    )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, study_option
-from fcpair.cli.output import Table, emit, progress, say
+from fcpair.cli.output import Table, emit, print_message, progress
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import tell
+from fcpair.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
     from fcpair.records import Health
@@ -44,34 +44,34 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
     from fcpair.study import Study
 
     if as_it_is:
-        _accept(study)
+        _accept_as_is(study)
     with progress("examining") as report:
         health = Study.doctor(study, progress=report)
     title = f"{health.file}, schema {health.schema}" if health.schema else str(health.file)
-    table = Table(title, ("check", "what should be true", "n", "of", "found"), _lines(health))
-    emit(form, data={**asdict(health), "sound": health.sound}, tables=[table], rows=_rows(health))
+    table = Table(title, ("check", "what should be true", "n", "of", "found"), _table_rows(health))
+    emit(form, data={**asdict(health), "sound": health.is_sound}, tables=[table], rows=_csv_rows(health))
     if form == "table":
         explain(health)
-    sys.exit(0 if health.sound else FOUND)
+    sys.exit(0 if health.is_sound else FOUND)
 
 
-def _accept(study: Place) -> None:
+def _accept_as_is(study: Place) -> None:
     from fcpair.study import Study, named
 
     missing = Study.accept(study)
     if missing is None:
-        say(f"{named(study)} has all that belongs to it; there is nothing to take as it is")
+        print_message(f"{named(study)} has all that belongs to it; there is nothing to take as it is")
         return
     rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
-    known = f"rows that are known to be missing: {rows or 'none'} (a lost log may have held more)"
-    say(f"{named(study)} is taken as it is; {known}")
+    summary = f"rows that are known to be missing: {rows or 'none'} (a lost log may have held more)"
+    print_message(f"{named(study)} is taken as it is; {summary}")
 
 
-def _lines(health: Health) -> list[list[Cell]]:
+def _table_rows(health: Health) -> list[list[Cell]]:
     return [[one.name, one.asks, one.n, one.of, len(one.found) or None] for one in health.checks]
 
 
-def _rows(health: Health) -> list[dict[str, Cell]]:
+def _csv_rows(health: Health) -> list[dict[str, Cell]]:
     return [
         {
             **{"check": one.name, "asks": one.asks, "n": one.n, "of": one.of, "found": len(one.found)},
@@ -83,18 +83,20 @@ def _rows(health: Health) -> list[dict[str, Cell]]:
 
 def explain(health: Health) -> None:
     """Print what was found and what to do, or that all is well."""
-    for one in health.checks:
-        for sentence in one.found[:LINES_SHOWN]:
-            tell(f"{one.name}: {sentence}.")
-        if len(one.found) > LINES_SHOWN:
-            tell(f"{one.name}: ... and {len(one.found) - LINES_SHOWN:,} more; `--format json` has them all.")
-    for advice in dict.fromkeys(one.advice for one in health.checks if one.found):
-        which = ", ".join(one.name for one in health.checks if one.found and one.advice == advice)
-        tell(f"\nWhat to do ({which}): {advice}.")
-    for one in health.checks:
-        if one.note:
-            tell(f"Note: {one.name}: {one.note}.")
+    for check in health.checks:
+        for sentence in check.found[:LINES_SHOWN]:
+            print_wrapped(f"{check.name}: {sentence}.")
+        if len(check.found) > LINES_SHOWN:
+            print_wrapped(
+                f"{check.name}: ... and {len(check.found) - LINES_SHOWN:,} more; `--format json` has them all."
+            )
+    for advice in dict.fromkeys(check.advice for check in health.checks if check.found):
+        which = ", ".join(check.name for check in health.checks if check.found and check.advice == advice)
+        print_wrapped(f"\nWhat to do ({which}): {advice}.")
+    for check in health.checks:
+        if check.note:
+            print_wrapped(f"Note: {check.name}: {check.note}.")
     for note in health.notes:
-        tell(f"Note: {note}.")
-    if health.sound:
-        tell(f"All is well. Digest of answers, decisions and texts: {health.digest[:SHORT]}")
+        print_wrapped(f"Note: {note}.")
+    if health.is_sound:
+        print_wrapped(f"All is well. Digest of answers, decisions and texts: {health.digest[:SHORT]}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import with_study
-from fcpair.cli.terminal import pour
+from fcpair.cli.terminal import print_machine
 
 if TYPE_CHECKING:
     from fcpair.study import Study
@@ -26,4 +26,4 @@ def recipe(study: Study) -> None:
     Example:
       fcpair recipe
     """
-    pour(study.recipe_text(), end="")
+    print_machine(study.recipe_text(), end="")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import study_option, until_the_end
-from fcpair.cli.output import done, progress, say
-from fcpair.cli.terminal import STOPPED, tell
+from fcpair.cli.options import close_at_end, study_option
+from fcpair.cli.output import print_message, print_run, progress
+from fcpair.cli.terminal import STOPPED, print_wrapped
 from fcpair.cli.warnings import warn_of_changes, warn_of_simulated
 from fcpair.errors import RecipeEndError
 
@@ -37,30 +37,30 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     from fcpair.recipe import load_recipe
     from fcpair.study import Study
 
-    read = load_recipe(recipe)
+    loaded = load_recipe(recipe)
     first = not Study.is_there(study)
-    made = partial(Study.create, study, read.setup, grids=() if read.has_main else read.grids)
-    opened = until_the_end(made() if first else Study.open(study))
+    create_study = partial(Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
+    opened = close_at_end(create_study() if first else Study.open(study))
     try:
         with progress("encoding") as report:
-            for step in opened.walk(read, progress=report, loosen=loosen):
-                done(step)
+            for step in opened.walk(loaded, progress=report, loosen=loosen):
+                print_run(step)
     except BrokenPipeError:
         raise  # nobody reads on, but what was done stands
     except RecipeEndError as end:
-        say(f"Note: {end}.")
+        print_message(f"Note: {end}.")
     except BaseException as error:
         if not first:
             raise
         opened.remove()
-        say(f"{opened.place} was not kept, because its first run did not end well")
+        print_message(f"{opened.place} was not kept, because its first run did not end well")
         if isinstance(error, KeyboardInterrupt):
             raise SystemExit(STOPPED) from None
         raise
     state = opened.status()
-    tell(f"next: {state['next']}")
+    print_wrapped(f"next: {state['next']}")
     for step in state["also"]:
-        tell(f"also: {step}")
+        print_wrapped(f"also: {step}")
     first_grid = opened.grid(opened.grids[0])
     warn_of_simulated(first_grid)
     warn_of_changes(first_grid)

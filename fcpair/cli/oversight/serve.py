@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli import USAGE_OR_DATA
-from fcpair.cli.options import own_params, with_study
-from fcpair.cli.output import say
-from fcpair.cli.terminal import show
-from fcpair.open_files import allow_open_files
+from fcpair.cli.options import effective_params, with_study
+from fcpair.cli.output import print_message
+from fcpair.cli.terminal import print_raw
+from fcpair.open_files import raise_open_file_limit
 from fcpair.param_values import as_params
 from fcpair.params import Annotate
 
@@ -40,7 +40,7 @@ class _RefusedError(click.ClickException):
 
 @click.command()
 @with_study
-@own_params(Annotate)
+@effective_params(Annotate)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
@@ -70,7 +70,7 @@ def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -
     os.environ["FCPAIR_STUDY"] = study.address
     os.environ["FCPAIR_ANNOTATE"] = json.dumps(as_params(options))
     study.close()  # the app opens it for itself
-    _run(listener)
+    _serve_app(listener)
 
 
 class _Listener(socket.socket):
@@ -81,10 +81,10 @@ class _Listener(socket.socket):
         super().listen(N_WAITING)
 
 
-def _run(listener: socket.socket) -> None:
+def _serve_app(listener: socket.socket) -> None:
     import uvicorn
 
-    allow_open_files(N_FILES)
+    raise_open_file_limit(N_FILES)
     config = uvicorn.Config(
         APP,
         factory=True,
@@ -128,19 +128,21 @@ def _address(host: str, port: int) -> str:
 
 def _greet(study: Study, host: str, address: str) -> None:
     """Say where to open it, how people get in, and what to beware of."""
-    show(f"{study.place} is served at {address}")
+    print_raw(f"{study.place} is served at {address}")
     if study.access.invited():
-        say("Everybody comes in by a link of their own: `fcpair people invite NAME` prints a new one.")
+        print_message("Everybody comes in by a link of their own: `fcpair people invite NAME` prints a new one.")
     else:
-        say(
+        print_message(
             "Nobody can come in yet: `fcpair people add NAME --role annotator` prints an invite link, "
             "`--role lead` one for yourself."
         )
     if not _is_loopback(host):
-        say("Anybody on the way can read along: put a reverse proxy with TLS before it, or listen at 127.0.0.1.")
+        print_message(
+            "Anybody on the way can read along: put a reverse proxy with TLS before it, or listen at 127.0.0.1."
+        )
     if study.exposed:
-        say(f"Note: {study.exposed}.")
-    say("Ctrl-C ends it.")
+        print_message(f"Note: {study.exposed}.")
+    print_message("Ctrl-C ends it.")
 
 
 def _is_loopback(host: str) -> bool:

@@ -12,10 +12,10 @@ from fcpair.cli.corpus.grids import COLUMNS as GRID_COLUMNS
 from fcpair.cli.corpus.grids import COUNTS as GRID_COUNTS
 from fcpair.cli.corpus.grids import grid_rows
 from fcpair.cli.options import format_option, with_study
-from fcpair.cli.output import Table, emit, say, working
+from fcpair.cli.output import Table, emit, print_message, status_spinner
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import show, tell
-from fcpair.cli.warnings import tell_of_sampled, warn_of_changes, warn_of_simulated
+from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
 
 if TYPE_CHECKING:
     from fcpair.records import RunRecord
@@ -51,13 +51,13 @@ def status(study: Study, form: str) -> None:
     if state["stages"]:
         tables.append(Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())))
     if state["grids"]:
-        rows = [[row[name] for name in GRID_COLUMNS] for one in state["grids"] for row in grid_rows(one)]
+        rows = [[row[name] for name in GRID_COLUMNS] for item in state["grids"] for row in grid_rows(item)]
         tables.append(Table("Grids" if state["stages"] else f"{title}: grids", GRID_COLUMNS, rows))
     if people:
         tables.append(Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in people]))
     if state["rounds"]:
-        columns = list({one: None for counts in state["rounds"].values() for one in counts})
-        rounds = [[name, *(counts.get(one, 0) for one in columns)] for name, counts in state["rounds"].items()]
+        columns = list({item: None for counts in state["rounds"].values() for item in counts})
+        rounds = [[name, *(counts.get(item, 0) for item in columns)] for name, counts in state["rounds"].items()]
         tables.append(Table("Rounds", ("round", *columns), rounds))
     if state["adjudications"]:
         tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
@@ -67,15 +67,15 @@ def status(study: Study, form: str) -> None:
         )
     emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
     if study.exposed:
-        say(f"Note: {study.exposed}.")
+        print_message(f"Note: {study.exposed}.")
     if form == "table":
         if (folding := state["study"]["folding"]) != "none":
-            tell(f"Folding: {folding}.")
+            print_wrapped(f"Folding: {folding}.")
         for note in state["notes"]:
-            tell(f"Note: {note}.")
-        tell(f"Next: {state['next']}")
+            print_wrapped(f"Note: {note}.")
+        print_wrapped(f"Next: {state['next']}")
         for step in state["also"]:
-            tell(f"Also: {step}")
+            print_wrapped(f"Also: {step}")
 
 
 def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
@@ -89,10 +89,10 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
     for what in ("lost_verdicts", "verdicts_not_due"):
         name = what.removeprefix("verdicts_").removesuffix("_verdicts")
         facts.append({"part": "verdicts", "of": "", "what": name, "n": state[what]})
-    for one in state["grids"]:
+    for grid in state["grids"]:
         facts += [
-            {"part": "grids", "of": f"{one['name']} / {of['name']}", "what": what, "n": of[what]}
-            for of in one["rounds"]
+            {"part": "grids", "of": f"{grid['name']} / {of['name']}", "what": what, "n": of[what]}
+            for of in grid["rounds"]
             for what in GRID_COUNTS
         ]
     for row in state["people"]:
@@ -110,13 +110,13 @@ def report(study: Study, out: Path) -> None:
     Example:
       fcpair report --out report.html
     """
-    with working("writing the report"):
+    with status_spinner("writing the report"):
         study.report(out)
     first_grid = study.grid(study.grids[0])
     warn_of_simulated(first_grid)
-    tell_of_sampled(first_grid)
+    warn_of_sampled(first_grid)
     warn_of_changes(first_grid)
-    show(f"{out}: written")
+    print_raw(f"{out}: written")
 
 
 @click.command()
@@ -133,20 +133,23 @@ def log(study: Study, form: str) -> None:
     """
     runs = study.log()
     short: list[list[Cell]] = [
-        [run.id, run.at[:16].replace("T", " "), run.stage, _brief(run.params), _brief(run.counts)] for run in runs
+        [run.id, run.at[:16].replace("T", " "), run.stage, _format_values(run.params), _format_values(run.counts)]
+        for run in runs
     ]
     table = Table("Runs", ("id", "at", "stage", "parameters", "counts"), short)
     data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
     emit(form, data=data, tables=[table], rows=[_log_row(run) for run in runs])
 
 
-def _brief(values: dict[str, Any]) -> str:
+def _format_values(values: dict[str, Any]) -> str:
     """The values that were given, in a line; a scheme, paths and digests in short."""
-    given = {name: value for name, value in values.items() if value not in (None, "", [], {}) and name != "scheme"}
-    return ", ".join(f"{name} {_short(value)}" for name, value in given.items())
+    given_values = {
+        name: value for name, value in values.items() if value not in (None, "", [], {}) and name != "scheme"
+    }
+    return ", ".join(f"{name} {_shorten(value)}" for name, value in given_values.items())
 
 
-def _short(value: Any, width: int = 24) -> str:
+def _shorten(value: Any, width: int = 24) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

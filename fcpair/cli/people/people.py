@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option, round_option, seed_option, with_grid, with_study
-from fcpair.cli.output import Table, done, emit, say
-from fcpair.cli.terminal import show
+from fcpair.cli.output import Table, emit, print_message, print_run
+from fcpair.cli.terminal import print_raw
 from fcpair.errors import InputError
-from fcpair.params import LISTENS_AT, Assign
+from fcpair.params import DEFAULT_SERVER_URL, Assign
 from fcpair.records import Role
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 url_option = click.option(
     "--url",
     envvar="FCPAIR_URL",
-    default=LISTENS_AT,
+    default=DEFAULT_SERVER_URL,
     show_default=True,
     show_envvar=True,
     help="Where people reach `fcpair serve`.",
@@ -61,14 +61,14 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
       fcpair people add vera --role validator
     """
     tokens = study.access.add(list(names), Role(role))
-    show(f"added as {role}: {', '.join(tokens)}")
+    print_raw(f"added as {role}: {', '.join(tokens)}")
     _show_links(tokens, url)
     state = study.status()
     idle = [row["name"] for row in state["people"] if row["name"] in names and not row["open"]]
     if idle and role == Role.ANNOTATOR and state["stages"].get("assign"):
         who = ", ".join(idle)
         how = f"`fcpair assign --more` gives {who} an even share of the pairs that are open"
-        say(f"whoever asks in the browser is given pairs, so is {who}" if study.own(Assign).open else how)
+        print_message(f"whoever asks in the browser is given pairs, so is {who}" if study.own(Assign).open else how)
 
 
 @people.command()
@@ -98,20 +98,20 @@ def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | No
 
 
 def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | None = None) -> None:
-    def keep(tokens: dict[str, str]) -> None:
+    def store_links(tokens: dict[str, str]) -> None:
         if out is not None:
             _write_links(out, {name: _link(url, token) for name, token in tokens.items()})
 
-    tokens = study.access.invite_all(names, keep)
+    tokens = study.access.invite_all(names, store_links)
     if out is not None:
-        show(f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent")
+        print_raw(f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent")
         return
     _show_links(tokens, url)
 
 
 def _show_links(tokens: dict[str, str], url: str) -> None:
     for name, token in tokens.items():
-        show(f"{name}: {_link(url, token)}")
+        print_raw(f"{name}: {_link(url, token)}")
 
 
 def _link(url: str, token: str) -> str:
@@ -143,7 +143,7 @@ def revoke(study: Study, name: str) -> None:
       fcpair people revoke ana
     """
     study.access.revoke(name)
-    show(f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link")
+    print_raw(f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link")
 
 
 @people.command("rotate-secret")
@@ -163,7 +163,7 @@ def rotate_secret(study: Study, yes: bool) -> None:
     if not yes:
         click.confirm("Everybody is signed out, and comes in again by their invite link. Go on?", abort=True, err=True)
     study.access.rotate_secret()
-    show("every session has ended; people come in again by their invite links")
+    print_raw("every session has ended; people come in again by their invite links")
 
 
 @people.command("list")
@@ -192,12 +192,12 @@ def terms(study: Study, form: str) -> None:
     Example:
       fcpair people terms --format csv
     """
-    listed = study.access.terms()
+    people_terms = study.access.terms()
     plain = ("demographics", "opted_out")
-    rows = [one | {name: json.dumps(one[name], ensure_ascii=False) for name in plain} for one in listed]
+    rows = [one | {name: json.dumps(one[name], ensure_ascii=False) for name in plain} for one in people_terms]
     columns = ("name", "role", "consented_at", "consented_to", *plain)
     table = Table("Terms", columns, [[row[name] for name in columns] for row in rows])
-    emit(form, data=listed, tables=[table], rows=rows)
+    emit(form, data=people_terms, tables=[table], rows=rows)
 
 
 @people.command()
@@ -213,7 +213,7 @@ def forget(study: Study, name: str) -> None:
       fcpair people forget ana
     """
     study.access.forget(name)
-    show(f"what {name} said about themselves is deleted; copies of the study still have it")
+    print_raw(f"what {name} said about themselves is deleted; copies of the study still have it")
 
 
 @people.command()
@@ -228,7 +228,7 @@ def role(study: Study, name: str, new_role: str) -> None:
       fcpair people role ana validator
     """
     study.change_role(name, Role(new_role))
-    show(f"{name} is {new_role} now")
+    print_raw(f"{name} is {new_role} now")
 
 
 @people.command()
@@ -242,7 +242,7 @@ def retire(study: Study, name: str, seed: int) -> None:
     Example:
       fcpair people retire ben
     """
-    done(study.retire(name, seed=seed))
+    print_run(study.retire(name, seed=seed))
 
 
 @people.command()
@@ -261,7 +261,7 @@ def dismiss(study: Study, name: str, seed: int, yes: bool) -> None:
     """
     if not yes:
         click.confirm(f"Set aside all that {name} answered, and let them go?", abort=True, err=True)
-    done(study.dismiss(name, seed=seed))
+    print_run(study.dismiss(name, seed=seed))
 
 
 @people.command()
@@ -293,4 +293,4 @@ def handover(study: Study, name: str, to: str | None, seed: int) -> None:
     Example:
       fcpair people handover ben --to ana
     """
-    done(study.hand_over(name, to, seed=seed))
+    print_run(study.hand_over(name, to, seed=seed))

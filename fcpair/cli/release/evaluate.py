@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import figures_option, format_option, own_params, with_grid
-from fcpair.cli.output import Table, emit, progress, say
-from fcpair.cli.table import Cell, shown
+from fcpair.cli.options import effective_params, figures_option, format_option, with_grid
+from fcpair.cli.output import Table, emit, print_message, progress
+from fcpair.cli.table import Cell, format_cell
 from fcpair.cli.warnings import warn_of_changes
-from fcpair.evaluate.outcome import ALPHA, by_system
+from fcpair.evaluate.outcome import ALPHA, group_by_system
 from fcpair.evaluate.summary import AVERAGE
 from fcpair.params import Evaluate, Partition
-from fcpair.report.figures.captions import cautions
+from fcpair.report.figures.captions import significance_cautions
 
 if TYPE_CHECKING:
     from fcpair.evaluate.outcome import Comparison, Outcome, Score, Spread, TierFacts
@@ -37,8 +37,8 @@ KEY = (
 
 @click.command()
 @with_grid
-@own_params(Evaluate)
-@own_params(Partition, "rules")
+@effective_params(Evaluate)
+@effective_params(Partition, "rules")
 @click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
 @figures_option
 @click.option("--dry-run", is_flag=True, help="Say what would be asked of a service, and ask nothing.")
@@ -61,7 +61,7 @@ def evaluate(
         return
     with progress("evaluating", at_once=True) as report:
         outcome = grid.evaluate(options, rules, runs=runs, figures=figures, progress=report)
-    data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*cautions(outcome)]}
+    data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*significance_cautions(outcome)]}
     rows = [asdict(score) for score in outcome.scores]
     emit(
         form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated, sampled=outcome.sampled
@@ -69,9 +69,9 @@ def evaluate(
     warn_of_changes(grid)
     for system in outcome.systems:
         for note in system.notes:
-            say(f"{system.short}: {note}")
-    for caution in cautions(outcome):
-        say(f"Warning: {caution}.")
+            print_message(f"{system.short}: {note}")
+    for caution in significance_cautions(outcome):
+        print_message(f"Warning: {caution}.")
 
 
 def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
@@ -90,7 +90,7 @@ def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
 def _tables(outcome: Outcome) -> Iterator[Table]:
     for tier in outcome.tiers:
         scores = [score for score in outcome.scores if score.tier == tier.tier]
-        yield Table(_rests_on(tier, outcome), SCORE_COLUMNS, list(_score_rows(scores)), _notes(scores, outcome))
+        yield Table(_describe_basis(tier, outcome), SCORE_COLUMNS, list(_score_rows(scores)), _notes(scores, outcome))
     if outcome.spreads:
         yield _spread_table(outcome)
     if outcome.comparisons:
@@ -99,30 +99,36 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
         yield from _concordance_tables(outcome)
 
 
-def _rests_on(tier: TierFacts, outcome: Outcome) -> str:
-    counted = "each scores 0" if outcome.no_positives == "zero" else "left out"
+def _describe_basis(tier: TierFacts, outcome: Outcome) -> str:
+    treatment = "each scores 0" if outcome.no_positives == "zero" else "left out"
     parts = (
         f"{tier.tier} ({tier.rule}): {tier.hs:,} HS x {tier.pool:,} CNs of the pool `{outcome.pool}`",
         f"{tier.judged:,} of {tier.cells:,} pairs judged, {tier.positive:,} of them appropriate",
         f"{tier.outside:,} judged pairs outside the pool",
-        f"{tier.without_positives:,} HS without an appropriate CN ({counted})",
+        f"{tier.without_positives:,} HS without an appropriate CN ({treatment})",
     )
     return "; ".join(parts)
 
 
 def _score_rows(scores: list[Score]) -> Iterator[list[Cell]]:
-    for name, own in by_system(scores):
+    for name, own in group_by_system(scores):
         yield [name, *[""] * (len(SCORE_COLUMNS) - 1)]
         for score in own:
-            interval, bounds = _range(score.low, score.high), _range(score.lowest, score.highest)
-            yield [f"  {score.measure}", *_four(score.score), interval, *_four(score.left_out, score.right), bounds]
+            interval, bounds = _format_range(score.low, score.high), _format_range(score.lowest, score.highest)
+            yield [
+                f"  {score.measure}",
+                *_four_decimals(score.score),
+                interval,
+                *_four_decimals(score.left_out, score.right),
+                bounds,
+            ]
 
 
-def _four(*values: float | None) -> list[str]:
+def _four_decimals(*values: float | None) -> list[str]:
     return ["-" if value is None else f"{value:z.4f}" for value in values]
 
 
-def _range(low: float | None, high: float | None) -> str:
+def _format_range(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{low:z.3f}–{high:z.3f}"
 
 
@@ -139,30 +145,34 @@ def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
 
 def _spread_table(outcome: Outcome) -> Table:
     rows: list[list[Cell]] = []
-    for name, own in by_system(outcome.spreads):
+    for name, own in group_by_system(outcome.spreads):
         rows.append([name, *[""] * (len(SPREAD_COLUMNS) - 1)])
-        rows += [[f"  {row.measure}", *_four(row.mean, row.minimum, row.maximum), _variation(row)] for row in own]
+        rows += [
+            [f"  {row.measure}", *_four_decimals(row.mean, row.minimum, row.maximum), _format_variation(row)]
+            for row in own
+        ]
     title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
     why = dict.fromkeys(row.undefined for row in outcome.spreads if row.undefined)
     return Table(title, SPREAD_COLUMNS, rows, [f"undefined, because {reason}." for reason in why])
 
 
-def _variation(row: Spread) -> str:
+def _format_variation(row: Spread) -> str:
     return "-" if row.cv is None else f"{row.cv:.{3 if row.measure == AVERAGE else 1}f}"
 
 
 def _comparison_table(outcome: Outcome) -> Table:
     """Every two systems with a significant difference: of twelve systems all tests would be more than a thousand."""
     rows: list[list[Cell]] = []
-    found = {(test.one, test.other, test.measure, test.tier): test for test in outcome.comparisons}
-    tiers, measures = ([*dict.fromkeys(key[at] for key in found)] for at in (3, 2))
-    for one, other in dict.fromkeys((key[0], key[1]) for key in found):
-        if any(test.significant for key, test in found.items() if key[:2] == (one, other)):
-            rows.append([f"{one} less {other}", *[""] * len(tiers)])
+    tests = {(test.one, test.other, test.measure, test.tier): test for test in outcome.comparisons}
+    tiers, measures = ([*dict.fromkeys(key[at] for key in tests)] for at in (3, 2))
+    for system, other in dict.fromkeys((key[0], key[1]) for key in tests):
+        if any(test.is_significant for key, test in tests.items() if key[:2] == (system, other)):
+            rows.append([f"{system} less {other}", *[""] * len(tiers)])
             rows += [
-                [f"  {name}", *(_difference(found[one, other, name, tier]) for tier in tiers)] for name in measures
+                [f"  {name}", *(_format_difference(tests[system, other, name, tier]) for tier in tiers)]
+                for name in measures
             ]
-    n_found = sum(test.significant for test in outcome.comparisons)
+    n_found = sum(test.is_significant for test in outcome.comparisons)
     title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
     family = "one pair of systems" if outcome.n_pairs == 1 else f"all {outcome.n_pairs:,} pairs of systems"
     notes = [
@@ -172,25 +182,28 @@ def _comparison_table(outcome: Outcome) -> Table:
     return Table(title, ("systems, measure", *tiers), rows, notes)
 
 
-def _difference(test: Comparison) -> str:
-    return f"{test.difference:+z.4f}{'*' if test.significant else ' '}"
+def _format_difference(test: Comparison) -> str:
+    return f"{test.difference:+z.4f}{'*' if test.is_significant else ' '}"
 
 
 def _concordance_tables(outcome: Outcome) -> Iterator[Table]:
     """As many tables as it takes to keep the names of the measures in one line each."""
-    measures = list(dict.fromkeys(one.measure for one in outcome.concordances))
-    cells = {(one.one, one.other, one.measure): one for one in outcome.concordances}
-    pairs = list(dict.fromkeys((one.one, one.other) for one in outcome.concordances))
+    measures = list(dict.fromkeys(item.measure for item in outcome.concordances))
+    cells = {(item.one, item.other, item.measure): item for item in outcome.concordances}
+    pairs = list(dict.fromkeys((item.one, item.other) for item in outcome.concordances))
     title = f"Kendall's tau between the rankings of {len(outcome.systems)} systems on two tiers"
-    for shown_now in _side_by_side(measures):
+    for shown_now in _column_groups(measures):
         rows: list[list[Cell]] = [
-            [f"{one}, {other}", *(_two(cells[one, other, name].tau) for name in shown_now)] for one, other in pairs
+            [f"{item}, {other}", *(_two_decimals(cells[item, other, name].tau) for name in shown_now)]
+            for item, other in pairs
         ]
-        why = dict.fromkeys(one.undefined for one in outcome.concordances if one.measure in shown_now and one.undefined)
+        why = dict.fromkeys(
+            item.undefined for item in outcome.concordances if item.measure in shown_now and item.undefined
+        )
         yield Table(title, ("tiers", *shown_now), rows, [f"undefined, because {reason}." for reason in why])
 
 
-def _side_by_side(names: list[str]) -> Iterator[list[str]]:
+def _column_groups(names: list[str]) -> Iterator[list[str]]:
     """The names in groups that fit beside each other, at least one in each."""
     group: list[str] = []
     for name in names:
@@ -201,5 +214,5 @@ def _side_by_side(names: list[str]) -> Iterator[list[str]]:
     yield group
 
 
-def _two(value: float | None) -> str:
-    return shown(None) if value is None else f"{value:z.2f}"
+def _two_decimals(value: float | None) -> str:
+    return format_cell(None) if value is None else f"{value:z.2f}"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from fcpair.cli.options import own_params, params, round_option, with_grid
-from fcpair.cli.output import done, working
-from fcpair.cli.warnings import tell_of_sampled, warn_of_changes, warn_of_simulated
+from fcpair.cli.options import effective_params, params, round_option, with_grid
+from fcpair.cli.output import print_run, status_spinner
+from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
 from fcpair.files.answers.writings import Layout
 from fcpair.params import Export, Partition
 from fcpair.records import TIERS, RunRecord
@@ -27,10 +27,10 @@ folder_option = click.option(
 )
 
 
-def _finish(grid: Grid, run: RunRecord) -> None:
-    done(run)
+def _report_export(grid: Grid, run: RunRecord) -> None:
+    print_run(run)
     warn_of_simulated(grid)
-    tell_of_sampled(grid)
+    warn_of_sampled(grid)
     warn_of_changes(grid)
 
 
@@ -47,7 +47,7 @@ def export() -> None:
 
 @export.command()
 @with_grid
-@own_params(Partition, "rules")
+@effective_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["qrels"])
 @file_option
@@ -64,14 +64,14 @@ def qrels(grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -
       fcpair export qrels --tier silver --out silver.qrels
       fcpair export qrels --tier gold --pool positive --binary --out gold.qrels
     """
-    with working("writing"):
+    with status_spinner("writing"):
         run = grid.export.qrels(out, tier, options, rules)
-    _finish(grid, run)
+    _report_export(grid, run)
 
 
 @export.command()
 @with_grid
-@own_params(Partition, "rules")
+@effective_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["beir"])
 @folder_option
@@ -85,14 +85,14 @@ def beir(grid: Grid, rules: Partition, tier: str, options: Export, out: Path) ->
     Example:
       fcpair export beir --tier silver --out silver-beir/
     """
-    with working("writing"):
+    with status_spinner("writing"):
         run = grid.export.beir(out, tier, options, rules)
-    _finish(grid, run)
+    _report_export(grid, run)
 
 
 @export.command()
 @with_grid
-@own_params(Partition, "rules")
+@effective_params(Partition, "rules")
 @folder_option
 def hf(grid: Grid, rules: Partition, out: Path) -> None:
     """Write all tiers as a Hugging Face dataset folder.
@@ -104,18 +104,18 @@ def hf(grid: Grid, rules: Partition, out: Path) -> None:
     Example:
       fcpair export hf --out dataset/
     """
-    with working("writing"):
+    with status_spinner("writing"):
         run = grid.export.hf(out, rules)
-    _finish(grid, run)
+    _report_export(grid, run)
 
 
 @export.command()
 @with_grid
-@own_params(Partition, "rules")
+@effective_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["triplets"])
 @folder_option
-def triplets(**asked: Any) -> None:
+def triplets(**arguments: Any) -> None:
     """Write triplets with judged negatives.
 
     The columns are `anchor`, `positive`, `negative`, as sentence-transformers has them. Every negative was judged for
@@ -125,16 +125,16 @@ def triplets(**asked: Any) -> None:
     Example:
       fcpair export triplets --tier silver --negatives 5 --seed 13 --out triplets/
     """
-    _train("triplets", **asked)
+    _write_training("triplets", **arguments)
 
 
 @export.command()
 @with_grid
-@own_params(Partition, "rules")
+@effective_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["pairs"])
 @folder_option
-def pairs(**asked: Any) -> None:
+def pairs(**arguments: Any) -> None:
     """Write judged pairs with their labels.
 
     The columns are `sentence1`, `sentence2`, `label`, as sentence-transformers has them. The label is 1 for an
@@ -144,16 +144,16 @@ def pairs(**asked: Any) -> None:
     Example:
       fcpair export pairs --tier silver --test-share 0.25 --seed 13 --out pairs/
     """
-    _train("pairs", **asked)
+    _write_training("pairs", **arguments)
 
 
 @export.command()
 @with_grid
-@own_params(Partition, "rules")
+@effective_params(Partition, "rules")
 @tier_option
 @params(Export, only=Export.kinds["preferences"])
 @folder_option
-def preferences(**asked: Any) -> None:
+def preferences(**arguments: Any) -> None:
     """Write preference pairs.
 
     The columns are `prompt`, `chosen`, `rejected`, as TRL has them. The rows are drawn as those of the triplets are:
@@ -163,18 +163,18 @@ def preferences(**asked: Any) -> None:
     Example:
       fcpair export preferences --tier gold --seed 13 --out preferences/
     """
-    _train("preferences", **asked)
+    _write_training("preferences", **arguments)
 
 
-def _train(kind: Kind, grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
-    with working("writing"):
+def _write_training(kind: Kind, grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -> None:
+    with status_spinner("writing"):
         run = grid.export.training(kind, out, tier, options, rules)
-    _finish(grid, run)
+    _report_export(grid, run)
 
 
 @export.command()
 @with_grid
-@own_params(Partition, "rules")
+@effective_params(Partition, "rules")
 @click.option("--without", type=TIER, help="Leave out every row with an HS of this tier; without it none is left out.")
 @params(Export, only=Export.kinds["corpus"])
 @file_option
@@ -190,9 +190,9 @@ def corpus(grid: Grid, rules: Partition, without: str | None, options: Export, o
       fcpair export corpus --out corpus.jsonl
       fcpair export corpus --without bronze --pool positive --out train.csv
     """
-    with working("writing"):
+    with status_spinner("writing"):
         run = grid.export.corpus(out, without, options, rules)
-    _finish(grid, run)
+    _report_export(grid, run)
 
 
 @export.command()
@@ -210,9 +210,9 @@ def decisions(grid: Grid, out: Path) -> None:
       fcpair export decisions --grid review --out decisions.csv
       fcpair bias score decisions.csv --reader items --answer decision --as bbq
     """
-    with working("writing"):
+    with status_spinner("writing"):
         run = grid.export.decisions(out)
-    _finish(grid, run)
+    _report_export(grid, run)
 
 
 @export.command()
@@ -239,7 +239,7 @@ def texts(grid: Grid, name: str | None, layout: Layout, options: Export, out: Pa
       fcpair export texts --grid write --out replies.csv
       fcpair export texts --grid write --layout training --test-share 0.25 --seed 13 --out training/
     """
-    with working("writing"):
+    with status_spinner("writing"):
         run = grid.export.texts(out, layout, options, name)
-    done(run)
+    print_run(run)
     warn_of_simulated(grid)

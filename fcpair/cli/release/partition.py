@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.machine_output import ROWS_AT_ONCE
-from fcpair.cli.options import format_option, own_params, with_grid
-from fcpair.cli.output import LONGEST_TABLE, Table, done, drawn_field, emit, working
+from fcpair.cli.options import effective_params, format_option, with_grid
+from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_field, status_spinner
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import tell
-from fcpair.cli.warnings import tell_of_sampled, warn_of_changes, warn_of_simulated
+from fcpair.cli.terminal import print_wrapped
+from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
 from fcpair.params import Partition
 from fcpair.records import TIERS, Explanation, Origin, Tier
 
@@ -31,7 +31,7 @@ CAPTIONS = (
 
 @click.command()
 @with_grid
-@own_params(Partition)
+@effective_params(Partition)
 @click.option("--tier", type=click.Choice(TIERS), help="Write this tier.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to: a .csv, .jsonl or .parquet file.")
 @click.option(
@@ -61,11 +61,11 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     elif out is None:
         _print_tier(grid, Tier[tier.upper()], options, published=published, form=form)
     else:
-        with working("writing"):
+        with status_spinner("writing"):
             run = grid.release(Tier[tier.upper()], out, options, published=published)
-        done(run)
+        print_run(run)
         warn_of_simulated(grid)
-        tell_of_sampled(grid)
+        warn_of_sampled(grid)
         warn_of_changes(grid)
 
 
@@ -83,7 +83,7 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
         for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
     ]
     data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
-    data |= drawn_field(sampled)
+    data |= sampled_field(sampled)
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated, sampled=sampled)
     warn_of_changes(grid)
 
@@ -98,9 +98,9 @@ def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, 
         warn_of_changes(grid)
         return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
-    brief = [[_brief(row[name]) for name in shown] for row in rows]
+    brief = [[_shorten(row[name]) for name in shown] for row in rows]
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
-    table = Table(f"{tier.label}: {n:,} pairs", [_brief(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
+    table = Table(f"{tier.label}: {n:,} pairs", [_shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
     emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated, sampled=grid.sampled)
     warn_of_changes(grid)
 
@@ -112,7 +112,7 @@ def _plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
         yield from part.astype(object).where(part.notna(), None).itertuples(index=False, name=None)
 
 
-def _brief(cell: Any, width: int = 32) -> Any:
+def _shorten(cell: Any, width: int = 32) -> Any:
     """A text cut to what fits beside another one on a terminal."""
     return f"{cell[: width - 1]}…" if isinstance(cell, str) and len(cell) > width else cell
 
@@ -120,7 +120,7 @@ def _brief(cell: Any, width: int = 32) -> Any:
 @click.command()
 @click.argument("pair", type=int)
 @with_grid
-@own_params(Partition)
+@effective_params(Partition)
 @format_option
 def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     """Say why a pair is where it is.
@@ -133,43 +133,47 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     """
     from dataclasses import asdict
 
-    told = grid.explain(pair, options)
-    data = asdict(told)
+    explanation = grid.explain(pair, options)
+    data = asdict(explanation)
     rows: list[dict[str, Cell]] = [
-        {"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in told.checks
+        {"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
     ]
     if form == "table":
-        _tell(told, grid.facts)
+        _print_explanation(explanation, grid.facts)
     else:
         for check, row in zip(data["checks"], rows, strict=True):
             check["tier"] = row["tier"]
         emit(form, data=data, tables=(), rows=rows)
 
 
-def _tell(told: Explanation, facts: dict[str, str]) -> None:
-    tell(f"pair {told.cell_id}: {told.tier or ('discarded' if told.discarded else 'in no tier')}\n")
-    tell(f"{facts['hs_name']}: {told.hs}\n{facts['cn_name']}: {told.cn}\n")
-    for source in told.brought_in_by:
-        tell(f"brought in: {_source(source)}")
-    for row in sorted((*told.answers, *told.decisions), key=lambda row: str(row["at"])):
+def _print_explanation(explanation: Explanation, facts: dict[str, str]) -> None:
+    print_wrapped(
+        f"pair {explanation.cell_id}: {explanation.tier or ('discarded' if explanation.discarded else 'in no tier')}\n"
+    )
+    print_wrapped(f"{facts['hs_name']}: {explanation.hs}\n{facts['cn_name']}: {explanation.cn}\n")
+    for source in explanation.brought_in_by:
+        print_wrapped(f"brought in: {_describe_source(source)}")
+    for row in sorted((*explanation.answers, *explanation.decisions), key=lambda row: str(row["at"])):
         note = f" ({row['note']})" if row["note"] else ""
-        tell(f"{row['at'][:19].replace('T', ' ')}  {_event(row)}{note}")
-    if told.second_look:
-        tell("It was decided before its labels changed, and waits for a second look; the decision stands till then.")
-    tell()
-    for check in reversed(told.checks):
+        print_wrapped(f"{row['at'][:19].replace('T', ' ')}  {_describe_event(row)}{note}")
+    if explanation.second_look:
+        print_wrapped(
+            "It was decided before its labels changed, and waits for a second look; the decision stands till then."
+        )
+    print_wrapped()
+    for check in reversed(explanation.checks):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
-        tell(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
+        print_wrapped(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
 
 
-def _source(source: dict[str, Any]) -> str:
+def _describe_source(source: dict[str, Any]) -> str:
     if source["run"]:
         where = f"for HS {source['source_id']} in the run {source['run']}"
         return f"rank {source['rank']} {where}, score {source['score']:z.4f}"
     return f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:z.4f}"
 
 
-def _event(row: dict[str, Any]) -> str:
+def _describe_event(row: dict[str, Any]) -> str:
     if row.get("withdrawn"):
         return f"{row['round']}: the answer of {row['person']} was withdrawn (run {row['run']})"
     if "round" in row:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import figures_option, format_option, seed_option, study_option, until_the_end, with_study
-from fcpair.cli.output import Table, done, emit, say
+from fcpair.cli.options import close_at_end, figures_option, format_option, seed_option, study_option, with_study
+from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError, StageError
 from fcpair.params import Setup
@@ -19,7 +19,7 @@ from fcpair.records import Role
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fcpair.stages.surveys.survey import Keep, Survey
+    from fcpair.stages.surveys.survey import KeepRule, Survey
     from fcpair.study import Study
 
 SURVEY = "survey"
@@ -91,22 +91,26 @@ def import_(
     from fcpair.stages.surveys.survey_plan import SUGGEST, survey_plans
     from fcpair.study import Study
 
-    called = [name.strip() for name in answers.split(",")]
-    asked = SUGGEST if suggest is None else suggest
-    plans = survey_plans(grid, file, questions, answers=called, part=part, listed=listed, suggest=asked, seed=seed)
+    choice_names = [name.strip() for name in answers.split(",")]
+    final_question = SUGGEST if suggest is None else suggest
+    plans = survey_plans(
+        grid, file, questions, answers=choice_names, part=part, as_list=listed, suggest=final_question, seed=seed
+    )
     if Study.is_there(study):
-        opened = until_the_end(Study.open(study))
+        opened = close_at_end(Study.open(study))
         runs = opened.import_survey(plans)
     else:
-        opened = until_the_end(Study.create(study, Setup(title=title), grids=plans))
+        opened = close_at_end(Study.create(study, Setup(title=title), grids=plans))
         try:
             runs = [opened.grid(one.name).pair() for one in plans]
         except BaseException:
             opened.remove()
             raise
     for run in runs:
-        done(run)
-    say("next: `fcpair ask open` deals it; options of `fcpair serve` say what people are asked about themselves")
+        print_run(run)
+    print_message(
+        "next: `fcpair ask open` deals it; options of `fcpair serve` say what people are asked about themselves"
+    )
 
 
 @ask.command("open")
@@ -127,29 +131,29 @@ def open_(study: Study, n: int | None, grid: str) -> None:
       fcpair people invite --all --out links.csv
       fcpair serve
     """
-    there = [one.name for one in study.people if one.role is Role.RESPONDENT and not one.retired]
-    if n is None and not there:
+    respondents = [person.name for person in study.people if person.role is Role.RESPONDENT and not person.retired]
+    if n is None and not respondents:
         raise StageError(
             "there are no respondents; say with `--people N` how many there are to be, or add them with "
             "`fcpair people add NAME --role respondent`"
         )
     study.grid(grid)
     if n is not None:
-        study.add_people(_pseudonyms(n, {one.name for one in study.people}), Role.RESPONDENT)
+        study.add_people(_pseudonyms(n, {person.name for person in study.people}), Role.RESPONDENT)
     for run in study.open_survey(grid):
-        done(run)
-    say("next: `fcpair people invite --all --out links.csv` makes links, and `fcpair serve` lets people in")
+        print_run(run)
+    print_message("next: `fcpair people invite --all --out links.csv` makes links, and `fcpair serve` lets people in")
 
 
-def _pseudonyms(n: int, taken: set[str]) -> list[str]:
-    width, at = len(str(n + len(taken))), 0
-    found: list[str] = []
-    while len(found) < n:
+def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
+    width, at = len(str(n + len(names_taken))), 0
+    names: list[str] = []
+    while len(names) < n:
         at += 1
         name = f"{NUMBERED}{at:0{width}d}"
-        if name not in taken:
-            found.append(name)
-    return found
+        if name not in names_taken:
+            names.append(name)
+    return names
 
 
 @ask.command()
@@ -205,46 +209,54 @@ def results(
         from fcpair.files.surveys.survey import read_survey
 
         place, simulated = str(file), None
-        found = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)
+        survey = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)
     else:
         from fcpair.study import Study
 
-        opened = until_the_end(Study.open(study))
-        of = opened.grid(grid)
-        found, simulated = of.survey_answers((by,) if by else ()), of.simulated
-        place = f"{opened.place}, grid {of.grid.name}"
-    _emit(form, place, found, rule, by, population, margin, out, figures, simulated)
+        opened = close_at_end(Study.open(study))
+        survey_grid = opened.grid(grid)
+        survey, simulated = survey_grid.survey_answers((by,) if by else ()), survey_grid.simulated
+        place = f"{opened.place}, grid {survey_grid.grid.name}"
+    _emit(form, place, survey, rule, by, population, margin, out, figures, simulated)
 
 
 def _emit(
     form: str,
     place: str,
     survey: Survey,
-    rule: Keep | None,
+    rule: KeepRule | None,
     by: str | None,
     population: int | None,
-    wanted: float | None,
+    wanted_margin: float | None,
     out: Path | None,
     figures: Path | None,
     simulated: str | None,
 ) -> None:
     from fcpair.cli.figure_files import write_figures
     from fcpair.report.figures.forest_plots import of_survey
-    from fcpair.stages.surveys.survey import ASSUMPTION, LEVEL, counted, hide_few, judged, sample_size, shares
-    from fcpair.stages.surveys.survey import margin as margin_of
+    from fcpair.stages.surveys.survey import (
+        ASSUMPTION,
+        LEVEL,
+        add_shares,
+        add_verdicts,
+        count_answers,
+        hide_few,
+        sample_size,
+    )
+    from fcpair.stages.surveys.survey import margin_of_error as margin_of
 
-    found = shares(counted(survey.given, by))
-    found = hide_few(found) if by else found
+    statements = add_shares(count_answers(survey.given, by))
+    statements = hide_few(statements) if by else statements
     if rule is not None:
-        found = judged(found, rule)
+        statements = add_verdicts(statements, rule)
     people = int(survey.given["person"].nunique())
     error = margin_of(people, population)
-    needed = sample_size(wanted, population) if wanted is not None else None
+    needed = sample_size(wanted_margin, population) if wanted_margin is not None else None
     if out is not None:
-        _write_kept(out, survey, found)
+        _write_kept(out, survey, statements)
     if figures is not None:
-        write_figures(figures, of_survey(found, rule, simulated))
-    rows = [{str(name): _plain(value) for name, value in row.items()} for row in found.to_dict("records")]
+        write_figures(figures, of_survey(statements, rule, simulated))
+    rows = [{str(name): _plain_value(value) for name, value in row.items()} for row in statements.to_dict("records")]
     data = {
         "place": place,
         "people": people,
@@ -260,36 +272,38 @@ def _emit(
     }
     notes = [
         "share: yes over yes and no; interval: Wilson's at 95 % (10.1080/01621459.1927.10502953)",
-        f"margin of error of {people:,} people{_of(population)}: {error:.6f}, after Cochran, which {ASSUMPTION}",
+        f"margin of error of {people:,} people{_of_population(population)}: {error:.6f}, after Cochran, which {ASSUMPTION}",
     ]
     if needed is not None:
-        notes.append(f"a margin of {wanted:g} needs {needed:,} people{_of(population)}, and {ASSUMPTION}")
+        notes.append(
+            f"a margin of {wanted_margin:g} needs {needed:,} people{_of_population(population)}, and {ASSUMPTION}"
+        )
     if by is not None:
         notes.append("a group that fewer than five people answered in has no figures; groups are never crossed")
     if rule is not None:
-        notes.append(_told(rule, rows))
+        notes.append(_verdict_summary(rule, rows))
     title = f"{place}, {people:,} people" + (f", by {by}" if by else "")
     emit(form, data=data, tables=_tables(title, rows, notes), rows=rows, simulated=simulated)
 
 
-def _of(population: int | None) -> str:
+def _of_population(population: int | None) -> str:
     return f" of {population:,}" if population else ""
 
 
-def _plain(value: Any) -> Cell:
+def _plain_value(value: Any) -> Cell:
     """A value as JSON and tables have it: nothing is None."""
     import pandas as pd
 
     return None if pd.isna(value) else value.item() if hasattr(value, "item") else value
 
 
-def _told(rule: Keep, rows: Sequence[dict[str, Cell]]) -> str:
+def _verdict_summary(rule: KeepRule, rows: Sequence[dict[str, Cell]]) -> str:
     """How many statements have each verdict, and how many of them are undecided."""
     parts = []
     for verdict in ("kept", "dropped", "undefined"):
-        of = [row["undecided"] for row in rows if row["verdict"] == verdict]
-        undecided = f" ({n} undecided)" if (n := of.count("yes")) else ""
-        parts += [f"{len(of)} {verdict}{undecided}"] * bool(of)
+        undecided_flags = [row["undecided"] for row in rows if row["verdict"] == verdict]
+        undecided = f" ({n} undecided)" if (n := undecided_flags.count("yes")) else ""
+        parts += [f"{len(undecided_flags)} {verdict}{undecided}"] * bool(undecided_flags)
     return f"{rule}: {', '.join(parts)}; undecided are those whose interval has {rule.threshold:g} within it"
 
 
@@ -297,25 +311,25 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
     """A table for each question; what nobody did, and verdicts where there are none, have no column."""
     tables: list[Table] = []
     for question in dict.fromkeys(row["question"] for row in rows):
-        of = [_for_people(row) for row in rows if row["question"] == question]
-        empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in of)]
-        names = [name for name in of[0] if name not in ("question", "n", *empty)]
-        tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in of]))
+        question_rows = [_table_row(row) for row in rows if row["question"] == question]
+        empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in question_rows)]
+        names = [name for name in question_rows[0] if name not in ("question", "n", *empty)]
+        tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in question_rows]))
     tables[-1] = replace(tables[-1], notes=notes)
     return tables
 
 
-def _for_people(row: dict[str, Cell]) -> dict[str, Cell]:
+def _table_row(row: dict[str, Cell]) -> dict[str, Cell]:
     """A row as tables have it, narrow enough for 80 columns: an interval in one, and `undecided` beside its verdict."""
-    told = {name: value for name, value in row.items() if name not in ("low", "high", "verdict", "undecided")}
-    told["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
+    cells = {name: value for name, value in row.items() if name not in ("low", "high", "verdict", "undecided")}
+    cells["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
     if "verdict" in row:
-        told["verdict"] = f"{row['verdict']}, undecided" if row["undecided"] == "yes" else row["verdict"]
-    return told
+        cells["verdict"] = f"{row['verdict']}, undecided" if row["undecided"] == "yes" else row["verdict"]
+    return cells
 
 
-def _write_kept(out: Path, survey: Survey, found: pd.DataFrame) -> None:
+def _write_kept(out: Path, survey: Survey, statements: pd.DataFrame) -> None:
     from fcpair.files.tables.tabular import write_table
 
-    chosen = found.loc[found["verdict"] == "kept", ["statement", "n", "share", "low", "high", "undecided"]]
+    chosen = statements.loc[statements["verdict"] == "kept", ["statement", "n", "share", "low", "high", "undecided"]]
     write_table(survey.statements.merge(chosen, on="statement"), out)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import figures_option, format_option, grid_option, round_option, study_option, until_the_end
+from fcpair.cli.options import close_at_end, figures_option, format_option, grid_option, round_option, study_option
 from fcpair.cli.output import Table, emit
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
-    from fcpair.bias import Answers, BiasFigure, Diverged, Scored
+    from fcpair.bias import Answers, BiasFigure, ModelDivergence, ScoredAnswers
     from fcpair.study import Study
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
@@ -106,7 +106,7 @@ def score(
       fcpair bias score items.csv --reader items --as pbbq --probability a --probability b --probability c
       fcpair bias score --grid test --as pbbq --people survey --format json
     """
-    from fcpair.bias import diverged
+    from fcpair.bias import measure_divergence
     from fcpair.bias import score as scored_by
     from fcpair.cli.figure_files import write_figures
     from fcpair.report.figures.forest_plots import of_bias
@@ -114,36 +114,48 @@ def score(
     opened: Study | None = None
     simulated = None
     if files:
-        read, place = {"": _read(files, reader, answer, shares, templates)}, [str(file) for file in files]
+        answers_by_model, place = (
+            {"": _read_answers(files, reader, answer, shares, templates)},
+            [str(file) for file in files],
+        )
     else:
-        read, place, simulated, opened = _answered(study, grid, name, answer or shares or templates)
-    found = {by: scored_by(one.answered, scheme, one.categories) for by, one in read.items()}
-    counts = _counts(opened, people) if people else None
-    apart = {by: diverged(one, counts, question, smooth) for by, one in read.items()} if counts is not None else {}
+        answers_by_model, place, simulated, opened = _grid_answers(study, grid, name, answer or shares or templates)
+    scores = {by: scored_by(item.answered, scheme, item.categories) for by, item in answers_by_model.items()}
+    counts = _statement_counts(opened, people) if people else None
+    divergences = (
+        {by: measure_divergence(item, counts, question, smooth) for by, item in answers_by_model.items()}
+        if counts is not None
+        else {}
+    )
     if figures is not None:
-        write_figures(figures, of_bias(found, simulated))
-    told = [
-        {"by": by, **one.as_dict(), "unread": list(read[by].unread), **_left_out(read[by])}
-        | ({"people": apart[by].as_dict()} if apart else {})
-        for by, one in found.items()
+        write_figures(figures, of_bias(scores, simulated))
+    results = [
+        {
+            "by": by,
+            **item.as_dict(),
+            "unread": list(answers_by_model[by].unread),
+            **_left_out_counts(answers_by_model[by]),
+        }
+        | ({"people": divergences[by].as_dict()} if divergences else {})
+        for by, item in scores.items()
     ]
     data: dict[str, Any] = {"places": place, "answer": answer, "simulated": simulated}
-    data |= {name: value for name, value in told[0].items() if name != "by"} if files else {"models": told}
-    called = answer or ", ".join(shares) or ", ".join(place)
+    data |= {name: value for name, value in results[0].items() if name != "by"} if files else {"models": results}
+    answer_name = answer or ", ".join(shares) or ", ".join(place)
     rows: list[dict[str, Cell]] = []
     tables: list[Table] = []
-    for by, one in found.items():
-        who: dict[str, Cell] = {"by": by} if by else {}
-        nothing: dict[str, Cell] = {"statement": ""} if apart else {}
-        rows += [who | vars(figure) | nothing for figure in one.figures]
-        tables += _tables(one, by or called, read[by])
-        if apart:
-            rows += [who | nothing | row for row in _rows_of_people(apart[by])]
-            tables += _tables_of_people(apart[by], by or called, str(people))
+    for by, item in scores.items():
+        model_cell: dict[str, Cell] = {"by": by} if by else {}
+        nothing: dict[str, Cell] = {"statement": ""} if divergences else {}
+        rows += [model_cell | vars(figure) | nothing for figure in item.figures]
+        tables += _tables(item, by or answer_name, answers_by_model[by])
+        if divergences:
+            rows += [model_cell | nothing | row for row in _rows_of_people(divergences[by])]
+            tables += _tables_of_people(divergences[by], by or answer_name, str(people))
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated)
 
 
-def _read(
+def _read_answers(
     files: tuple[Path, ...], reader: str, answer: str | None, shares: tuple[str, ...], templates: Path | None
 ) -> Answers:
     if reader == "items":
@@ -166,71 +178,82 @@ def _read(
     return read_bbq(files, answer, read_stereotyped(templates) if templates else None)
 
 
-def _answered(
+def _grid_answers(
     study: Any, grid: str | None, name: str | None, of_files: object
 ) -> tuple[dict[str, Answers], list[str], str | None, Study]:
     if of_files:
         raise InputError("`--answer`, `--probability` and `--templates` are about files; a study knows its answers")
     from fcpair.study import Study
 
-    opened = until_the_end(Study.open(study))
-    of = opened.grid(grid)
-    return of.item_answers(name), [f"{opened.place}, grid {of.grid.name}"], of.simulated, opened
+    opened = close_at_end(Study.open(study))
+    chosen_grid = opened.grid(grid)
+    return (
+        chosen_grid.item_answers(name),
+        [f"{opened.place}, grid {chosen_grid.grid.name}"],
+        chosen_grid.simulated,
+        opened,
+    )
 
 
-def _counts(opened: Study | None, people: str) -> Any:
+def _statement_counts(opened: Study | None, people: str) -> Any:
     """How often people gave each answer to each statement: of a grid, or without a study of a file."""
-    from fcpair.stages.surveys.survey import counted
+    from fcpair.stages.surveys.survey import count_answers
 
     if opened is not None:
-        return counted(opened.grid(people).survey_answers().given)
+        return count_answers(opened.grid(people).survey_answers().given)
     from fcpair.files.surveys.survey import read_survey
 
-    return counted(read_survey(Path(people)).given)
+    return count_answers(read_survey(Path(people)).given)
 
 
 COLUMNS = ("category", "value", "low", "high", "n", "templates")
 
 
-def _tables(scored: Scored, answer: str, read: Answers) -> list[Table]:
+def _tables(scored: ScoredAnswers, answer: str, read: Answers) -> list[Table]:
     """A table for each score, with its formula."""
-    told = scored.as_dict()
+    facts = scored.as_dict()
     tables: list[Table] = []
-    for name, one in told["scores"].items():
+    for name, entry in facts["scores"].items():
         figures = [figure for figure in scored.figures if figure.score == name]
         rows = [[of.category, of.value, of.low, of.high, of.n, of.n_templates] for of in figures]
         title = f"{answer}: {name}"
         if not tables:
             tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
             title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}: {name}"
-        tables.append(Table(title, COLUMNS, rows, [f"{one['formula']} ({one['source']})", *_why(figures)]))
+        tables.append(
+            Table(title, COLUMNS, rows, [f"{entry['formula']} ({entry['source']})", *_undefined_notes(figures)])
+        )
     last = [
-        f"low, high: {told['level']:.0%} interval, {told['interval']}",
-        *_unread(read.unread),
-        *_about_targets(read),
+        f"low, high: {facts['level']:.0%} interval, {facts['interval']}",
+        *_unread_notes(read.unread),
+        *_target_notes(read),
     ]
     tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *last])
     return tables
 
 
-def _why(figures: Sequence[BiasFigure]) -> list[str]:
-    undefined = [f"{one.category}: undefined, because {one.undefined}" for one in figures if one.undefined]
-    tied = [f"{one.category}: without {one.n_tied:,} whose likeliest options tie" for one in figures if one.n_tied]
+def _undefined_notes(figures: Sequence[BiasFigure]) -> list[str]:
+    undefined = [f"{figure.category}: undefined, because {figure.undefined}" for figure in figures if figure.undefined]
+    tied = [
+        f"{figure.category}: without {figure.n_tied:,} whose likeliest options tie"
+        for figure in figures
+        if figure.n_tied
+    ]
     return [
         *undefined,
-        *dict.fromkeys(f"{one.category}: {one.note}" for one in figures if one.note),
+        *dict.fromkeys(f"{figure.category}: {figure.note}" for figure in figures if figure.note),
         *dict.fromkeys(tied),
     ]
 
 
-def _unread(unread: tuple[str, ...]) -> list[str]:
+def _unread_notes(unread: tuple[str, ...]) -> list[str]:
     times = Counter(unread)
     listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]
     shown = ", ".join(listed) + ", ..." * (len(times) > UNREAD_SHOWN)
     return [f"unreadable: {shown}"] if unread else []
 
 
-def _left_out(read: Answers) -> dict[str, Any]:
+def _left_out_counts(read: Answers) -> dict[str, Any]:
     """The items without a target, with two, and of a question that was asked alone, as JSON has them."""
     return {
         "without_target": dict(read.without_target),
@@ -239,7 +262,7 @@ def _left_out(read: Answers) -> dict[str, Any]:
     }
 
 
-def _about_targets(read: Answers) -> list[str]:
+def _target_notes(read: Answers) -> list[str]:
     notes = []
     if read.without_target:
         notes.append(f"left out, as no option is of the stereotyped group: {_by_template(read.without_target)}")
@@ -258,49 +281,53 @@ def _by_template(counts: Mapping[str, int]) -> str:
     return f"{sum(counts.values()):,}, of {shown}"
 
 
-OF_PEOPLE = ("statement", "people", "yes", "n", "target", "KL")
+PEOPLE_COLUMNS = ("statement", "people", "yes", "n", "target", "KL")
 
 
-def _tables_of_people(apart: Diverged, answer: str, people: str) -> list[Table]:
+def _tables_of_people(divergence: ModelDivergence, answer: str, people: str) -> list[Table]:
     """A table of statements and one of means."""
-    rows = [[of.statement, of.people, of.people_share, of.n, of.model_share, of.value] for of in apart.statements]
-    told = apart.as_dict()
+    rows = [[of.statement, of.people, of.people_share, of.n, of.model_share, of.value] for of in divergence.statements]
+    facts = divergence.as_dict()
     notes = [
-        f"yes: the share of yes over yes and no to `{apart.question}`; target: that of the option which follows the "
+        f"yes: the share of yes over yes and no to `{divergence.question}`; target: that of the option which follows the "
         "stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)",
-        *_counted_by_statement(apart),
+        *_statement_notes(divergence),
     ]
-    means: list[list[Cell]] = [[of.category or ALL, of.n_statements, of.value, of.by_chance] for of in apart.figures]
-    undefined = [f"{of.category or ALL}: undefined, because {of.undefined}" for of in apart.figures if of.undefined]
+    means: list[list[Cell]] = [
+        [of.category or ALL, of.n_statements, of.value, of.by_chance] for of in divergence.figures
+    ]
+    undefined = [
+        f"{of.category or ALL}: undefined, because {of.undefined}" for of in divergence.figures if of.undefined
+    ]
     last = [
         *undefined,
-        f"{told['formula']} ({told['source']}); no interval, as statements were chosen, and not drawn",
+        f"{facts['formula']} ({facts['source']}); no interval, as statements were chosen, and not drawn",
         "by chance: about how much the number of people alone makes of it, however alike both are",
     ]
     title = f"{answer}: how far {people} is from it, KL(people || model)"
     return [
-        Table(f"{title}, by statement", OF_PEOPLE, rows, notes),
+        Table(f"{title}, by statement", PEOPLE_COLUMNS, rows, notes),
         Table(title, ("category", "statements", "KL", "by chance"), means, last),
     ]
 
 
-def _counted_by_statement(apart: Diverged) -> list[str]:
-    smoothed = [f"{apart.smooth:g} was added to both shares of the model"] if apart.smooth else []
-    without = [f"{apart.n_without:,} items are about no statement, and left out"] if apart.n_without else []
-    undefined = [f"{of.statement}: undefined, because {of.undefined}" for of in apart.statements if of.undefined]
+def _statement_notes(divergence: ModelDivergence) -> list[str]:
+    smoothed = [f"{divergence.smooth:g} was added to both shares of the model"] if divergence.smooth else []
+    without = [f"{divergence.n_without:,} items are about no statement, and left out"] if divergence.n_without else []
+    undefined = [f"{of.statement}: undefined, because {of.undefined}" for of in divergence.statements if of.undefined]
     return [*smoothed, *without, *undefined]
 
 
-def _rows_of_people(apart: Diverged) -> list[dict[str, Cell]]:
+def _rows_of_people(divergence: ModelDivergence) -> list[dict[str, Cell]]:
     """Rows as other scores have them; those of means have no statement."""
-    name = str(apart.as_dict()["score"])
+    name = str(divergence.as_dict()["score"])
     of_each: list[dict[str, Cell]] = [
         _row(name, of.category, of.value, of.n, of.undefined, "") | {"statement": of.statement}
-        for of in apart.statements
+        for of in divergence.statements
     ]
     of_means = [
         _row(name, of.category or ALL, of.value, of.n_statements, of.undefined, "the mean over n statements")
-        for of in apart.figures
+        for of in divergence.figures
     ]
     return [*of_each, *of_means]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from fcpair.cli.analysis.measure import figure_rows, figure_table
-from fcpair.cli.options import format_option, grid_option, study_option, until_the_end
+from fcpair.cli.options import close_at_end, format_option, grid_option, study_option
 from fcpair.cli.output import emit, progress
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ TTR = "dist-1(tokens=words,case=lower)"
 MEASURES = ("self-bleu", "ngd(over=sum)", "ngd")
 
 
-class _Read(NamedTuple):
+class _TextSample(NamedTuple):
     """Texts, what each is (`unit`), and the category of each, where they have one."""
 
     texts: list[str]
@@ -87,27 +87,27 @@ def diversity(
     """
     from fcpair.texts.measures import measure
 
-    read = _read_file(file, reader, unit, text, by) if file is not None else _rows(study, grid, text, by)
-    counted = _without(read.texts, stop)
+    sample = _read_file(file, reader, unit, text, by) if file is not None else _grid_rows(study, grid, text, by)
+    counted_texts = _drop_stop_words(sample.texts, stop)
     options = f"by={homogenization}" + (f',model="{model}"' if model else "")
     with progress("measuring", at_once=True) as report:
-        measures, groups = [*MEASURES, f"homogenization({options})"], read.categories
-        main = measure(read.texts, measures, groups=groups, language=language, progress=report)
-        ttr = measure(counted, [TTR], groups=groups, language=language)
-    _emit(read, stop, main, ttr, form)
+        measures, groups = [*MEASURES, f"homogenization({options})"], sample.categories
+        main = measure(sample.texts, measures, groups=groups, language=language, progress=report)
+        ttr = measure(counted_texts, [TTR], groups=groups, language=language)
+    _emit(sample, stop, main, ttr, form)
 
 
-def _emit(read: _Read, stop: Path | None, main: Measured, ttr: Measured, form: str) -> None:
-    named = [("TTR", ttr), ("", main)]
+def _emit(sample: _TextSample, stop: Path | None, main: Measured, ttr: Measured, form: str) -> None:
+    measured = [("TTR", ttr), ("", main)]
     data = {
-        "place": read.place,
-        "unit": read.unit,
+        "place": sample.place,
+        "unit": sample.unit,
         "stop": str(stop) if stop else None,
         **main.as_dict(),
-        "figures": [one for _, found in named for one in found.as_dict()["figures"]],
+        "figures": [one for _, found in measured for one in found.as_dict()["figures"]],
     }
-    group = "category" if read.categories is not None else None
-    title = f"{read.place}: {len(read.texts):,} texts, each {read.unit}"
+    group = "category" if sample.categories is not None else None
+    title = f"{sample.place}: {len(sample.texts):,} texts, each {sample.unit}"
     notes = [
         f"{TTR} is TTR, distinct words over all words" + (f", without those of {stop}" if stop else ""),
         "ngd(over=sum): the sum over 1 to 4 tokens; ngd: their mean",
@@ -117,48 +117,48 @@ def _emit(read: _Read, stop: Path | None, main: Measured, ttr: Measured, form: s
     emit(form, data=data, tables=[table], rows=figure_rows([ttr, main], group))
 
 
-def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | None) -> _Read:
+def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | None) -> _TextSample:
     if reader == "table":
         from fcpair.files.tables.tabular import read_table
 
         if text is None:
             raise InputError(f"say with `--text COLUMN` which column of {file} has the texts")
         frame = read_table(file, [text, *filter(None, (by,))], verbatim=True)
-        return _Read(frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file))
+        return _TextSample(frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file))
     if text or by not in {None, "category"}:
         raise InputError("`--text` and `--by` are about tables; templates have texts and categories of their own")
-    from fcpair.bias.items import expand, filled_once, first_versions
+    from fcpair.bias.items import expand, first_filling, first_versions
     from fcpair.files.surveys.templates import read_templates
 
     templates, _ = read_templates(file, reader)
     if unit == "template":
         once = first_versions(templates)
-        texts, categories = [filled_once(one) for one in once], [one.category for one in once]
-        return _Read(texts, "a template with its first fillers", categories, str(file))
+        texts, categories = [first_filling(one) for one in once], [one.category for one in once]
+        return _TextSample(texts, "a template with its first fillers", categories, str(file))
     frame = expand(templates, str(file)).frame
     joined = (frame["context"] + " " + frame["question"]).tolist()
-    return _Read(joined, "an item", frame["category"].tolist(), str(file))
+    return _TextSample(joined, "an item", frame["category"].tolist(), str(file))
 
 
-def _rows(study: Any, name: str | None, text: str | None, by: str | None) -> _Read:
+def _grid_rows(study: Any, name: str | None, text: str | None, by: str | None) -> _TextSample:
     from fcpair.study import Study
 
-    opened = until_the_end(Study.open(study))
+    opened = close_at_end(Study.open(study))
     grid = opened.grid(name)
     frame: pd.DataFrame = grid.rows()
     for column in filter(None, (text, by)):
         if column not in frame.columns:
-            raise InputError(f"no row has `{column}`; {nearest(column, [str(one) for one in frame.columns])}")
+            raise InputError(f"no row has `{column}`; {suggest_name(column, [str(one) for one in frame.columns])}")
     texts = frame[text or "row"].tolist()
-    return _Read(texts, "a row", frame[by].tolist() if by else None, f"{opened.place}, grid {grid.grid.name}")
+    return _TextSample(texts, "a row", frame[by].tolist() if by else None, f"{opened.place}, grid {grid.grid.name}")
 
 
-def _without(texts: list[str], stop: Path | None) -> list[str]:
+def _drop_stop_words(texts: list[str], stop: Path | None) -> list[str]:
     """The texts as words, without those that are not to count."""
     if stop is None:
         return texts
     from fcpair.files.tables.tabular import read_lines
-    from fcpair.texts.measures.tokens import parted
+    from fcpair.texts.measures.tokens import split_tokens
 
-    words = {word for line in read_lines(stop) for word in parted(line)}
-    return [" ".join(word for word in parted(text) if word not in words) for text in texts]
+    words = {word for line in read_lines(stop) for word in split_tokens(line)}
+    return [" ".join(word for word in split_tokens(text) if word not in words) for text in texts]

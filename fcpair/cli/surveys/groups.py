@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import figures_option, format_option, grid_option, round_option, study_option, until_the_end
-from fcpair.cli.output import Table, emit, working
+from fcpair.cli.options import close_at_end, figures_option, format_option, grid_option, round_option, study_option
+from fcpair.cli.output import Table, emit, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
-    from fcpair.stages.stats.group_differences import Compared, Difference
+    from fcpair.stages.stats.group_differences import Difference, GroupComparison
 
 SHARES = ("label", "group", "people", "n", "share")
 DIFFERENCES = ("label", "groups", "difference", "low", "high", "p", "Holm")
@@ -63,28 +63,33 @@ def groups(
       fcpair groups --grid survey --by Gender --format json
     """
     if file is not None:
-        found, place, asked, exploratory = _of_file(file, item, annotator, label, by, seed, mixed=mixed)
+        comparisons, place, question, exploratory = _compare_file(file, item, annotator, label, by, seed, mixed=mixed)
         simulated = None
     else:
         if item or annotator:
             raise InputError("`--item` and `--annotator` are about a file; a study knows both")
         from fcpair.study import Study
 
-        opened = until_the_end(Study.open(study))
-        of = opened.grid(grid)
-        with working("comparing groups"):
-            told = of.groups(by, round=name, question=label, seed=seed, mixed=mixed)
-        found, asked, exploratory, simulated = told.compared, told.question, told.exploratory, of.simulated
-        place = f"{opened.place}, grid {of.grid.name}, round {told.round}"
+        opened = close_at_end(Study.open(study))
+        chosen_grid = opened.grid(grid)
+        with status_spinner("comparing groups"):
+            result = chosen_grid.groups(by, round=name, question=label, seed=seed, mixed=mixed)
+        comparisons, question, exploratory, simulated = (
+            result.compared,
+            result.question,
+            result.exploratory,
+            chosen_grid.simulated,
+        )
+        place = f"{opened.place}, grid {chosen_grid.grid.name}, round {result.round}"
     if figures is not None:
         from fcpair.cli.figure_files import write_figures
         from fcpair.report.figures.forest_plots import of_groups
 
-        write_figures(figures, of_groups(found, simulated))
-    _emit(form, found, place, asked, exploratory, simulated)
+        write_figures(figures, of_groups(comparisons, simulated))
+    _emit(form, comparisons, place, question, exploratory, simulated)
 
 
-def _of_file(
+def _compare_file(
     file: Path,
     item: str | None,
     annotator: str | None,
@@ -93,9 +98,9 @@ def _of_file(
     seed: int,
     *,
     mixed: bool,
-) -> tuple[tuple[Compared, ...], str, str, dict[str, str]]:
+) -> tuple[tuple[GroupComparison, ...], str, str, dict[str, str]]:
     from fcpair.files.tables.tabular import LINE, place_of, read_table
-    from fcpair.stages.stats.group_differences import compared
+    from fcpair.stages.stats.group_differences import compare_annotator_groups
 
     if not (item and annotator and label and by):
         raise InputError("name the columns of the file with `--item`, `--annotator`, `--label` and `--by`")
@@ -103,16 +108,18 @@ def _of_file(
     columns = {"item": table[item], "annotator": table[annotator], "label": table[label], "line": table[LINE]}
     labels = table[list(by)].assign(**columns)
     labels.attrs["place"] = place_of(table)
-    with working("comparing groups"):
-        found = compared(labels[labels["label"] != ""].reset_index(drop=True), by, seed=seed, mixed=mixed)
-    return found, str(file), label, {}
+    with status_spinner("comparing groups"):
+        comparisons = compare_annotator_groups(
+            labels[labels["label"] != ""].reset_index(drop=True), by, seed=seed, mixed=mixed
+        )
+    return comparisons, str(file), label, {}
 
 
 def _emit(
     form: str,
-    found: tuple[Compared, ...],
+    comparisons: tuple[GroupComparison, ...],
     place: str,
-    asked: str,
+    question: str,
     exploratory: dict[str, str],
     simulated: str | None,
 ) -> None:
@@ -120,59 +127,73 @@ def _emit(
 
     data = {
         "place": place,
-        "label": asked,
-        "groups": [asdict(one) for one in found],
+        "label": question,
+        "groups": [asdict(comparison) for comparison in comparisons],
         "exploratory": exploratory,
         "methods": METHODS,
         "note": ASSOCIATION,
         "simulated": simulated,
     }
-    tables = [table for one in found for table in _tables(one, place, asked, exploratory.get(one.by, ""))]
+    tables = [
+        table
+        for comparison in comparisons
+        for table in _tables(comparison, place, question, exploratory.get(comparison.by, ""))
+    ]
     notes = [f"{name}: {how}" for name, how in METHODS.items()]
     last = tables[-1]
     tables[-1] = Table(last.title, last.columns, last.rows, [*last.notes, *notes, f"what is found is {ASSOCIATION}"])
-    emit(form, data=data, tables=tables, rows=[row for one in found for row in _rows(one)], simulated=simulated)
+    emit(
+        form,
+        data=data,
+        tables=tables,
+        rows=[row for comparison in comparisons for row in _rows(comparison)],
+        simulated=simulated,
+    )
 
 
-def _tables(one: Compared, place: str, asked: str, exploratory: str) -> list[Table]:
-    without = f", {one.n_without:,} more of people of whom it is not known" if one.n_without else ""
-    title = f"{place}: {asked} by {one.by}, {one.n:,} labels{without}"
-    told = [f"{one.by} is exploratory: {exploratory}"] if exploratory else []
-    shares: list[list[Cell]] = [[of.label, of.group, of.people, of.n, of.value] for of in one.shares]
-    few = dict.fromkeys(f"{of.group}: undefined, because there are {of.undefined}" for of in one.shares if of.undefined)
+def _tables(comparison: GroupComparison, place: str, question: str, exploratory: str) -> list[Table]:
+    without = f", {comparison.n_without:,} more of people of whom it is not known" if comparison.n_without else ""
+    title = f"{place}: {question} by {comparison.by}, {comparison.n:,} labels{without}"
+    exploratory_notes = [f"{comparison.by} is exploratory: {exploratory}"] if exploratory else []
+    shares: list[list[Cell]] = [[of.label, of.group, of.people, of.n, of.value] for of in comparison.shares]
+    few = dict.fromkeys(
+        f"{of.group}: undefined, because there are {of.undefined}" for of in comparison.shares if of.undefined
+    )
     rows: list[list[Cell]] = [
-        [of.label, _against(of), of.value, of.low, of.high, of.p, of.holm] for of in one.differences
+        [of.label, _group_names(of), of.value, of.low, of.high, of.p, of.holm] for of in comparison.differences
     ]
     odds: list[list[Cell]] = [
-        [of.label, _against(of), of.odds_ratio, of.odds_low, of.odds_high] for of in one.differences
+        [of.label, _group_names(of), of.odds_ratio, of.odds_low, of.odds_high] for of in comparison.differences
     ]
     mixed: list[list[Cell]] = [
-        [of.label, _against(of), *(of.mixed or (None, None, None))] for of in one.differences if of.mixed
+        [of.label, _group_names(of), *(of.mixed or (None, None, None))] for of in comparison.differences if of.mixed
     ]
-    together: list[list[Cell]] = [[" and ".join(dict.fromkeys(of.groups)), of.n, of.value] for of in one.together]
+    together: list[list[Cell]] = [
+        [" and ".join(dict.fromkeys(of.groups)), of.n, of.value] for of in comparison.together
+    ]
     tables = [
-        Table(title, SHARES, shares, [*told, *few]),
-        Table("Differences of shares", DIFFERENCES, rows, list(dict.fromkeys(map(_remark, one.differences)))),
+        Table(title, SHARES, shares, [*exploratory_notes, *few]),
+        Table("Differences of shares", DIFFERENCES, rows, list(dict.fromkeys(map(_remark, comparison.differences)))),
         Table("Odds, clustered by item and annotator", ODDS, odds),
         Table("How often two people gave an item the same label", TOGETHER, together),
     ]
     return [*tables[:3], *[Table("Odds by one mixed model of all groups", ODDS, mixed)] * bool(mixed), tables[3]]
 
 
-def _against(of: Difference) -> str:
+def _group_names(of: Difference) -> str:
     return f"{of.groups[0]} - {of.groups[1]}"
 
 
 def _remark(of: Difference) -> str:
     """Why a difference is undefined, or what there is to say; and the least p, with what it is made from."""
     said = f"undefined, because {of.undefined}" if of.undefined else of.note
-    return f"{_against(of)}: {'; '.join(filter(None, (said, of.about_p)))}"
+    return f"{_group_names(of)}: {'; '.join(filter(None, (said, of.least_p_note)))}"
 
 
-def _rows(one: Compared) -> list[dict[str, Cell]]:
+def _rows(comparison: GroupComparison) -> list[dict[str, Cell]]:
     return [
         {
-            "by": one.by,
+            "by": comparison.by,
             "label": of.label,
             "group": of.groups[0],
             "other": of.groups[1],
@@ -192,5 +213,5 @@ def _rows(one: Compared) -> list[dict[str, Cell]]:
             "undefined": of.undefined or "",
             "note": of.note,
         }
-        for of in one.differences
+        for of in comparison.differences
     ]

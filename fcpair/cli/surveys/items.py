@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.options import format_option
-from fcpair.cli.output import Table, emit, say
+from fcpair.cli.output import Table, emit, print_message
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def expand(
       fcpair items expand KoBBQ_templates.tsv --reader kobbq --count --format json
       fcpair items expand templates.toml --layout lm-eval --out task
     """
-    from fcpair.bias.items import coinciding, n_items
+    from fcpair.bias.items import coinciding_options, n_items
     from fcpair.bias.items import expand as expanded
     from fcpair.errors import reject
     from fcpair.files.surveys.templates import read_templates
@@ -89,20 +89,20 @@ def expand(
         (check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
     templates, remarks = read_templates(file, reader)
     if count:
-        reject(file, list(coinciding((one for one in templates if n_items(one) <= limit), str(file))))
+        reject(file, list(coinciding_options((one for one in templates if n_items(one) <= limit), str(file))))
     if out is not None:
-        made = expanded(templates, str(file), seed, limit)
-        reject(file, list(made.findings))
-        _write(made.frame, out, layout, str(file), seed)
+        expansion = expanded(templates, str(file), seed, limit)
+        reject(file, list(expansion.findings))
+        _write(expansion.frame, out, layout, str(file), seed)
     for remark in remarks:
-        say(f"Note: {remark}")
+        print_message(f"Note: {remark}")
     _emit(file, templates, form, seed)
 
 
 def _write(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: int) -> None:
     from importlib.metadata import version
 
-    from fcpair.files.surveys.item_folders import FOLDERS, Made
+    from fcpair.files.surveys.item_folders import FOLDERS, ItemSource
     from fcpair.files.tables.folders import new_folder
     from fcpair.files.tables.tabular import write_table
 
@@ -110,7 +110,7 @@ def _write(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: in
         write_table(frame, out)
         return
     with new_folder(out) as folder:
-        for name, content in FOLDERS[layout](frame, Made(templates, seed, version("fcpair"))).items():
+        for name, content in FOLDERS[layout](frame, ItemSource(templates, seed, version("fcpair"))).items():
             (folder / name).parent.mkdir(exist_ok=True)
             if isinstance(content, str):
                 (folder / name).write_text(content, "utf-8")
@@ -123,8 +123,8 @@ def _emit(file: Path, templates: list[Template], form: str, seed: int) -> None:
 
     n_of = n_templates(templates)
     counts: Counter[str] = Counter()
-    for one in templates:
-        counts[one.category] += n_items(one)
+    for template in templates:
+        counts[template.category] += n_items(template)
     rows: list[list[Cell]] = [[name, n_of[name], n] for name, n in counts.items()]
     data = {
         "place": str(file),

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.tables.tabular import LINE, place_of, read_table, require
+from fcpair.files.tables.tabular import LINE, place_of, read_table, require_columns
 from fcpair.records import Origin
-from fcpair.stages.corpus.text_identity import fold, identity, whole
+from fcpair.stages.corpus.text_identity import fold_name, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, Form
 from fcpair.stages.questions.form import Answer
 
@@ -27,19 +27,19 @@ SKIPPED = "skipped"
 YES_OR_NO = {"true": True, "1": True, "false": False, "0": False}
 
 
-class Keyed(NamedTuple):
+class CellColumns(NamedTuple):
     """What the columns are called that say which cell an answer is about: its number, or the texts of its two sides."""
 
     number: str
     sides: tuple[str, str]
 
 
-PAIR = Keyed("pair", (HS, CN))
-CELL = Keyed("cell", ("row", "column"))
+PAIR_COLUMNS = CellColumns("pair", (HS, CN))
+CELL_COLUMNS = CellColumns("cell", ("row", "column"))
 
 
 @dataclass
-class Incoming:
+class ImportedAnswers:
     """The answers of a file on their way in. What is wrong with them is collected, and rejected all at once.
 
     `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
@@ -54,11 +54,11 @@ class Incoming:
     findings: list[Finding]
     place: str
     by_text: bool = False
-    of: Keyed = PAIR
+    of: CellColumns = PAIR_COLUMNS
     said: Mapping[str, list[str]] = field(default_factory=dict)
     brings_work: bool = False
 
-    def complain(self, wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
+    def add_findings(self, is_wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
         """Note a finding for each row that is `wrong`.
 
         `messages` has one for every row; `cause` says what is wrong with several of them, where messages differ.
@@ -66,17 +66,17 @@ class Incoming:
         lines = self.rows[LINE].tolist()
         self.findings += [
             Finding(self.place, line, message, cause)
-            for line, message, bad in zip(lines, messages, wrong.tolist(), strict=True)
-            if bad
+            for line, message, is_bad in zip(lines, messages, is_wrong.tolist(), strict=True)
+            if is_bad
         ]
 
     @property
-    def faulty(self) -> NDArray[np.bool_]:
+    def has_finding(self) -> NDArray[np.bool_]:
         """Which rows have a finding already, shape `(n_rows,)`."""
         lines = {finding.line for finding in self.findings}
         return self.rows[LINE].isin(lines).to_numpy()
 
-    def accepted(self) -> pd.DataFrame:
+    def checked_rows(self) -> pd.DataFrame:
         """The rows; raises InputError with every finding when there is one."""
         reject(self.path, self.findings)
         return self.rows
@@ -88,10 +88,10 @@ def read_answers(
     *,
     person: str,
     answer: str,
-    named: bool = True,
+    needs_person: bool = True,
     shown: str = "",
-    of: Keyed = PAIR,
-) -> Incoming:
+    cell_columns: CellColumns = PAIR_COLUMNS,
+) -> ImportedAnswers:
     """Read a long table of answers on pairs.
 
     Args:
@@ -112,17 +112,19 @@ def read_answers(
     Raises:
         InputError: the file cannot be read as a table, or lacks a column.
     """
-    required, known = [answer, *([person] if named else [])], [person, *filter(None, [shown])]
-    frame = read_table(path, required, known=[of.number, *of.sides, *known], blank=[answer, *BLANK])
-    cells = _Cells(frame, frame[answer].str.strip() != "", of)
+    required, optional = [answer, *([person] if needs_person else [])], [person, *filter(None, [shown])]
+    frame = read_table(
+        path, required, optional=[cell_columns.number, *cell_columns.sides, *optional], blank=[answer, *BLANK]
+    )
+    cells = _AnsweredCells(frame, frame[answer].str.strip() != "", cell_columns)
 
-    def said() -> dict[str, list[Any]]:
+    def parse_columns() -> dict[str, list[Any]]:
         return {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")}
 
-    return _incoming(path, cells, person, said, [answer], named=named)
+    return _collect_answers(path, cells, person, parse_columns, [answer], needs_person=needs_person)
 
 
-def read_forms(path: str | Path, form: Form, *, shown: str = "") -> Incoming:
+def read_forms(path: str | Path, form: Form, *, shown: str = "") -> ImportedAnswers:
     """Read a long table of the answers to a form.
 
     It has `cell` (its number), or `row` and `column` (the texts), or all three; `by`; a column for each question; and
@@ -132,57 +134,62 @@ def read_forms(path: str | Path, form: Form, *, shown: str = "") -> Incoming:
     Raises:
         InputError: the file cannot be read as a table, or lacks a column.
     """
-    names, known = [name for name, _ in form.questions], [*filter(None, [shown])]
-    frame = read_table(path, ["by", *names], known=[CELL.number, *CELL.sides, *known], blank=[*names, SKIPPED, *BLANK])
+    names, optional = [name for name, _ in form.questions], [*filter(None, [shown])]
+    frame = read_table(
+        path,
+        ["by", *names],
+        optional=[CELL_COLUMNS.number, *CELL_COLUMNS.sides, *optional],
+        blank=[*names, SKIPPED, *BLANK],
+    )
     answered = [*names, *({SKIPPED} & set(frame.columns))]
     is_said = frame[answered].apply(lambda column: ~column.str.strip().str.lower().isin(["", "false", "0"]))
-    cells = _Cells(frame, is_said.any(axis=1), CELL)
+    cells = _AnsweredCells(frame, is_said.any(axis=1), CELL_COLUMNS)
 
-    def said() -> dict[str, list[Any]]:
+    def parse_columns() -> dict[str, list[Any]]:
         return {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")}
 
-    return _incoming(path, cells, "by", said, names, named=True)
+    return _collect_answers(path, cells, "by", parse_columns, names, needs_person=True)
 
 
-def _incoming(
+def _collect_answers(
     path: str | Path,
-    cells: _Cells,
+    cells: _AnsweredCells,
     person: str,
-    said: Callable[[], dict[str, list[Any]]],
+    parse_columns: Callable[[], dict[str, list[Any]]],
     answers: Iterable[str],
     *,
-    named: bool,
-) -> Incoming:
+    needs_person: bool,
+) -> ImportedAnswers:
     """The answers, with what was `said` in the columns of `answers`, and findings for what is wrong."""
     import pandas as pd
 
-    of, by_text = cells.of, cells.by_text
+    cell_columns, by_text = cells.of, cells.by_text
     rows = pd.DataFrame(
         {
             LINE: cells.lines,
-            "pair": cells.parse(of.number, cells.number, NO_CODE, needed=True),
-            HS: cells.parse(of.sides[0], identity, "", needed=by_text),
-            CN: cells.parse(of.sides[1], identity, "", needed=by_text),
-            "person": cells.parse(person, str.strip, "", needed=named),
-            **said(),
-            "seconds": cells.parse("seconds", _seconds, float("nan")),
-            "at": cells.parse("time", _time, ""),
+            "pair": cells.parse(cell_columns.number, cells.parse_number, NO_CODE, needed=True),
+            HS: cells.parse(cell_columns.sides[0], identity, "", needed=by_text),
+            CN: cells.parse(cell_columns.sides[1], identity, "", needed=by_text),
+            "person": cells.parse(person, str.strip, "", needed=needs_person),
+            **parse_columns(),
+            "seconds": cells.parse("seconds", _parse_seconds, float("nan")),
+            "at": cells.parse("time", _parse_time, ""),
             "note": cells.parse("note", str, ""),
-            "origin": cells.parse("origin", _origin, Origin.IMPORTED.value),
+            "origin": cells.parse("origin", _parse_origin, Origin.IMPORTED.value),
         }
     )
     verbatim = {name: cells.parse(name, str, "") for name in answers}
-    incoming = Incoming(str(path), rows, cells.findings, cells.place, by_text, of, verbatim)
-    _complain_of_repeats(incoming, [*((HS, CN) if by_text else ["pair"]), *(["person"] if named else [])])
+    incoming = ImportedAnswers(str(path), rows, cells.findings, cells.place, by_text, cell_columns, verbatim)
+    _report_repeats(incoming, [*((HS, CN) if by_text else ["pair"]), *(["person"] if needs_person else [])])
     return incoming
 
 
-class _Cells:
+class _AnsweredCells:
     """Parses columns of the `answered` rows of a frame, and collects what is wrong with their cells."""
 
-    def __init__(self, frame: pd.DataFrame, answered: pd.Series[bool], of: Keyed) -> None:
-        self.place, self.of, self.by_text = place_of(frame), of, of.number not in frame.columns
-        require(self.place, frame.columns, of.sides if self.by_text else [of.number])
+    def __init__(self, frame: pd.DataFrame, answered: pd.Series[bool], cell_columns: CellColumns) -> None:
+        self.place, self.of, self.by_text = place_of(frame), cell_columns, cell_columns.number not in frame.columns
+        require_columns(self.place, frame.columns, cell_columns.sides if self.by_text else [cell_columns.number])
         self._frame = frame[answered].reset_index(drop=True)
         self.lines = self._frame[LINE]
         self.findings: list[Finding] = []
@@ -204,12 +211,12 @@ class _Cells:
     def parse_form(self, form: Form) -> list[Answer | None]:
         """The answer of each row; None for a skip, and where something is wrong with it."""
         names = [name for name, _ in form.questions]
-        skips = self.parse(SKIPPED, _yes_or_no, empty=False)
+        skips = self.parse(SKIPPED, _parse_yes_or_no, empty=False)
         parsed: list[Answer | None] = []
-        for line, skip, *given in zip(self.lines, skips, *(self._frame[name] for name in names), strict=True):
-            cells = {name: cell for name, cell in zip(names, given, strict=True) if cell.strip()}
+        for line, skip, *row_cells in zip(self.lines, skips, *(self._frame[name] for name in names), strict=True):
+            cells = {name: cell for name, cell in zip(names, row_cells, strict=True) if cell.strip()}
             parsed.append(None)
-            if {fold(cell) for cell in cells.values()} - {SKIP}:
+            if {fold_name(cell) for cell in cells.values()} - {SKIP}:
                 try:
                     if skip:
                         raise InputError(f"the row is answered, and `{SKIPPED}` too; empty one of them")
@@ -218,21 +225,21 @@ class _Cells:
                     self.findings.append(Finding(self.place, int(line), str(error)))
         return parsed
 
-    def number(self, cell: str) -> int:
+    def parse_number(self, cell: str) -> int:
         """The number of a cell of the grid."""
-        number = whole(cell)
+        number = strip_zero_decimals(cell)
         if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
             raise ValueError(f"`{cell}` is no {self.of.number}; expected its number")
         return int(number)
 
 
-def _yes_or_no(cell: str) -> bool:
+def _parse_yes_or_no(cell: str) -> bool:
     if (word := cell.strip().lower()) not in YES_OR_NO:
         raise ValueError(f"`{cell}` in column `{SKIPPED}`; expected true or false")
     return YES_OR_NO[word]
 
 
-def _seconds(cell: str) -> float:
+def _parse_seconds(cell: str) -> float:
     try:
         seconds = float(cell.replace(",", "."))
     except ValueError:
@@ -242,19 +249,19 @@ def _seconds(cell: str) -> float:
     return seconds
 
 
-def _origin(cell: str) -> str:
+def _parse_origin(cell: str) -> str:
     """What simulated people said stays theirs when it moves from study to study."""
     return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
 
 
-def _time(cell: str) -> str:
+def _parse_time(cell: str) -> str:
     try:
         return datetime.fromisoformat(cell.strip()).isoformat()
     except ValueError:
         raise ValueError(f"`{cell}` is no time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00") from None
 
 
-def _complain_of_repeats(incoming: Incoming, key: list[str]) -> None:
+def _report_repeats(incoming: ImportedAnswers, key: list[str]) -> None:
     rows = incoming.rows
     first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")
     unreadable = rows[key].isin([NO_CODE, ""]).any(axis=1)
@@ -262,5 +269,7 @@ def _complain_of_repeats(incoming: Incoming, key: list[str]) -> None:
         f"this {incoming.of.number} has been answered{f' by {name}' if name else ''} already, in line {line}"
         for line, name in zip(first[LINE], first["person"], strict=True)
     )
-    repeated = ((rows[LINE] != first[LINE]) & ~unreadable).to_numpy()
-    incoming.complain(repeated, messages, cause=f"the {incoming.of.number} has been answered already, in a line above")
+    is_repeated = ((rows[LINE] != first[LINE]) & ~unreadable).to_numpy()
+    incoming.add_findings(
+        is_repeated, messages, cause=f"the {incoming.of.number} has been answered already, in a line above"
+    )

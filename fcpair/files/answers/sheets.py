@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fcpair.errors import InputError
-from fcpair.files.tables.tabular import guard, replacing, write_table
+from fcpair.files.tables.tabular import guard, replace_file, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from openpyxl.worksheet.worksheet import Worksheet
 
-Form = Literal["csv", "xlsx"]
-FORMS: tuple[Form, ...] = get_args(Form)
+SheetFormat = Literal["csv", "xlsx"]
+SHEET_FORMATS: tuple[SheetFormat, ...] = get_args(SheetFormat)
 LONGEST_CELL = 32_767  # characters; a spreadsheet program cuts the rest off
 PAIRS, GUIDELINES = "pairs", "guidelines"
 WIDTHS = {
@@ -31,7 +31,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workb
 
 
 @dataclass(frozen=True)
-class Blank:
+class SheetLayout:
     """What is to be filled in: the columns, of each the words that one can choose from, or what to write, and the
     guidelines to go by (Markdown).
 
@@ -43,7 +43,7 @@ class Blank:
     sides: Mapping[str, str]
 
 
-def write_sheet(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
+def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     """Write a sheet to be filled in, by the suffix of `path`: whole, or not at all.
 
     A workbook (.xlsx) has the rows on its first sheet, with the column names always in sight, texts wrapped and the
@@ -55,12 +55,12 @@ def write_sheet(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
         InputError: a text is longer than a cell of a workbook can be.
     """
     if path.suffix == ".xlsx":
-        _write_workbook(rows, path, blank)
+        _write_workbook(rows, path, layout)
     else:
         write_table(rows, path)
 
 
-def _write_workbook(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
+def _write_workbook(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     from openpyxl import Workbook
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -68,12 +68,12 @@ def _write_workbook(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.title = PAIRS
-    _fill(sheet, [list(rows.columns), *rows.itertuples(index=False, name=None)], path)
-    _lay_out(sheet, list(rows.columns))
-    explained = book.create_sheet(GUIDELINES)
+    _write_rows(sheet, [list(rows.columns), *rows.itertuples(index=False, name=None)], path)
+    _format_columns(sheet, list(rows.columns))
+    guidelines_sheet = book.create_sheet(GUIDELINES)
     lines: list[str | float] = []
-    for name, words in blank.columns.items():
-        lines.append("Allowed answers" if len(blank.columns) == 1 else f"Allowed answers: {name}")
+    for name, words in layout.columns.items():
+        lines.append("Allowed answers" if len(layout.columns) == 1 else f"Allowed answers: {name}")
         if isinstance(words, str):
             lines += [words, ""]
             continue
@@ -85,35 +85,35 @@ def _write_workbook(rows: pd.DataFrame, path: Path, blank: Blank) -> None:
         choice.errorTitle = "This is no answer"
         choice.showErrorMessage = True
         sheet.add_data_validation(choice)
-        at = get_column_letter(1 + list(rows.columns).index(name))
-        choice.add(f"{at}2:{at}{1 + len(rows)}")
-    columns = [f"{column}: {name}" for column, name in blank.sides.items()]
-    lines += ["Columns", *columns, "", "Guidelines", *blank.guidelines.splitlines()]
-    _fill(explained, [[line] for line in lines], path)
-    _lay_out(explained, [GUIDELINES])
-    with replacing(path) as temporary:
+        letter = get_column_letter(1 + list(rows.columns).index(name))
+        choice.add(f"{letter}2:{letter}{1 + len(rows)}")
+    columns = [f"{column}: {name}" for column, name in layout.sides.items()]
+    lines += ["Columns", *columns, "", "Guidelines", *layout.guidelines.splitlines()]
+    _write_rows(guidelines_sheet, [[line] for line in lines], path)
+    _format_columns(guidelines_sheet, [GUIDELINES])
+    with replace_file(path) as temporary:
         book.save(temporary)
 
 
-def _fill(sheet: Worksheet, rows: Sequence[Sequence[Any]], path: Path) -> None:
+def _write_rows(sheet: Worksheet, rows: Sequence[Sequence[Any]], path: Path) -> None:
     from openpyxl.styles import Alignment, Font
 
     wrapped, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
     for at, row in enumerate(rows, 1):
         for to, value in enumerate(row, 1):
-            cell = sheet.cell(at, to, _shown(value, path) if isinstance(value, str) else value)
+            cell = sheet.cell(at, to, _cell_text(value, path) if isinstance(value, str) else value)
             cell.alignment = wrapped
             if at == 1:
                 cell.font = bold
 
 
-def _shown(text: str, path: Path) -> str:
+def _cell_text(text: str, path: Path) -> str:
     if len(text) > LONGEST_CELL:
         raise InputError(f"{path}: a text has {len(text):,} characters, and a cell {LONGEST_CELL:,} at most; write CSV")
     return guard(_UNPRINTABLE.sub(" ", text))
 
 
-def _lay_out(sheet: Worksheet, columns: list[str]) -> None:
+def _format_columns(sheet: Worksheet, columns: list[str]) -> None:
     from openpyxl.utils import get_column_letter
 
     sheet.freeze_panes = "A2"

@@ -37,7 +37,7 @@ WARNING = (
 
 
 @dataclass(frozen=True)
-class About:
+class WritingsCardFacts:
     """What a card says of the study: its title, what its sides are called, who wrote, and what made the folder."""
 
     title: str
@@ -53,25 +53,31 @@ def split_files(texts: pd.DataFrame, is_test: NDArray[np.bool_]) -> dict[str, pd
     return {name: side[list(TRAINING)].reset_index(drop=True) for name, side in sides.items()}
 
 
-def hf_files(texts: pd.DataFrame, is_test: NDArray[np.bool_], about: About) -> dict[str, pd.DataFrame | str]:
+def hf_files(
+    texts: pd.DataFrame, is_test: NDArray[np.bool_], facts: WritingsCardFacts
+) -> dict[str, pd.DataFrame | str]:
     """A Hugging Face folder: `data/train.parquet`, `data/test.parquet` and the card, which names both as splits."""
     sides = {"train": texts[~is_test].reset_index(drop=True), "test": texts[is_test].reset_index(drop=True)}
-    return {**{f"data/{name}.parquet": side for name, side in sides.items()}, "README.md": _card(sides, about)}
+    return {**{f"data/{name}.parquet": side for name, side in sides.items()}, "README.md": _render_card(sides, facts)}
 
 
-def crowdcounter(texts: pd.DataFrame) -> str:
+def crowdcounter_json(texts: pd.DataFrame) -> str:
     """The layout of CrowdCounter's release: an object of HS by number, each with what its writers wrote.
 
     `additional_types` are those beside the one that was asked for. Whoever wrote found the text hateful or offensive.
     """
-    found: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     for number, (hs, rows) in enumerate(texts.groupby("hs", sort=False), 1):
-        said = [_of_worker(row) for row in rows.to_dict("records")]
-        found[str(number)] = {"post": hs, "id": number, "counterspeech_post": {one["worker_id"]: one for one in said}}
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+        entries = [_crowdcounter_entry(row) for row in rows.to_dict("records")]
+        objects[str(number)] = {
+            "post": hs,
+            "id": number,
+            "counterspeech_post": {entry["worker_id"]: entry for entry in entries},
+        }
+    return json.dumps(objects, ensure_ascii=False, indent=1) + "\n"
 
 
-def _of_worker(row: Mapping[Any, Any]) -> dict[str, Any]:
+def _crowdcounter_entry(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {
         "type_required": row["type"],
         "worker_id": row["by"],
@@ -82,33 +88,33 @@ def _of_worker(row: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def parscn(texts: pd.DataFrame) -> pd.DataFrame:
+def parscn_table(texts: pd.DataFrame) -> pd.DataFrame:
     """The layout of ParsCN's release: `Hate_Speech`, `Counter_Narrative`, `Counter_Type`, `Target_Group`."""
-    named = {"hs": "Hate_Speech", "cn": "Counter_Narrative", "types": "Counter_Type", "group": "Target_Group"}
-    there = texts if "group" in texts.columns else texts.assign(group="")
-    table = there[list(named)].rename(columns=named)
+    renames = {"hs": "Hate_Speech", "cn": "Counter_Narrative", "types": "Counter_Type", "group": "Target_Group"}
+    with_group = texts if "group" in texts.columns else texts.assign(group="")
+    table = with_group[list(renames)].rename(columns=renames)
     return table.assign(Counter_Type=table["Counter_Type"].str.replace("; ", ", "))
 
 
-def _card(sides: Mapping[str, pd.DataFrame], about: About) -> str:
-    title = " ".join(about.title.split()) or "A study without a title"
+def _render_card(sides: Mapping[str, pd.DataFrame], facts: WritingsCardFacts) -> str:
+    title = " ".join(facts.title.split()) or "A study without a title"
     columns = [name for name in COLUMNS if name in sides["train"].columns]
     parts = [
         *("---", "configs:", "- config_name: default", "  data_files:"),
         *(line for name in sides for line in (f"  - split: {name}", f"    path: data/{name}.parquet")),
         *("---\n", f"# {title}\n"),
-        f"Texts that were written in answer to a {about.row}, each of a {about.column} that was asked for.",
-        f"No {about.row} stands in both splits.\n",
-        *([f"**{about.simulated}.**\n"] if about.simulated else []),
-        *(WARNING if is_about_hate(about.row) else ()),
+        f"Texts that were written in answer to a {facts.row}, each of a {facts.column} that was asked for.",
+        f"No {facts.row} stands in both splits.\n",
+        *([f"**{facts.simulated}.**\n"] if facts.simulated else []),
+        *(WARNING if is_about_hate(facts.row) else ()),
         "A writer's pseudonym is no invitation to find out who it is.\n",
         *("| split | texts | answered |", "|---|---|---|"),
         *(f"| `{name}` | {len(side):,} | {side['hs'].nunique():,} |" for name, side in sides.items()),
         *("", "## Columns\n", "| column | what it holds |", "|---|---|"),
-        *(f"| `{name}` | {COLUMNS[name].format(row=about.row, column=about.column)} |" for name in columns),
+        *(f"| `{name}` | {COLUMNS[name].format(row=facts.row, column=facts.column)} |" for name in columns),
         *("", "## Licence and citation\n"),
         "Neither is stated here. Whoever publishes this folder adds those of the texts that were answered, and of what",
         "was written.\n",
-        f"Written by fcpair {about.version}.",
+        f"Written by fcpair {facts.version}.",
     ]
     return "\n".join(parts) + "\n"

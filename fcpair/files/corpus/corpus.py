@@ -48,7 +48,7 @@ def read_corpus(
     hs_id_column: str | None = None,
     cn_id_column: str | None = None,
     unpaired: bool = False,
-    known_by: Callable[[str], str] = digest,
+    digest_of: Callable[[str], str] = digest,
 ) -> Corpus:
     """Read a corpus.
 
@@ -73,21 +73,21 @@ def read_corpus(
         InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
             line numbers), no row of the language.
     """
-    frame = _read(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
-    assumed = bool(language) and "language" not in frame.columns
+    frame = _read_frame(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
+    is_assumed = bool(language) and "language" not in frame.columns
     if "language" not in frame.columns:
         frame["language"] = language or ""
     if language:
-        frame = _only(path, frame, language)
+        frame = _rows_in_language(path, frame, language)
     reject(path, _empty_texts(frame, unpaired=unpaired))
     for side in (HS, CN):
-        frame[f"{side}_digest"] = [known_by(text) for text in frame[side]]
+        frame[f"{side}_digest"] = [digest_of(text) for text in frame[side]]
         if unpaired and f"{side}_id" in frame.columns:
             frame[f"{side}_id"] = _all_ids(frame, side)
-    known = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
-    metadata = tuple(name for name in frame.columns if name not in known)
-    hs_side, cn_side = _sides(format, metadata)
-    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, assumed)
+    reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
+    metadata = tuple(name for name in frame.columns if name not in reserved)
+    hs_side, cn_side = _metadata_by_side(format, metadata)
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, is_assumed)
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -102,16 +102,18 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     Raises:
         InputError: no such file, no such column, an empty text.
     """
-    header = [name for name in read_table(path, known=[side]).columns if name != LINE]
-    known = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
-    column = known[0] if known else header[0] if len(header) == 1 else side
+    header = [name for name in read_table(path, optional=[side]).columns if name != LINE]
+    side_columns = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
+    column = side_columns[0] if side_columns else header[0] if len(header) == 1 else side
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
     reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])
     return frame
 
 
-def _read(path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]) -> pd.DataFrame:
+def _read_frame(
+    path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]
+) -> pd.DataFrame:
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
     try:
@@ -119,20 +121,20 @@ def _read(path: str | Path, format: str, columns: Mapping[str, str], ids: Mappin
             return _read_published(path, format)
         return _read_named(path, format, columns, ids)
     except InputError as error:
-        hints = (_of_suffix(path, format), _of_columns(path, format))
-        told = "; ".join([str(error.args[0]), *filter(None, hints)])
-        raise InputError(told, error.findings) from None
+        hints = (_suffix_hint(path, format), _columns_hint(path, format))
+        message = "; ".join([str(error.args[0]), *filter(None, hints)])
+        raise InputError(message, error.findings) from None
 
 
-def _of_suffix(path: str | Path, format: str) -> str:
+def _suffix_hint(path: str | Path, format: str) -> str:
     """What to say of a file that could not be read in a format that its name does not stand for; nothing of others."""
     suffix = Path(path).suffix.lower()
-    if suffix not in READERS or suffix == _kind(format):
+    if suffix not in READERS or suffix == _file_kind(format):
         return ""
     return f"it was read as {format}, whatever its name: `--format {suffix[1:]}` may fit"
 
 
-def _of_columns(path: str | Path, format: str) -> str:
+def _columns_hint(path: str | Path, format: str) -> str:
     """What to say of a published corpus that was read in another format than its own; nothing of other files."""
     try:
         header = set(read_table(path, kind=".csv").columns)
@@ -144,7 +146,7 @@ def _of_columns(path: str | Path, format: str) -> str:
     return f"these are the columns of `--format {fits[0]}`" if fits else ""
 
 
-def _kind(format: str) -> str:
+def _file_kind(format: str) -> str:
     """What a file in this format is, as `tabular.READERS` has it."""
     return ".csv" if format in _PUBLISHED else f".{format}"
 
@@ -165,21 +167,23 @@ def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:
 
     No id that a TREC run can name has a space in it.
     """
-    given, key = frame[f"{side}_id"], frame[f"{side}_digest"]
-    again = key.duplicated(keep=False) & (frame[side].str.strip() != "")
-    together = given[again].groupby(key[again]).agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
-    return given.mask(again, key.map(together))
+    own_ids, key = frame[f"{side}_id"], frame[f"{side}_digest"]
+    is_repeated = key.duplicated(keep=False) & (frame[side].str.strip() != "")
+    joined = (
+        own_ids[is_repeated].groupby(key[is_repeated]).agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
+    )
+    return own_ids.mask(is_repeated, key.map(joined))
 
 
-def _only(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:
-    kept = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
-    if kept.empty:
-        there = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"
-        raise InputError(f"{path}: no row in language `{language}`; found {there}")
-    return kept.copy()
+def _rows_in_language(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:
+    rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
+    if rows.empty:
+        languages = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"
+        raise InputError(f"{path}: no row in language `{language}`; found {languages}")
+    return rows.copy()
 
 
-def _sides(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _metadata_by_side(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if format in _PUBLISHED:
         return _PUBLISHED[format].hs_metadata, _PUBLISHED[format].cn_metadata
     hs_side = tuple(name for name in metadata if not name.startswith(CN))
@@ -188,7 +192,7 @@ def _sides(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tup
 
 
 @dataclass(frozen=True)
-class _Published:
+class _PublishedFormat:
     """The columns of a corpus that others published, as a CSV."""
 
     hs: str
@@ -199,14 +203,14 @@ class _Published:
 
 
 _PUBLISHED = {
-    "conan": _Published(
+    "conan": _PublishedFormat(
         "hateSpeech",
         "counterSpeech",
         ("hsType", "hsSubType"),
         ("cnType", "age", "gender", "educationLevel", "cn_id"),
         "cn_id",
     ),
-    "mt-conan": _Published("HATE_SPEECH", "COUNTER_NARRATIVE", ("TARGET",), ("VERSION",)),
+    "mt-conan": _PublishedFormat("HATE_SPEECH", "COUNTER_NARRATIVE", ("TARGET",), ("VERSION",)),
 }
 FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
 _SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
@@ -218,7 +222,7 @@ def _read_published(path: str | Path, format: str) -> pd.DataFrame:
     frame = read_table(path, needed, kind=".csv", verbatim=True)
     if columns.language_in:
         frame["language"] = frame[columns.language_in].str[:2].str.lower()
-    return _sided(path, frame, {columns.hs: HS, columns.cn: CN})
+    return _rename_sides(path, frame, {columns.hs: HS, columns.cn: CN})
 
 
 def _read_named(
@@ -226,19 +230,19 @@ def _read_named(
 ) -> pd.DataFrame:
     if columns[HS] == columns[CN]:
         raise InputError(f"column `{columns[HS]}` is named for both sides; the HS and the CN stand in two columns")
-    named = {column: side for side, column in columns.items()}
-    named |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
-    if len(named) < len(columns) + sum(column is not None for column in ids.values()):
+    renames = {column: side for side, column in columns.items()}
+    renames |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
+    if len(renames) < len(columns) + sum(column is not None for column in ids.values()):
         raise InputError("one column is named for two things; texts and ids stand in columns of their own")
-    frame = read_table(path, list(named), known=["language"], kind=f".{format}", verbatim=True)
+    frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
     if set(OWN_COLUMNS) <= set(frame.columns):
-        frame = read_table(path, list(named), known=["language"], kind=f".{format}")
-    return _sided(path, frame, named)
+        frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")
+    return _rename_sides(path, frame, renames)
 
 
-def _sided(path: str | Path, frame: pd.DataFrame, named: Mapping[str, str]) -> pd.DataFrame:
+def _rename_sides(path: str | Path, frame: pd.DataFrame, renames: Mapping[str, str]) -> pd.DataFrame:
     """The frame with its columns named as they are here; `named` says which column of the file is what."""
-    clash = sorted((set(named.values()) - set(named)) & set(frame.columns))
+    clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
     if clash:
         raise InputError(f"{path}: column `{clash[0]}` is not the one named; rename or drop it")
-    return frame.rename(columns=dict(named))
+    return frame.rename(columns=dict(renames))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.delimited import NO_TEXT_HERE
-from fcpair.files.tables.json_lines import Member, Objects
-from fcpair.files.tables.tabular import LINE, check_file, placed
+from fcpair.files.tables.json_lines import JsonObjects, Member
+from fcpair.files.tables.tabular import LINE, check_file, with_place
 from fcpair.stages.corpus.text_identity import NO_TEXT
 
 if TYPE_CHECKING:
@@ -55,18 +55,18 @@ def read_crowdcounter(path: str | Path) -> CrowdCounter:
     """
     path = Path(path)
     check_file(path)
-    objects = Objects(path)
-    first = objects.first().value
+    objects = JsonObjects(path)
+    first = objects.first_value().value
     is_split = isinstance(first, dict) and "hatespeech" in first
-    rows = list(_split(objects) if is_split else _release(objects))
-    findings = objects.findings + [Finding(str(path), row[LINE], NO_TEXT_HERE) for row in rows if _is_broken(row)]
+    rows = list(_split_rows(objects) if is_split else _release_rows(objects))
+    findings = objects.findings + [Finding(str(path), row[LINE], NO_TEXT_HERE) for row in rows if _has_non_text(row)]
     reject(path, findings)
     if not rows:
         raise InputError(f"{path}: the file has no HS")
     return CrowdCounter(*(_frame(path, rows, answered=answered) for answered in (True, False)))
 
 
-def _is_broken(row: Row) -> bool:
+def _has_non_text(row: Row) -> bool:
     return any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))
 
 
@@ -76,78 +76,78 @@ def _frame(path: Path, rows: list[Row], *, answered: bool) -> pd.DataFrame:
     columns = [name for name in COLUMNS if any(name in row for row in rows)]
     cells = [{name: row.get(name, "") for name in (*columns, LINE)} for row in rows if ("cn" in row) is answered]
     frame = pd.DataFrame(cells, columns=[*columns, LINE], dtype=object)
-    return placed(frame.astype({LINE: "int64"}), str(path))
+    return with_place(frame.astype({LINE: "int64"}), str(path))
 
 
-def _release(objects: Objects) -> Iterator[Row]:
+def _release_rows(objects: JsonObjects) -> Iterator[Row]:
     """The rows of an object of HS: their answers, and HS without one."""
-    for entry in objects.members(objects.only()):
+    for entry in objects.members(objects.only_value_at()):
         members = {member.key: member for member in objects.members(entry.at)}
-        of_hs: Row | None = {"hs_id": entry.key}
+        hs_fields: Row | None = {"hs_id": entry.key}
         answers: Iterable[Member] = members.values()
         if _ANSWERS in members or "post" in members:
-            of_hs = _hs(objects, entry, members)
-            answers = objects.members(members[_ANSWERS].at) if of_hs else ()
-        if of_hs is not None:
-            yield from _of_hs(objects, entry, of_hs, list(answers))
+            hs_fields = _hs_fields(objects, entry, members)
+            answers = objects.members(members[_ANSWERS].at) if hs_fields else ()
+        if hs_fields is not None:
+            yield from _answer_rows(objects, entry, hs_fields, list(answers))
 
 
-def _hs(objects: Objects, entry: Member, members: Mapping[str, Member]) -> Row | None:
+def _hs_fields(objects: JsonObjects, entry: Member, members: Mapping[str, Member]) -> Row | None:
     """What all rows of an HS share; None where something is wrong with it."""
-    wrong = _lacks({key: member.value for key, member in members.items()}, ("post",))
+    problems = _missing_texts({key: member.value for key, member in members.items()}, ("post",))
     if _ANSWERS not in members:
-        wrong.append(f"no `{_ANSWERS}`")
-    for message in wrong:
-        objects.found(entry.at, f"HS `{entry.key}`: {message}")
-    if wrong:
+        problems.append(f"no `{_ANSWERS}`")
+    for message in problems:
+        objects.add_finding(entry.at, f"HS `{entry.key}`: {message}")
+    if problems:
         return None
-    targets = {"targets": _joined(members["targets"].value)} if "targets" in members else {}
+    targets = {"targets": _join_labels(members["targets"].value)} if "targets" in members else {}
     return {"hs_id": entry.key, "hs": members["post"].value, **targets}
 
 
-def _of_hs(objects: Objects, entry: Member, of_hs: Row, answers: Sequence[Member]) -> Iterator[Row]:
+def _answer_rows(objects: JsonObjects, entry: Member, hs_fields: Row, answers: Sequence[Member]) -> Iterator[Row]:
     if not answers:
-        yield {**of_hs, LINE: objects.line(entry.at)}
+        yield {**hs_fields, LINE: objects.line_of(entry.at)}
     for answer in answers:
-        given = objects.fields(answer.at)
-        wrong = _lacks(given, _IN_ANSWERS) if isinstance(answer.value, dict) else []
-        for message in wrong:
-            objects.found(answer.at, f"`{answer.key}`: {message}")
-        if given and not wrong:
-            yield {**of_hs, "by": answer.key, **_answer(given), LINE: objects.line(answer.at)}
+        answer_fields = objects.fields(answer.at)
+        problems = _missing_texts(answer_fields, _IN_ANSWERS) if isinstance(answer.value, dict) else []
+        for message in problems:
+            objects.add_finding(answer.at, f"`{answer.key}`: {message}")
+        if answer_fields and not problems:
+            yield {**hs_fields, "by": answer.key, **_answer_fields(answer_fields), LINE: objects.line_of(answer.at)}
 
 
-def _answer(given: Mapping[str, Any]) -> Row:
-    row = {name: given[key] for key, name in _IN_ANSWERS.items()}
-    further = _listed(given.get("additional_types", []))
-    row |= {"additional": _joined(further), "types": _joined([row["type"], *further])}
-    return {**row, "gpt4": _joined(given["gpt4-types"])} if "gpt4-types" in given else row
+def _answer_fields(fields: Mapping[str, Any]) -> Row:
+    row = {name: fields[key] for key, name in _IN_ANSWERS.items()}
+    further = _as_list(fields.get("additional_types", []))
+    row |= {"additional": _join_labels(further), "types": _join_labels([row["type"], *further])}
+    return {**row, "gpt4": _join_labels(fields["gpt4-types"])} if "gpt4-types" in fields else row
 
 
-def _split(objects: Objects) -> Iterator[Row]:
+def _split_rows(objects: JsonObjects) -> Iterator[Row]:
     """The rows of a file with an answer and its HS a line."""
-    for at in objects.lines():
-        given = objects.fields(at)
-        names = [name for name in _IN_SPLITS if name in given or name != "required_types"]
-        wrong = _lacks(given, names)
-        for message in wrong:
-            objects.found(at, message)
-        if not wrong:
-            types = {"types": _joined(given["total_types"])} if "total_types" in given else {}
-            yield {**{_IN_SPLITS[name]: given[name] for name in names}, **types, LINE: objects.line(at)}
+    for at in objects.line_starts():
+        fields = objects.fields(at)
+        names = [name for name in _IN_SPLITS if name in fields or name != "required_types"]
+        problems = _missing_texts(fields, names)
+        for message in problems:
+            objects.add_finding(at, message)
+        if not problems:
+            types = {"types": _join_labels(fields["total_types"])} if "total_types" in fields else {}
+            yield {**{_IN_SPLITS[name]: fields[name] for name in names}, **types, LINE: objects.line_of(at)}
 
 
-def _lacks(given: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     """What is wrong with an object that is to have a text under each of `names`."""
-    there = ", ".join(given) or "nothing"
-    missing = [f"no text `{name}`; found {there}" for name in names if not isinstance(given.get(name), str)]
-    empty = [name for name in names if isinstance(given.get(name), str) and not given[name].strip()]
+    found_names = ", ".join(fields) or "nothing"
+    missing = [f"no text `{name}`; found {found_names}" for name in names if not isinstance(fields.get(name), str)]
+    empty = [name for name in names if isinstance(fields.get(name), str) and not fields[name].strip()]
     return missing + [f"`{name}` is empty" for name in empty]
 
 
-def _listed(labels: Any) -> list[Any]:
+def _as_list(labels: Any) -> list[Any]:
     return labels if isinstance(labels, list) else [labels]
 
 
-def _joined(labels: Any) -> str:
-    return ",".join(dict.fromkeys(str(one) for one in _listed(labels)))
+def _join_labels(labels: Any) -> str:
+    return ",".join(dict.fromkeys(str(one) for one in _as_list(labels)))

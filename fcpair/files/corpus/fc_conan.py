@@ -35,7 +35,7 @@ _FINAL_CODES = {"0": APPROPRIATENESS.codes[0], "1": APPROPRIATENESS.positive[0]}
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedPartition:
     """What a published partition says.
 
     `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
@@ -50,7 +50,7 @@ class Published:
     labels: pd.DataFrame
 
 
-def read_published(path: str | Path) -> Published:
+def read_published(path: str | Path) -> PublishedPartition:
     """Read a partition file of FC-CONAN.
 
     Raises:
@@ -58,59 +58,61 @@ def read_published(path: str | Path) -> Published:
     """
     frame = read_table(path, COLUMNS)
     place = place_of(frame)
-    reject(path, [*_unknown_values(place, frame), *_repeated(place, frame)])
+    reject(path, [*_unknown_values(place, frame), *_repeated_rows(place, frame)])
     pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
     pairs["pair"] = pairs["pair"].astype("int64")
     pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
     pairs["verdict"] = frame[VALID].astype("int64")
     pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
-    return Published(place, pairs, _labels(pairs, frame))
+    return PublishedPartition(place, pairs, _label_rows(pairs, frame))
 
 
 def _unknown_values(place: str, frame: pd.DataFrame) -> list[Finding]:
     codes = {str(code) for code in APPROPRIATENESS.codes}
     allowed = {FINAL: {"0", "1"}, VALID: {"0", "1"}} | {column: codes | {""} for column in ANSWERS}
-    found = [
+    findings = [
         Finding(place, int(line), f"`{cell}` in column `{column}`; expected one of {', '.join(sorted(values))}")
         for column, values in allowed.items()
         for line, cell in zip(frame[LINE], frame[column], strict=True)
         if cell not in values
     ]
     numbers = zip(frame[LINE], frame[INDEX], strict=True)
-    found += [Finding(place, int(line), f"`{cell}` is no index") for line, cell in numbers if not _is_index(cell)]
+    findings += [Finding(place, int(line), f"`{cell}` is no index") for line, cell in numbers if not _is_index(cell)]
     for column in (HS_TEXT, CN_TEXT):
         empty = frame[LINE][frame[column].str.strip() == ""]
-        found += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
-    return found
+        findings += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
+    return findings
 
 
 def _is_index(cell: str) -> bool:
     return cell.isdecimal() and len(cell) <= 18  # longer ones do not fit 64 bits
 
 
-def _repeated(place: str, frame: pd.DataFrame) -> list[Finding]:
-    same = frame[[HS_TEXT, CN_TEXT]].map(identity)
+def _repeated_rows(place: str, frame: pd.DataFrame) -> list[Finding]:
+    identities = frame[[HS_TEXT, CN_TEXT]].map(identity)
     return [
         Finding(place, int(line), f"this {what} stands in the file already")
-        for what, again in (("original_index", frame.duplicated(INDEX)), ("pair", same.duplicated()))
-        for line in frame[LINE][again]
+        for what, is_repeated in (("original_index", frame.duplicated(INDEX)), ("pair", identities.duplicated()))
+        for line in frame[LINE][is_repeated]
     ]
 
 
-def _labels(pairs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+def _label_rows(pairs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
-    given = []
+    parts = []
     for person, column in zip(ANNOTATORS, ANSWERS, strict=True):
-        there = frame[column] != ""
-        part = pairs.loc[there, [LINE, "pair"]].assign(person=person, code=frame.loc[there, column].astype("int64"))
-        given.append(part)
-    alone = (frame[list(ANSWERS)] == "").all(axis=1)
-    given.append(pairs.loc[alone, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[alone, "final"]))
-    return pd.concat(given, ignore_index=True)
+        has_label = frame[column] != ""
+        part = pairs.loc[has_label, [LINE, "pair"]].assign(
+            person=person, code=frame.loc[has_label, column].astype("int64")
+        )
+        parts.append(part)
+    has_none = (frame[list(ANSWERS)] == "").all(axis=1)
+    parts.append(pairs.loc[has_none, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[has_none, "final"]))
+    return pd.concat(parts, ignore_index=True)
 
 
-def need_published_scheme(question: Closed) -> None:
+def require_published_scheme(question: Closed) -> None:
     """Raise InputError unless the labels are FC-CONAN's three, which its columns are named after."""
     if question != APPROPRIATENESS:
         ours, theirs = (", ".join(choice.name for choice in one) for one in (question, APPROPRIATENESS))

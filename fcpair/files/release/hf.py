@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fcpair.params import is_about_hate
-from fcpair.records import Sampled, Tier
+from fcpair.records import SampleSize, Tier
 from fcpair.stages.adjudication.partition import TierRule
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import final_names, positive_names
@@ -28,9 +28,9 @@ COLUMNS = {
     "n_labels": "how many people labelled the pair",
     "simulated": "whether a label or verdict of the pair was made up by simulated people",
 }
-NOVEL = "No pair stands in the corpus that the study started from."
-KNOWN = "Pairs that stand in the corpus that the study started from are among them."
-DRAWN = "\nWhich pairs were put before people was drawn by seed, evenly over both sides: {}."
+NOVEL_NOTE = "No pair stands in the corpus that the study started from."
+KNOWN_NOTE = "Pairs that stand in the corpus that the study started from are among them."
+DRAWN_NOTE = "\nWhich pairs were put before people was drawn by seed, evenly over both sides: {}."
 WARNING = (
     "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
     "> such texts, and do not say what the people think who made this data.\n",
@@ -45,7 +45,7 @@ PREFIXES = {
 
 
 @dataclass(frozen=True)
-class Facts:
+class CardFacts:
     """What a card says about the study: its title, the names of its sides, its labels and what made the folder.
 
     `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too;
@@ -62,10 +62,10 @@ class Facts:
     version: str
     keeps_known: bool = False
     look_again: Sequence[str] = ()
-    sampled: Sampled | None = None
+    sampled: SampleSize | None = None
 
 
-def hf_files(bronze: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame | str]:
+def hf_files(bronze: pd.DataFrame, facts: CardFacts) -> dict[str, pd.DataFrame | str]:
     """What stands in each file of the folder.
 
     Args:
@@ -77,16 +77,16 @@ def hf_files(bronze: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame | str
         `README.md`, which tells `datasets.load_dataset` of them as configurations with one split, `train`.
     """
     rank = bronze["tier"].map({tier.label: int(tier) for tier in Tier})
-    cut = {tier: bronze[rank >= tier].reset_index(drop=True) for tier in Tier}
-    there = {tier: rows for tier, rows in cut.items() if len(rows)}
-    return {**{_path(tier): rows for tier, rows in there.items()}, CARD: card(there, facts)}
+    rows_by_tier = {tier: bronze[rank >= tier].reset_index(drop=True) for tier in Tier}
+    non_empty = {tier: rows for tier, rows in rows_by_tier.items() if len(rows)}
+    return {**{_tier_path(tier): rows for tier, rows in non_empty.items()}, CARD: render_card(non_empty, facts)}
 
 
-def _path(tier: Tier) -> str:
+def _tier_path(tier: Tier) -> str:
     return f"data/{tier.label}.parquet"
 
 
-def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
+def render_card(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> str:
     """The card: front matter that names the configurations, then what a reader must know.
 
     It names no licence and no citation: a study knows neither.
@@ -94,11 +94,11 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
     title = " ".join(facts.title.split()) or "A study without a title"
     simulated = [f"**{facts.simulated}.**\n"] if facts.simulated else []
     parts = [
-        *("---", *_configs(tiers), "---\n", f"# {title}\n"),
-        f"Pairs of {_a(facts.hs_name)} (`hs`) and {_a(facts.cn_name)} (`cn`), each judged by people.",
-        f"Some judged pairs are labelled {_positive(facts.question)}, the others are not; a pair that is not here was",
+        *("---", *_config_lines(tiers), "---\n", f"# {title}\n"),
+        f"Pairs of {_with_article(facts.hs_name)} (`hs`) and {_with_article(facts.cn_name)} (`cn`), each judged by people.",
+        f"Some judged pairs are labelled {_positive_labels(facts.question)}, the others are not; a pair that is not here was",
         "not judged.",
-        f"{KNOWN if facts.keeps_known else NOVEL}{DRAWN.format(facts.sampled) if facts.sampled else ''}\n",
+        f"{KNOWN_NOTE if facts.keeps_known else NOVEL_NOTE}{DRAWN_NOTE.format(facts.sampled) if facts.sampled else ''}\n",
         *simulated,
         *(f"**{note}.**\n" for note in facts.look_again),
         *(WARNING if is_about_hate(facts.hs_name) else ()),
@@ -117,42 +117,42 @@ def card(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _a(name: str) -> str:
+def _with_article(name: str) -> str:
     return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
 
 
-def _configs(tiers: Mapping[Tier, pd.DataFrame]) -> list[str]:
+def _config_lines(tiers: Mapping[Tier, pd.DataFrame]) -> list[str]:
     lines = ["configs:"]
     for tier in tiers:
         lines += [f"- config_name: {tier.label}", *(["  default: true"] if tier is Tier.BRONZE else [])]
-        lines += ["  data_files:", "  - split: train", f"    path: {_path(tier)}"]
+        lines += ["  data_files:", "  - split: train", f"    path: {_tier_path(tier)}"]
     return lines
 
 
-def _tier_lines(tiers: Mapping[Tier, pd.DataFrame], facts: Facts) -> list[str]:
-    asks = {rule.tier: str(rule) for rule in facts.rules}
+def _tier_lines(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> list[str]:
+    demands = {rule.tier: str(rule) for rule in facts.rules}
     positive = {choice.name for choice in facts.question if choice.positive}
     lines = [
-        f"| configuration | pairs | {_positive(facts.question)} | `hs` | `cn` | asks for |",
+        f"| configuration | pairs | {_positive_labels(facts.question)} | `hs` | `cn` | asks for |",
         "|---|---|---|---|---|---|",
     ]
     for tier in sorted(tiers, reverse=True):
         rows = tiers[tier]
         n = (len(rows), rows["label"].isin(positive).sum(), rows["hs_id"].nunique(), rows["cn_id"].nunique())
-        lines.append(f"| `{tier.label}` | {' | '.join(f'{one:,}' for one in n)} | {asks[tier]} |")
+        lines.append(f"| `{tier.label}` | {' | '.join(f'{one:,}' for one in n)} | {demands[tier]} |")
     return lines
 
 
-def _positive(question: Closed) -> str:
+def _positive_labels(question: Closed) -> str:
     return " or ".join(f"`{name}`" for name in positive_names(question))
 
 
-def _column_lines(rows: pd.DataFrame, facts: Facts) -> list[str]:
+def _column_lines(rows: pd.DataFrame, facts: CardFacts) -> list[str]:
     labels = ", ".join(f"`{name}`" for name in final_names(facts.question))
     names = {"hs": facts.hs_name, "cn": facts.cn_name, "labels": labels}
-    told = {name: text for name, text in COLUMNS.items() if name in rows.columns}
+    descriptions = {name: text for name, text in COLUMNS.items() if name in rows.columns}
     for prefix, text in PREFIXES.items():
-        there = [name for name in rows.columns if name.startswith(prefix)]
-        told |= {"`, `".join(there): text} if there else {}
-    lines = [f"| `{name}` | {text.format(**names)} |" for name, text in told.items()]
+        prefixed = [name for name in rows.columns if name.startswith(prefix)]
+        descriptions |= {"`, `".join(prefixed): text} if prefixed else {}
+    lines = [f"| `{name}` | {text.format(**names)} |" for name, text in descriptions.items()]
     return ["| column | what it holds |", "|---|---|", *lines]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.params import Export
-from fcpair.stages.corpus.retrieve import draw
+from fcpair.stages.corpus.retrieve import draw_positions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
     Raises:
         InputError: a side is empty.
     """
-    rows = _labelled(pairs) if kind == "pairs" else draw_negatives(pairs, options.negatives, options.seed)
+    rows = _labelled_pairs(pairs) if kind == "pairs" else draw_negatives(pairs, options.negatives, options.seed)
     if rows.empty:
         raise InputError(f"no HS has both an appropriate and a not appropriate CN, so there are no {kind}")
     is_test = rows["hs_id"].isin(draw_test_hs(pairs["hs_id"], options.test_share, options.seed)).to_numpy()
@@ -63,15 +63,15 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
     table = _with_texts(kind, rows, bodies)
     counts = {"train": int((~is_test).sum()), "test": int(is_test.sum())}
     counts |= {"train_hs": rows["hs_id"][~is_test].nunique(), "test_hs": rows["hs_id"][is_test].nunique()}
-    counts |= {} if kind == "pairs" else _left_out(pairs)
+    counts |= {} if kind == "pairs" else _count_left_out(pairs)
     return TrainingSets(table[~is_test].reset_index(drop=True), table[is_test].reset_index(drop=True), counts)
 
 
-def _labelled(pairs: pd.DataFrame) -> pd.DataFrame:
+def _labelled_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs[["hs_id", "cn_id"]].assign(label=pairs["appropriate"].astype("int64"))
 
 
-def _left_out(pairs: pd.DataFrame) -> dict[str, int]:
+def _count_left_out(pairs: pd.DataFrame) -> dict[str, int]:
     by_hs = pairs.groupby("hs_id")["appropriate"]
     return {"hs_without_positive": int((~by_hs.any()).sum()), "hs_without_negative": int(by_hs.all().sum())}
 
@@ -96,17 +96,17 @@ def draw_test_hs(hs_ids: pd.Series[int], share: float, seed: int) -> NDArray[np.
     Raises:
         InputError: one of the sides would have no HS.
     """
-    there = np.unique(hs_ids.to_numpy(np.int64))
-    n = round(share * len(there))
-    if len(there) < 2:
-        raise InputError(f"{len(there)} HS cannot be split into two sides; name a tier that has two or more")
-    if not 0 < n < len(there):
+    distinct_hs = np.unique(hs_ids.to_numpy(np.int64))
+    n = round(share * len(distinct_hs))
+    if len(distinct_hs) < 2:
+        raise InputError(f"{len(distinct_hs)} HS cannot be split into two sides; name a tier that has two or more")
+    if not 0 < n < len(distinct_hs):
         side, other = ("test", "larger") if n <= 0 else ("train", "smaller")
         raise InputError(
-            f"--test-share {share} of {len(there)} HS leaves the {side} side empty; name a {other} one "
-            f"({1 / len(there):.3g} is one HS)"
+            f"--test-share {share} of {len(distinct_hs)} HS leaves the {side} side empty; name a {other} one "
+            f"({1 / len(distinct_hs):.3g} is one HS)"
         )
-    return np.asarray(there[draw(len(there), n, seed, "HS")])
+    return np.asarray(distinct_hs[draw_positions(len(distinct_hs), n, seed, "HS")])
 
 
 def draw_negatives(pairs: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
@@ -125,8 +125,8 @@ def draw_negatives(pairs: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     positive, negative = (pairs[pairs["appropriate"] == is_one] for is_one in (True, False))
     negative = negative.sort_values("hs_id", kind="stable")
     first = np.searchsorted(negative["hs_id"], positive["hs_id"], "left")
-    n_there = np.searchsorted(negative["hs_id"], positive["hs_id"], "right") - first
-    drawn = draw_each(n_there, n, np.random.default_rng([seed, 1]))
+    n_negatives = np.searchsorted(negative["hs_id"], positive["hs_id"], "right") - first
+    drawn = draw_for_sizes(n_negatives, n, np.random.default_rng([seed, 1]))
     row, _ = np.nonzero(drawn >= 0)
     place = (first[:, np.newaxis] + drawn)[drawn >= 0]
     at = positive.iloc[row]
@@ -134,7 +134,7 @@ def draw_negatives(pairs: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({**columns, "negative": negative["cn_id"].to_numpy()[place]})
 
 
-def draw_each(sizes: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_for_sizes(sizes: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw `n` of `0 .. size - 1` for each of many sizes, without replacement; all of them where there are fewer.
 
     Robert Floyd's way, a step for all sizes at once, so that its cost does not grow with them: J. Bentley and
@@ -147,7 +147,7 @@ def draw_each(sizes: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDA
     drawn = np.full((len(sizes), int(takes.max(initial=0))), -1, np.int64)
     for step in range(drawn.shape[1]):
         last = np.maximum(sizes - takes + step, 0)
-        some = rng.integers(0, last, endpoint=True)
-        taken = (drawn == some[:, np.newaxis]).any(axis=1)
-        drawn[:, step] = np.where(step < takes, np.where(taken, last, some), -1)
+        drawn_value = rng.integers(0, last, endpoint=True)
+        is_taken = (drawn == drawn_value[:, np.newaxis]).any(axis=1)
+        drawn[:, step] = np.where(step < takes, np.where(is_taken, last, drawn_value), -1)
     return np.sort(drawn, axis=1)

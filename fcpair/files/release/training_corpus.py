@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def remaining(rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collection[int]) -> pd.DataFrame:
+def remaining_rows(rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collection[int]) -> pd.DataFrame:
     """The rows of the corpus without some HS and some CNs.
 
     Args:
@@ -26,11 +26,11 @@ def remaining(rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collection[in
     """
     import pandas as pd
 
-    kept = rows[~rows["hs_id"].isin(hs_ids) & ~rows["cn_id"].isin(cn_ids)]
+    rows_left = rows[~rows["hs_id"].isin(hs_ids) & ~rows["cn_id"].isin(cn_ids)]
     names = list(dict.fromkeys(name for item in rows["meta"] for name in item))
-    columns = {side: kept[side] for side in (HS, CN)}
-    columns |= {name: kept[name] for name in OWN_COLUMNS if name not in names}
-    columns |= {name: pd.Series([item.get(name, "") for item in kept["meta"]], kept.index) for name in names}
+    columns = {side: rows_left[side] for side in (HS, CN)}
+    columns |= {name: rows_left[name] for name in OWN_COLUMNS if name not in names}
+    columns |= {name: pd.Series([item.get(name, "") for item in rows_left["meta"]], rows_left.index) for name in names}
     if rows["language"].fillna("").any():
-        columns["language"] = kept["language"].fillna("")
+        columns["language"] = rows_left["language"].fillna("")
     return pd.DataFrame(columns).reset_index(drop=True)

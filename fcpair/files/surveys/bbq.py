@@ -19,17 +19,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from fcpair.bias.answers import UNREADABLE, Answered, Answers, Bools, Ints
-from fcpair.bias.bbq_rules import category_of, group_of, held, is_target, key_of_category
-from fcpair.errors import Finding, InputError, nearest, reading, reject
+from fcpair.bias.answers import UNREADABLE, AnsweredItems, Answers, Bools, Ints
+from fcpair.bias.bbq_rules import find_option, group_of, is_target, key_of_category, reported_category
+from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
 from fcpair.files.tables.tabular import check_file
 
 OPTIONS = ("ans0", "ans1", "ans2")
 _POLARITIES = {"neg": True, "nonneg": False}
 _CONTEXTS = {"ambig": True, "disambig": False}
 _UNKNOWN = "unknown"
-_TOGETHER = "\x1f"
-_APART = "\x1e"
+_FIELD_SEPARATOR = "\x1f"
+_GROUP_SEPARATOR = "\x1e"
 _QUESTION_ONLY = "qonly"
 _SPELLINGS = (  # what is read as what, in this order, after spaces are single and letters small
     (r"\}", ""),
@@ -78,37 +78,37 @@ def read_bbq(paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped 
             label that is no option, options that coincide, no option or two that say unknown; with line numbers. And
             where no item at all has a target.
     """
-    tables = [_read(Path(path), answer) for path in paths]
-    return _answers(pa.concat_tables(tables), answer, stereotyped)
+    tables = [_read_table(Path(path), answer) for path in paths]
+    return _build_answers(pa.concat_tables(tables), answer, stereotyped)
 
 
-def _read(path: Path, answer: str) -> pa.Table:
+def _read_table(path: Path, answer: str) -> pa.Table:
     check_file(path)
     schema = pa.schema([*_FIELDS.items(), (answer, pa.string())])
     options = pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    with reading(path):
+    with translate_read_errors(path):
         try:
-            with _opened(path) as file:
+            with _open(path) as file:
                 table = pyarrow.json.read_json(file, parse_options=options)
         except pa.ArrowInvalid:
-            reject(path, list(_broken(path)))
+            reject(path, list(_find_broken(path)))
             raise
-        _check(path, table, answer)
+        _check_table(path, table, answer)
     return table
 
 
-def _opened(path: Path) -> gzip.GzipFile | BufferedReader:
+def _open(path: Path) -> gzip.GzipFile | BufferedReader:
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
 
 
-def _lines(path: Path) -> list[int]:
+def _line_numbers(path: Path) -> list[int]:
     """The numbers of the lines that hold something."""
-    with _opened(path) as file:
+    with _open(path) as file:
         return [number for number, line in enumerate(file, 1) if line.strip()]
 
 
-def _broken(path: Path) -> Iterator[Finding]:
-    with _opened(path) as file:
+def _find_broken(path: Path) -> Iterator[Finding]:
+    with _open(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
@@ -117,30 +117,30 @@ def _broken(path: Path) -> Iterator[Finding]:
                     yield Finding(str(path), number, f"not JSON: {error}")
 
 
-def _check(path: Path, table: pa.Table, answer: str) -> None:
+def _check_table(path: Path, table: pa.Table, answer: str) -> None:
     """Raise InputError for rows that lack something, or hold what means nothing."""
     if table[answer].null_count == len(table):
-        with _opened(path) as file:
+        with _open(path) as file:
             names = list(json.loads(next(line for line in file if line.strip())))
-        raise InputError(f"{path}: nothing has a field `{answer}`; {nearest(answer, names)}")
-    wrong = {f"no `{name}`, or not what it must be": _nulls(table[name]) for name in [*_FIELDS, answer]}
-    for name, known in {"question_polarity": _POLARITIES, "context_condition": _CONTEXTS}.items():
-        is_known = pc.is_in(table[name], pa.array(list(known)))
-        wrong[f"`{name}` is none of {', '.join(known)}"] = ~is_known.to_numpy()
+        raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
+    wrong = {f"no `{name}`, or not what it must be": _is_null(table[name]) for name in [*_FIELDS, answer]}
+    for name, values in {"question_polarity": _POLARITIES, "context_condition": _CONTEXTS}.items():
+        is_known = pc.is_in(table[name], pa.array(list(values)))
+        wrong[f"`{name}` is none of {', '.join(values)}"] = ~is_known.to_numpy()
     label = pc.fill_null(table["label"], 0).to_numpy()
     wrong[f"`label` is none of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
-    texts = _folded(table, OPTIONS)
-    twice = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
-    wrong["options coincide"] = np.logical_or.reduce(twice)
+    texts = _folded_codes(table, OPTIONS)
+    coincide = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
+    wrong["options coincide"] = np.logical_or.reduce(coincide)
     unknown = _is_unknown(table)
     wrong["expected one option that says `unknown` in `answer_info`"] = unknown.sum(axis=1) != 1
     if any(rows.any() for rows in wrong.values()):
-        lines = _lines(path)
-        found = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
-        reject(path, [Finding(str(path), line, what) for line, what in sorted(found)])
+        lines = _line_numbers(path)
+        problems = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
+        reject(path, [Finding(str(path), line, what) for line, what in sorted(problems)])
 
 
-def _nulls(column: pa.ChunkedArray) -> Bools:
+def _is_null(column: pa.ChunkedArray) -> Bools:
     """Where a column has nothing, `(n,)`; of a structure, where any of its fields has nothing."""
     empty = column.is_null().to_numpy()
     if pa.types.is_struct(column.type):
@@ -149,26 +149,26 @@ def _nulls(column: pa.ChunkedArray) -> Bools:
     return np.asarray(empty)
 
 
-def _folded(table: pa.Table, names: Sequence[str]) -> list[Ints]:
+def _folded_codes(table: pa.Table, names: Sequence[str]) -> list[Ints]:
     """A number for each text of columns, the same for texts that `_read_alike` makes the same."""
-    numbers, texts = _numbered([table[name] for name in names])
-    alike = _read_alike(texts).dictionary_encode().indices.to_numpy()
-    return [np.asarray(alike[own]) for own in numbers]
+    numbers, texts = _encode_texts([table[name] for name in names])
+    codes = _normalise_texts(texts).dictionary_encode().indices.to_numpy()
+    return [np.asarray(codes[text_numbers]) for text_numbers in numbers]
 
 
-def _read_alike(texts: pa.Array) -> pa.Array:
+def _normalise_texts(texts: pa.Array) -> pa.Array:
     """Texts in small letters, with single spaces, and spelt as BBQ's script does."""
-    found = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(texts, "")), r"\s+", " ")
-    found = pc.utf8_trim_whitespace(found)
+    normalised = pc.replace_substring_regex(pc.utf8_lower(pc.fill_null(texts, "")), r"\s+", " ")
+    normalised = pc.utf8_trim_whitespace(normalised)
     for spelling, read_as in _SPELLINGS:
-        found = pc.replace_substring_regex(found, spelling, read_as)
-    return pc.utf8_trim_whitespace(found)
+        normalised = pc.replace_substring_regex(normalised, spelling, read_as)
+    return pc.utf8_trim_whitespace(normalised)
 
 
-def _numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Ints], pa.Array]:
+def _encode_texts(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Ints], pa.Array]:
     """The different texts of columns, and of each column the number of each of its texts, `(n,)`."""
-    together = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
-    encoded = pc.dictionary_encode(together, null_encoding="encode").combine_chunks()
+    chunks = pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+    encoded = pc.dictionary_encode(chunks, null_encoding="encode").combine_chunks()
     numbers = encoded.indices.to_numpy().astype(np.int64)
     return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1]), encoded.dictionary
 
@@ -176,43 +176,43 @@ def _numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Ints], pa.Array]
 def _tags(table: pa.Table) -> list[pa.ChunkedArray]:
     """What is said of each option, as one text."""
     fields = [pc.struct_field(table["answer_info"], at) for at in range(len(OPTIONS))]
-    return [pc.utf8_lower(pc.fill_null(pc.binary_join(field, _TOGETHER), "")) for field in fields]
+    return [pc.utf8_lower(pc.fill_null(pc.binary_join(field, _FIELD_SEPARATOR), "")) for field in fields]
 
 
 def _is_unknown(table: pa.Table) -> Bools:
-    numbers, tags = _numbered(_tags(table))
-    is_unknown = pc.ends_with(tags, f"{_TOGETHER}{_UNKNOWN}").to_numpy(zero_copy_only=False)
-    return np.stack([is_unknown[own] for own in numbers], axis=1)
+    numbers, tags = _encode_texts(_tags(table))
+    is_unknown = pc.ends_with(tags, f"{_FIELD_SEPARATOR}{_UNKNOWN}").to_numpy(zero_copy_only=False)
+    return np.stack([is_unknown[text_numbers] for text_numbers in numbers], axis=1)
 
 
-def _answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None) -> Answers:
+def _build_answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None) -> Answers:
     n_asked = len(table)
     if answer.endswith(_QUESTION_ONLY):
         table = table.filter(pc.equal(table["context_condition"], "ambig"))
     n_without_context = n_asked - len(table)
     targets = _are_targets(table, stereotyped) & ~_is_unknown(table)
     n_targets = targets.sum(axis=1)
-    without, two = (_by_template(table, rows) for rows in (n_targets == 0, n_targets > 1))
+    without, two = (_count_by_template(table, rows) for rows in (n_targets == 0, n_targets > 1))
     if sum(without.values()) == len(table):
         raise InputError(
             f"none of {len(table):,} items has an option of its stereotyped group, as those of template "
             f"{next(iter(without), '')}; with `--templates` the groups are those of BBQ's templates"
         )
     rows = n_targets > 0
-    answered, unread = _arrays(table.filter(pa.array(rows)), answer, _first(targets[rows]))
+    answered, unread = _arrays(table.filter(pa.array(rows)), answer, _first_target(targets[rows]))
     return Answers(*answered, unread, (), without, two, n_without_context)
 
 
 def _arrays(
     table: pa.Table, answer: str, stereotyped: Bools
-) -> tuple[tuple[Answered, tuple[str, ...]], tuple[str, ...]]:
+) -> tuple[tuple[AnsweredItems, tuple[str, ...]], tuple[str, ...]]:
     """The answers with the names of their categories, and what cannot be read."""
-    chosen = _chosen(table, answer)
+    chosen = _chosen_options(table, answer)
     numbers = table["question_index"].to_pylist()
-    called = [category_of(*one) for one in zip(table["category"].to_pylist(), numbers, strict=True)]
-    category, categories = pd.factorize(np.array(called, dtype=object))
+    category_names = [reported_category(*one) for one in zip(table["category"].to_pylist(), numbers, strict=True)]
+    category, categories = pd.factorize(np.array(category_names, dtype=object))
     template, _ = pd.factorize(np.array(numbers, dtype=object))
-    answered = Answered(
+    answered = AnsweredItems(
         template=template,
         category=category,
         ambiguous=pc.equal(table["context_condition"], "ambig").to_numpy(),
@@ -226,64 +226,64 @@ def _arrays(
     return (answered, tuple(categories)), tuple(unread)
 
 
-def _chosen(table: pa.Table, answer: str) -> Ints:
+def _chosen_options(table: pa.Table, answer: str) -> Ints:
     """The option that each answer names, `(n,)`."""
-    *options, said = _folded(table, (*OPTIONS, answer))
+    *options, reply_codes = _folded_codes(table, (*OPTIONS, answer))
     chosen = np.full(len(table), UNREADABLE)
     for at, texts in enumerate(options):
-        chosen[said == texts] = at
+        chosen[reply_codes == texts] = at
     rows = np.flatnonzero(chosen == UNREADABLE)
-    some = table.take(pa.array(rows))
-    texts_of = zip(*(_told(column) for column in _tags(some)), strict=True)
-    for row, reply, told in zip(
-        rows.tolist(), _read_alike(some[answer].combine_chunks()).to_pylist(), texts_of, strict=True
+    unread_rows = table.take(pa.array(rows))
+    texts_of = zip(*(_outer_tags(column) for column in _tags(unread_rows)), strict=True)
+    for row, reply, option_tags in zip(
+        rows.tolist(), _normalise_texts(unread_rows[answer].combine_chunks()).to_pylist(), texts_of, strict=True
     ):
-        option = held(reply, [text for text, _ in told])
+        option = find_option(reply, [text for text, _ in option_tags])
         chosen[row] = UNREADABLE if option is None else option
     return chosen
 
 
-def _told(column: pa.ChunkedArray) -> list[tuple[str, str]]:
+def _outer_tags(column: pa.ChunkedArray) -> list[tuple[str, str]]:
     """The first and the last of what is said of an option, in each row."""
-    return [(one.split(_TOGETHER)[0], one.split(_TOGETHER)[-1]) for one in column.to_pylist()]
+    return [(one.split(_FIELD_SEPARATOR)[0], one.split(_FIELD_SEPARATOR)[-1]) for one in column.to_pylist()]
 
 
-def _first(targets: Bools) -> Bools:
+def _first_target(targets: Bools) -> Bools:
     """The first target of each item alone, `(n, n_options)`."""
     return np.asarray(targets & (targets.cumsum(axis=1) == 1))
 
 
-def _by_template(table: pa.Table, rows: Bools) -> dict[str, int]:
-    some = table.filter(pa.array(rows))
-    names = zip(some["category"].to_pylist(), some["question_index"].to_pylist(), strict=True)
+def _count_by_template(table: pa.Table, rows: Bools) -> dict[str, int]:
+    selected = table.filter(pa.array(rows))
+    names = zip(selected["category"].to_pylist(), selected["question_index"].to_pylist(), strict=True)
     return dict(Counter(f"{category} {number}" for category, number in names))
 
 
-def _are_targets(table: pa.Table, given: Stereotyped | None) -> Bools:
+def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
     """Whether an option is of the stereotyped group, `(n, n_options)`; looked up once for each kind."""
-    joined = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _TOGETHER)
-    groups = joined if given is None else _looked_up(table, given)
-    (group,), named = _numbered([pc.binary_join_element_wise(table["category"], groups, _APART)])
-    numbers, told = _numbered(_tags(table))
-    looked_for = [_group(one) for one in named.to_pylist()]
-    tags = [(one.split(_TOGETHER)[0], one.split(_TOGETHER)[-1]) for one in told.to_pylist()]
-    kinds, kind = np.unique(np.stack(numbers) * len(looked_for) + group, return_inverse=True)
-    found = [is_target(*looked_for[one % len(looked_for)], *tags[one // len(looked_for)]) for one in kinds.tolist()]
-    return np.asarray(np.array(found, bool)[kind.reshape(len(OPTIONS), -1)].T)
+    joined = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _FIELD_SEPARATOR)
+    groups = joined if stereotyped is None else _groups_by_template(table, stereotyped)
+    (group,), group_texts = _encode_texts([pc.binary_join_element_wise(table["category"], groups, _GROUP_SEPARATOR)])
+    numbers, tag_texts = _encode_texts(_tags(table))
+    group_keys = [_parse_group(one) for one in group_texts.to_pylist()]
+    tags = [(one.split(_FIELD_SEPARATOR)[0], one.split(_FIELD_SEPARATOR)[-1]) for one in tag_texts.to_pylist()]
+    kinds, kind = np.unique(np.stack(numbers) * len(group_keys) + group, return_inverse=True)
+    is_match = [is_target(*group_keys[one % len(group_keys)], *tags[one // len(group_keys)]) for one in kinds.tolist()]
+    return np.asarray(np.array(is_match, bool)[kind.reshape(len(OPTIONS), -1)].T)
 
 
-def _group(told: str) -> tuple[str, str]:
-    category, _, groups = told.partition(_APART)
+def _parse_group(text: str) -> tuple[str, str]:
+    category, _, groups = text.partition(_GROUP_SEPARATOR)
     key = key_of_category(category)
-    return key, group_of(key, groups.split(_TOGETHER))
+    return key, group_of(key, groups.split(_FIELD_SEPARATOR))
 
 
-def _looked_up(table: pa.Table, given: Stereotyped) -> pa.ChunkedArray:
+def _groups_by_template(table: pa.Table, stereotyped: Stereotyped) -> pa.ChunkedArray:
     """The stereotyped groups of each item by its template, as one text."""
     categories, numbers = (table[name].to_pandas() for name in ("category", "question_index"))
     kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([categories, numbers]))
-    if missing := [f"{category} {number}" for category, number in kinds if key_of(category, number) not in given]:
+    if missing := [f"{category} {number}" for category, number in kinds if key_of(category, number) not in stereotyped]:
         more = ", ..." * (len(missing) > SHOWN)
         raise InputError(f"the templates that were given lack {', '.join(missing[:SHOWN])}{more}")
-    groups = [_TOGETHER.join(given[key_of(category, number)]) for category, number in kinds]
+    groups = [_FIELD_SEPARATOR.join(stereotyped[key_of(category, number)]) for category, number in kinds]
     return pa.chunked_array([pa.array(groups).take(pa.array(kind))])

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from fcpair.bias.bbq_rules import group_of
-from fcpair.bias.items.template import Blank, Option, Template, Text, faults
+from fcpair.bias.items.template import Blank, Option, Template, Text, template_faults
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.surveys.bbq import Stereotyped, key_of
 from fcpair.files.tables.tabular import LINE, read_table
@@ -49,7 +49,7 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
         InputError: no such file or columns, names that are to come of BBQ's vocabulary, which is another file, and all
             that `faults` finds, with line numbers.
     """
-    frame = read_table(path, COLUMNS, known=NAMES, verbatim=True)
+    frame = read_table(path, COLUMNS, optional=NAMES, verbatim=True)
     if "Names" not in frame:
         raise InputError(
             f"{path}: no column `Names`; the names of these templates are in BBQ's vocabulary, so that they cannot be "
@@ -58,8 +58,8 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
     templates, findings = [], []
     rows: list[Row] = frame.to_dict("records")  # type: ignore[assignment]
     for row in rows:
-        templates.append(_template(row))
-        findings += [Finding(str(path), int(row[LINE]), why) for why in faults(templates[-1])]
+        templates.append(_parse_template(row))
+        findings += [Finding(str(path), int(row[LINE]), why) for why in template_faults(templates[-1])]
     reject(path, findings)
     return templates, []
 
@@ -73,38 +73,38 @@ def read_stereotyped(path: Path) -> Stereotyped:
     Raises:
         InputError: no such file or columns, no groups, or not the same in all versions.
     """
-    frame = read_table(path, (*_KEY, _STEREOTYPED), known=NAMES, verbatim=True)
-    found: dict[tuple[str, str], list[str]] = {}
+    frame = read_table(path, (*_KEY, _STEREOTYPED), optional=NAMES, verbatim=True)
+    groups_by_template: dict[tuple[str, str], list[str]] = {}
     findings = []
     rows: list[Row] = frame.to_dict("records")  # type: ignore[assignment]
     for row in rows:
         key = key_of(row["Category"], row["Q_id"].strip())
         if not key[1]:
             continue
-        groups = _groups(row)
-        before = found.setdefault(key, groups)
+        groups = _parse_groups(row)
+        first_groups = groups_by_template.setdefault(key, groups)
         if not groups:
             findings.append(Finding(str(path), int(row[LINE]), f'`{_STEREOTYPED}` names no group, such as ["old"]'))
-        elif group_of(key[0], before) != group_of(key[0], groups):
+        elif group_of(key[0], first_groups) != group_of(key[0], groups):
             findings.append(
                 Finding(str(path), int(row[LINE]), f"other stereotyped groups than before for template {key[1]}")
             )
     reject(path, findings)
-    return found
+    return groups_by_template
 
 
-def _groups(row: Row) -> list[str]:
+def _parse_groups(row: Row) -> list[str]:
     """The groups of a list, with quotes or without."""
     return [name for one in row[_STEREOTYPED].strip().strip("[]").split(",") if (name := one.strip(" \t\r\n\"'"))]
 
 
-def _template(row: Row) -> Template:
-    told = [cell for column in _DECLARED if (cell := row.get(column, ""))]
-    listed = {name: _listed(names) for cell in told for name, names in _DECLARATION.findall(cell)}
+def _parse_template(row: Row) -> Template:
+    cells = [cell for column in _DECLARED if (cell := row.get(column, ""))]
+    declared = {name: _split_fillers(names) for cell in cells for name, names in _DECLARATION.findall(cell)}
     used = {slot for column in (*_TEXTS.values(), *_OPTIONS) for slot in _BLANK.findall(row[column])}
-    fillers = {name: names for name, names in listed.items() if name in used}
-    texts = {name: _text(row[column], fillers) for name, column in _TEXTS.items()}
-    culprit, other = (_option(row, _text(row[column], fillers)) for column in _OPTIONS)
+    fillers = {name: names for name, names in declared.items() if name in used}
+    texts = {name: _parse_text(row[column], fillers) for name, column in _TEXTS.items()}
+    culprit, other = (_parse_option(row, _parse_text(row[column], fillers)) for column in _OPTIONS)
     category = row["Category"].strip()
     return Template(
         id=f"{category.lower()}-{row['Q_id']}",
@@ -115,19 +115,19 @@ def _template(row: Row) -> Template:
         culprit=culprit,
         other=other,
         unknown=UNKNOWN,
-        stereotyped=tuple(_groups(row)),
+        stereotyped=tuple(_parse_groups(row)),
         line=int(row[LINE]),
     )
 
 
-def _listed(told: str) -> tuple[str, ...]:
+def _split_fillers(text: str) -> tuple[str, ...]:
     """The fillers of a list; one of BBQ's has a semicolon for a comma, and its items what stands before that."""
-    return tuple(one.strip() for one in re.split("[,;]", told))
+    return tuple(one.strip() for one in re.split("[,;]", text))
 
 
-def _text(told: str, fillers: dict[str, tuple[str, ...]]) -> Text:
+def _parse_text(cell: str, fillers: dict[str, tuple[str, ...]]) -> Text:
     parts: list[str | Blank] = []
-    before, *rest = _BLANK.split(told)  # text, slot, text, ...
+    before, *rest = _BLANK.split(cell)  # text, slot, text, ...
     for slot, after in zip(rest[::2], rest[1::2], strict=True):
         forms = fillers.get(slot, ())
         if article := _ARTICLE.search(before):
@@ -138,6 +138,6 @@ def _text(told: str, fillers: dict[str, tuple[str, ...]]) -> Text:
     return (*parts, before)
 
 
-def _option(row: Row, text: Text) -> Option:
+def _parse_option(row: Row, text: Text) -> Option:
     slots = [part.slot for part in text if isinstance(part, Blank)]
     return Option(text, tuple(row[_GROUPS[slot]] for slot in slots if slot in _GROUPS))

@@ -13,7 +13,7 @@ import pandas as pd
 from fcpair.bias.answers import Answers
 from fcpair.bias.answers_to_items import COLUMNS, OPTIONS, STATEMENT, answers_to_items
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import LINE, place_of, read_table, text_of
+from fcpair.files.tables.tabular import LINE, place_of, read_table, read_text
 
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
@@ -31,15 +31,17 @@ def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequenc
         raise InputError(f"name the column of answers, or the {len(OPTIONS)} columns of probabilities of the options")
     tables = [read_table(path, [*COLUMNS, *filter(None, (answer,)), *shares], verbatim=True) for path in paths]
     for table in tables:
-        reject(place_of(table), list(_no_numbers(table, shares)))
+        reject(place_of(table), list(_non_numbers(table, shares)))
     table = pd.concat(tables, ignore_index=True)
     place = ", ".join(map(str, paths))
-    found = np.stack([pd.to_numeric(table[name], errors="coerce") for name in shares], axis=1) if shares else None
-    said = table[answer].tolist() if answer else table[shares[0]].tolist()
-    return answers_to_items(table, said, found, place, table[LINE].tolist())
+    probabilities = (
+        np.stack([pd.to_numeric(table[name], errors="coerce") for name in shares], axis=1) if shares else None
+    )
+    replies = table[answer].tolist() if answer else table[shares[0]].tolist()
+    return answers_to_items(table, replies, probabilities, place, table[LINE].tolist())
 
 
-def _no_numbers(table: pd.DataFrame, shares: Sequence[str]) -> list[Finding]:
+def _non_numbers(table: pd.DataFrame, shares: Sequence[str]) -> list[Finding]:
     return [
         Finding(place_of(table), int(line), f"`{name}` is `{cell}`; expected a number, or nothing")
         for name in shares
@@ -59,26 +61,28 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     for path in paths:
-        found = [(number, _sample(text)) for number, text in enumerate(text_of(path).splitlines(), 1) if text.strip()]
-        wrong = [Finding(str(path), number, one) for number, one in found if isinstance(one, str)]
-        reject(path, wrong)
-        rows += [one for _, one in found if isinstance(one, dict)]
-        lines += [number for number, _ in found]
+        samples = [
+            (number, _parse_sample(text)) for number, text in enumerate(read_text(path).splitlines(), 1) if text.strip()
+        ]
+        findings = [Finding(str(path), number, one) for number, one in samples if isinstance(one, str)]
+        reject(path, findings)
+        rows += [one for _, one in samples if isinstance(one, dict)]
+        lines += [number for number, _ in samples]
     if not rows:
         raise InputError(f"{', '.join(map(str, paths))}: no samples")
     logs = np.array([row["logs"] for row in rows])
     raised = np.exp(logs - logs.max(axis=1, keepdims=True))
     items = pd.DataFrame(rows)
     shares = raised / raised.sum(axis=1, keepdims=True)
-    said = [", ".join(map(str, row["logs"])) for row in rows]
-    return answers_to_items(items, said, shares, ", ".join(map(str, paths)), lines)
+    replies = [", ".join(map(str, row["logs"])) for row in rows]
+    return answers_to_items(items, replies, shares, ", ".join(map(str, paths)), lines)
 
 
-def _sample(text: str) -> dict[str, Any] | str:
+def _parse_sample(text: str) -> dict[str, Any] | str:
     """What a line has of an item, all strings, and the log-likelihoods of its options (`logs`); or what is wrong."""
     try:
-        told = json.loads(text)
-        doc, logs = told["doc"], [float(one[0]) for one in told["filtered_resps"]]
+        sample = json.loads(text)
+        doc, logs = sample["doc"], [float(one[0]) for one in sample["filtered_resps"]]
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
         return (
             "no sample of lm-evaluation-harness; expected `doc`, and `filtered_resps` with a likelihood of each option"

@@ -35,7 +35,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Made:
+class ItemSource:
     """What items were made of: the file of templates, the seed of the order of options, and by which fcpair."""
 
     templates: str
@@ -43,23 +43,23 @@ class Made:
     version: str
 
 
-def hf_folder(frame: pd.DataFrame, made: Made) -> dict[str, pd.DataFrame | str]:
+def hf_folder(frame: pd.DataFrame, source: ItemSource) -> dict[str, pd.DataFrame | str]:
     """A dataset with one split, `test`: `data/test.parquet` and a card."""
-    return {"data/test.parquet": frame, CARD: _card(frame, made)}
+    return {"data/test.parquet": frame, CARD: _render_card(frame, source)}
 
 
-def _card(frame: pd.DataFrame, made: Made) -> str:
-    own = frame.groupby("category", sort=False)["template"]
-    rows = [f"| {name} | {of.nunique():,} | {len(of):,} |" for name, of in own]
+def _render_card(frame: pd.DataFrame, source: ItemSource) -> str:
+    templates_by_category = frame.groupby("category", sort=False)["template"]
+    rows = [f"| {name} | {of.nunique():,} | {len(of):,} |" for name, of in templates_by_category]
     columns = [f"| `{name}` | {text} |" for name, text in COLUMNS.items()]
     return (
         "\n".join(
             [
                 *("---", "configs:", "- config_name: default", "  data_files:", "  - split: test"),
                 *("    path: data/test.parquet", "---\n"),
-                f"# Items of {Path(made.templates).name}\n",
-                f"{len(frame):,} questions about two groups, expanded from templates by fcpair {made.version}.",
-                f"The order of the options is drawn by seed {made.seed}.\n",
+                f"# Items of {Path(source.templates).name}\n",
+                f"{len(frame):,} questions about two groups, expanded from templates by fcpair {source.version}.",
+                f"The order of the options is drawn by seed {source.seed}.\n",
                 "> The questions name stereotypes, in order to measure whether models follow them. They are no",
                 "> training data, and say nothing about anybody.\n",
                 *("| category | templates | items |", "|---|---|---|", *rows, ""),
@@ -72,18 +72,18 @@ def _card(frame: pd.DataFrame, made: Made) -> str:
     )
 
 
-def lm_eval_folder(frame: pd.DataFrame, made: Made) -> dict[str, pd.DataFrame | str]:
+def lm_eval_folder(frame: pd.DataFrame, source: ItemSource) -> dict[str, pd.DataFrame | str]:
     """A task for lm-evaluation-harness: `items.jsonl`, and `task.yaml`, which asks for the likelihood of each letter.
 
     Its accuracy is all that it computes. `--log_samples` writes the likelihoods, which `bias score` reads.
     """
-    return {"items.jsonl": frame, "task.yaml": _task(made)}
+    return {"items.jsonl": frame, "task.yaml": _render_task(source)}
 
 
-def _task(made: Made) -> str:
-    name = f"fcpair_{Path(made.templates).stem}".replace("-", "_")
+def _render_task(source: ItemSource) -> str:
+    name = f"fcpair_{Path(source.templates).stem}".replace("-", "_")
     letters = ", ".join(f'"{letter}"' for letter in LETTERS)
-    return f"""# Items of {Path(made.templates).name}, expanded by fcpair {made.version} with seed {made.seed}.
+    return f"""# Items of {Path(source.templates).name}, expanded by fcpair {source.version} with seed {source.seed}.
 # In this folder:
 #   lm_eval --model hf --model_args pretrained=MODEL --tasks {name} --include_path . \\
 #     --log_samples --output_path said
@@ -108,7 +108,7 @@ metadata:
 """
 
 
-FOLDERS: Mapping[str, Callable[[pd.DataFrame, Made], dict[str, pd.DataFrame | str]]] = {
+FOLDERS: Mapping[str, Callable[[pd.DataFrame, ItemSource], dict[str, pd.DataFrame | str]]] = {
     "hf": hf_folder,
     "lm-eval": lm_eval_folder,
 }

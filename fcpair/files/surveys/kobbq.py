@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from fcpair.bias.items.template import Blank, Option, Template, Text, faults
+from fcpair.bias.items.template import Blank, Option, Template, Text, template_faults
 from fcpair.errors import Finding, reject
 from fcpair.files.tables.tabular import LINE, read_table
 
@@ -33,7 +33,7 @@ COLUMNS = (
 # What is within brackets ends before others begin, and spaces are not tried again: a long cell takes no longer.
 _DECLARATION = re.compile(r"([A-Z]\d)\s*+:\s*+\[([^\[\]]*+)\]")
 _BLANK = re.compile(r"\[([A-Z]\d)\s*+:\s*+([^\[\]]*+)\]")
-_AROUND = " \t\b"  # a text or a form; the release has backspaces before some, which its test samples lack
+_TRIMMED = " \t\b"  # a text or a form; the release has backspaces before some, which its test samples lack
 
 Row = dict[str, str]
 
@@ -53,18 +53,18 @@ def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
     templates, remarks, findings = [], [], []
     rows: list[Row] = frame.to_dict("records")  # type: ignore[assignment]
     for row in rows:
-        template = _template(row)
-        remarks += [f"{path}:{row[LINE]}: {remark}" for remark in _cut(row, template)]
+        template = _parse_template(row)
+        remarks += [f"{path}:{row[LINE]}: {remark}" for remark in _cut_remarks(row, template)]
         templates.append(template)
-        findings += [Finding(str(path), int(row[LINE]), why) for why in faults(template)]
+        findings += [Finding(str(path), int(row[LINE]), why) for why in template_faults(template)]
     reject(path, findings)
     return templates, remarks
 
 
-def _template(row: Row) -> Template:
-    fillers = {name: _listed(listed) for column in _DECLARED for name, listed in _DECLARATION.findall(row[column])}
-    texts = {name: _text(row[column], fillers) for name, column in _TEXTS.items()}
-    culprit, other = (_option(row, _text(row[column], fillers)) for column in _OPTIONS)
+def _parse_template(row: Row) -> Template:
+    fillers = {name: _split_forms(listed) for column in _DECLARED for name, listed in _DECLARATION.findall(row[column])}
+    texts = {name: _parse_text(row[column], fillers) for name, column in _TEXTS.items()}
+    culprit, other = (_parse_option(row, _parse_text(row[column], fillers)) for column in _OPTIONS)
     return Template(
         id=f"{row['Category'].lower()}-{row['ID']}",
         version=row["version"],
@@ -79,28 +79,28 @@ def _template(row: Row) -> Template:
     )
 
 
-def _listed(told: str) -> tuple[str, ...]:
-    return tuple(one.strip(_AROUND) for one in told.split(","))
+def _split_forms(text: str) -> tuple[str, ...]:
+    return tuple(one.strip(_TRIMMED) for one in text.split(","))
 
 
-def _text(told: str, fillers: dict[str, tuple[str, ...]]) -> Text:
+def _parse_text(cell: str, fillers: dict[str, tuple[str, ...]]) -> Text:
     parts: list[str | Blank] = []
     end = 0
-    for found in _BLANK.finditer(told := told.strip(_AROUND)):
-        n = len(fillers.get(found[1], ())) or None
-        parts += [told[end : found.start()], Blank(found[1], _listed(found[2])[:n])]
-        end = found.end()
-    return (*parts, told[end:])
+    for match in _BLANK.finditer(cell := cell.strip(_TRIMMED)):
+        n = len(fillers.get(match[1], ())) or None
+        parts += [cell[end : match.start()], Blank(match[1], _split_forms(match[2])[:n])]
+        end = match.end()
+    return (*parts, cell[end:])
 
 
-def _option(row: Row, text: Text) -> Option:
+def _parse_option(row: Row, text: Text) -> Option:
     slots = [part.slot for part in text if isinstance(part, Blank)]
     return Option(text, tuple(row[_GROUPS[slot]] for slot in slots if slot in _GROUPS))
 
 
-def _cut(row: Row, template: Template) -> Iterator[str]:
+def _cut_remarks(row: Row, template: Template) -> Iterator[str]:
     for column in (*_TEXTS.values(), *_OPTIONS):
-        for slot, told in _BLANK.findall(row[column]):
-            forms, n = _listed(told), len(template.fillers.get(slot, ()))
+        for slot, forms_text in _BLANK.findall(row[column]):
+            forms, n = _split_forms(forms_text), len(template.fillers.get(slot, ()))
             if len(forms) > n > 0:
                 yield f"{column}: {slot} has {len(forms)} forms for {n} fillers; taken without {', '.join(forms[n:])}"

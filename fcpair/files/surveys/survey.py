@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fcpair.files.tables.tabular import LINE, place_of, read_table
-from fcpair.stages.surveys.survey import Survey, check
+from fcpair.stages.surveys.survey import Survey, check_answers
 
 STATEMENT, QUESTION, PERSON, ANSWER = "row", "column", "by", "answer"  # as answers of a grid are exported
 
@@ -26,9 +26,9 @@ def read_survey(
     """
     columns = {"statement": statement, "question": question, "person": person, "answer": answer}
     table = read_table(path, [*columns.values(), *filter(None, (by,))])
-    given = table[[by]].copy() if by else table[[]].copy()
+    answers = table[[by]].copy() if by else table[[]].copy()
     for name, column in columns.items():
-        given[name] = table[column]
-    given["answer"] = given["answer"].str.strip()
-    check(given.assign(line=table[LINE]), place_of(table), by)
-    return Survey(given, given[["statement"]].drop_duplicates())
+        answers[name] = table[column]
+    answers["answer"] = answers["answer"].str.strip()
+    check_answers(answers.assign(line=table[LINE]), place_of(table), by)
+    return Survey(answers, answers[["statement"]].drop_duplicates())

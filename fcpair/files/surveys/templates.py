@@ -19,22 +19,22 @@ import numpy as np
 import pandas as pd
 
 from fcpair.bias.items.expand import expand, first_versions, n_items
-from fcpair.bias.items.template import TEXTS, Blank, Option, Template, Text, faults
-from fcpair.bias.items.template_texts import as_text
-from fcpair.errors import Finding, InputError, nearest, reading, reject
+from fcpair.bias.items.template import TEXTS, Blank, Option, Template, Text, template_faults
+from fcpair.bias.items.template_texts import review_text
+from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
 from fcpair.files.surveys.bbq_templates import read_bbq_templates
 from fcpair.files.surveys.kobbq import read_kobbq
-from fcpair.files.tables.tabular import LINE, check_file, placed, read_table
-from fcpair.stages.corpus.text_identity import fold
+from fcpair.files.tables.tabular import LINE, check_file, read_table, with_place
+from fcpair.stages.corpus.text_identity import fold_name
 
 _OPTIONS = ("culprit", "other")
 _REQUIRED = ("id", "category", *TEXTS, *_OPTIONS, "unknown", "stereotyped", "slots")
 _KEYS = (*_REQUIRED, "author", "statement", "swap")
 _LISTS = ("unknown", "stereotyped", "swap")
-_IN_SLOT = ("fillers", "group", "forms")
+_SLOT_KEYS = ("fillers", "group", "forms")
 _HEADER = "[[template]]"
 _COLUMN = re.compile(r"\s*(\w[\w.-]*)\s*:\s*(.*)")  # of a template that was written: `A.group: night owls`
-OWN = "fcpair"
+OWN_READER = "fcpair"
 AS_WRITTEN, SWAPPED = "a", "b"
 
 
@@ -51,9 +51,9 @@ def templates_table(path: Path) -> pd.DataFrame:
     """Templates of our own as a table, the first version of each: `template` (as reviewers read it), `id`, `category`,
     `author` and `line`.
     """
-    templates, _ = read_templates(path, OWN)
-    rows = [(as_text(one), one.id, one.category, one.author, one.line) for one in first_versions(templates)]
-    return placed(pd.DataFrame(rows, columns=["template", "id", "category", "author", LINE]), str(path))
+    templates, _ = read_templates(path, OWN_READER)
+    rows = [(review_text(one), one.id, one.category, one.author, one.line) for one in first_versions(templates)]
+    return with_place(pd.DataFrame(rows, columns=["template", "id", "category", "author", LINE]), str(path))
 
 
 def items_table(path: Path, seed: int) -> pd.DataFrame:
@@ -62,11 +62,11 @@ def items_table(path: Path, seed: int) -> pd.DataFrame:
     Raises:
         InputError: what `read_templates` raises, and options that coincide.
     """
-    templates, _ = read_templates(path, OWN)
-    made = expand(templates, str(path), seed)
-    reject(path, list(made.findings))
+    templates, _ = read_templates(path, OWN_READER)
+    expanded = expand(templates, str(path), seed)
+    reject(path, list(expanded.findings))
     lines = np.repeat([one.line for one in templates], [n_items(one) for one in templates])
-    return placed(made.frame.astype(str).assign(**{LINE: lines}), str(path))
+    return with_place(expanded.frame.astype(str).assign(**{LINE: lines}), str(path))
 
 
 Tables = list[tuple[dict[str, Any], int]]
@@ -74,25 +74,25 @@ Tables = list[tuple[dict[str, Any], int]]
 
 
 def _read_own(path: Path) -> tuple[list[Template], list[str]]:
-    return _checked(_from_table(path) if path.suffix != ".toml" else _from_toml(path), str(path)), []
+    return _check_tables(_row_tables(path) if path.suffix != ".toml" else _toml_tables(path), str(path)), []
 
 
-def _checked(tables: Tables, place: str) -> list[Template]:
+def _check_tables(tables: Tables, place: str) -> list[Template]:
     """The templates that tables say; raises InputError with all that is wrong, by their lines."""
     templates: list[Template] = []
     findings: list[Finding] = []
     for table, line in tables:
-        wrong = list(_misshapen(table))
-        made = [] if wrong else list(_templates(table, line))
-        wrong += [why for one in made for why in faults(one)]
-        findings += [Finding(place, line, why) for why in dict.fromkeys(wrong)]
-        templates += made
-    findings += _twice(place, templates)
+        problems = list(_shape_problems(table))
+        table_templates = [] if problems else list(_parse_versions(table, line))
+        problems += [why for one in table_templates for why in template_faults(one)]
+        findings += [Finding(place, line, why) for why in dict.fromkeys(problems)]
+        templates += table_templates
+    findings += _repeated_templates(place, templates)
     reject(place, findings)
     return templates
 
 
-def written_templates(texts: pd.DataFrame, place: str) -> pd.DataFrame:
+def templates_from_texts(texts: pd.DataFrame, place: str) -> pd.DataFrame:
     """Templates that were written, as a table that `read_templates` reads: a row for each.
 
     A line of a text is a column of the table and what stands there, parted by a colon; a line without a column goes on
@@ -108,30 +108,30 @@ def written_templates(texts: pd.DataFrame, place: str) -> pd.DataFrame:
     """
     rows = [_row_of(one) for one in texts.to_dict("records")]
     tables = [(_as_toml(row), int(cell)) for row, cell in zip(rows, texts["cell"], strict=True)]
-    _checked([({key: value for key, value in table.items() if value}, cell) for table, cell in tables], place)
-    known = [*(key for key in _KEYS if key != "slots"), *(key for row in rows for key in row)]
-    return pd.DataFrame([{key: row.get(key, "") for key in known} for row in rows])
+    _check_tables([({key: value for key, value in table.items() if value}, cell) for table, cell in tables], place)
+    columns = [*(key for key in _KEYS if key != "slots"), *(key for row in rows for key in row)]
+    return pd.DataFrame([{key: row.get(key, "") for key in columns} for row in rows])
 
 
-def _row_of(written: Mapping[Hashable, Any]) -> dict[str, str]:
+def _row_of(record: Mapping[Hashable, Any]) -> dict[str, str]:
     """What a text says by columns of a table, on top of what is known of it."""
-    row = {key: str(written[key]) for key in _KEYS if written.get(key)}
+    row = {key: str(record[key]) for key in _KEYS if record.get(key)}
     column = ""
-    for line in str(written["text"]).splitlines():
+    for line in str(record["text"]).splitlines():
         if line.lstrip().startswith("```"):
             continue
-        if found := _COLUMN.fullmatch(line):
-            folded = fold(found[1])
-            column = folded if folded in _KEYS else found[1]
-            row[column] = found[2].strip()
+        if match := _COLUMN.fullmatch(line):
+            folded = fold_name(match[1])
+            column = folded if folded in _KEYS else match[1]
+            row[column] = match[2].strip()
         elif column and line.strip():
             row[column] = f"{row[column]} {line.strip()}".strip()
     return row
 
 
-def _from_toml(path: Path) -> Tables:
+def _toml_tables(path: Path) -> Tables:
     check_file(path)
-    with reading(path, expected="TOML"):
+    with translate_read_errors(path, expected="TOML"):
         text = path.read_text("utf-8")
         tables = tomllib.loads(text).get("template", [])
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
@@ -140,7 +140,7 @@ def _from_toml(path: Path) -> Tables:
     return list(zip(tables, lines if len(lines) == len(tables) else [1] * len(tables), strict=True))
 
 
-def _from_table(path: Path) -> Tables:
+def _row_tables(path: Path) -> Tables:
     frame = read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)
     if frame.empty:
         raise InputError(f"{path}: no templates; expected a row for each")
@@ -152,39 +152,39 @@ def _as_toml(row: Mapping[str, str]) -> dict[str, Any]:
     """A row as the table that TOML has; what is empty is not there, but for texts that must not be."""
     table: dict[str, Any] = {"slots": {}}
     for column, cell in row.items():
-        slot, _, what = column.partition(".")
+        slot, _, form = column.partition(".")
         if column in _KEYS:
             if cell or column in _REQUIRED:
-                table[column] = _listed(cell) if column in _LISTS else cell
+                table[column] = _split_cell(cell) if column in _LISTS else cell
         elif column != LINE and cell:
-            own = table["slots"].setdefault(slot, {})
-            if what in ("", "group"):
-                own |= {"fillers": _listed(cell)} if not what else {"group": cell}
+            slot_table = table["slots"].setdefault(slot, {})
+            if form in ("", "group"):
+                slot_table |= {"fillers": _split_cell(cell)} if not form else {"group": cell}
             else:
-                own.setdefault("forms", {})[what] = _listed(cell)
+                slot_table.setdefault("forms", {})[form] = _split_cell(cell)
     return table
 
 
-def _listed(cell: str) -> list[str]:
+def _split_cell(cell: str) -> list[str]:
     return [one.strip() for one in cell.split("|")] if cell.strip() else []
 
 
 READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {
-    OWN: _read_own,
+    OWN_READER: _read_own,
     "bbq": read_bbq_templates,
     "kobbq": read_kobbq,
 }
 
 
-def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
+def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
     """What keeps a table from being read as a template."""
     yield from (f"no `{key}`" for key in _REQUIRED if key not in table)
-    yield from (f"key `{key}` is unknown; {nearest(key, _KEYS)}" for key in table if key not in _KEYS)
+    yield from (f"key `{key}` is unknown; {suggest_name(key, _KEYS)}" for key in table if key not in _KEYS)
     for key in (*TEXTS, *_OPTIONS, "id", "category", "author", "statement"):
         if not isinstance(table.get(key, ""), str):
             yield f"`{key}` is no text"
     for key in (*TEXTS, *_OPTIONS):
-        if isinstance(told := table.get(key), str) and (why := _broken(told)):
+        if isinstance(text := table.get(key), str) and (why := _syntax_problem(text)):
             yield f"`{key}`: {why}; a slot is named in braces, as {{A}} or {{A.plural}}, and a brace is written twice"
     for key in _LISTS:
         if not _is_texts(table.get(key, [])):
@@ -194,25 +194,29 @@ def _misshapen(table: Mapping[str, Any]) -> Iterator[str]:
         yield "`slots` is no table of tables, as [template.slots.A] begins one"
         return
     for name, slot in slots.items():
-        yield from _misshapen_slot(name, slot)
+        yield from _slot_problems(name, slot)
     swap = table.get("swap", [])
     if swap and not (_is_texts(swap) and len(swap) == 2 and set(swap) <= set(slots)):
         yield f"`swap` is {swap}; expected the names of two slots"
 
 
-def _broken(told: str) -> str:
+def _syntax_problem(text: str) -> str:
     """Why a text with slots cannot be read; empty where it can."""
     try:
-        parts = list(Formatter().parse(told))
+        parts = list(Formatter().parse(text))
     except ValueError as error:
         return str(error)
-    bad = next((name for _, name, form, how in parts if name is not None and (not name or form or how)), None)
+    bad = next(
+        (name for _, name, form, conversion in parts if name is not None and (not name or form or conversion)), None
+    )
     return "" if bad is None else f"slot `{bad}` is no name"
 
 
-def _misshapen_slot(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
+def _slot_problems(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
     yield from (
-        f"slot `{name}`: key `{key}` is unknown; {nearest(key, _IN_SLOT)}" for key in slot if key not in _IN_SLOT
+        f"slot `{name}`: key `{key}` is unknown; {suggest_name(key, _SLOT_KEYS)}"
+        for key in slot
+        if key not in _SLOT_KEYS
     )
     if not _is_texts(slot.get("fillers")):
         yield f"slot `{name}`: `fillers` is no list of texts"
@@ -225,9 +229,9 @@ def _misshapen_slot(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
         return
     n = len(slot["fillers"])
     yield from (
-        f"slot `{name}`: form `{form}` has {len(told)} texts for {n} fillers"
-        for form, told in forms.items()
-        if len(told) != n
+        f"slot `{name}`: form `{form}` has {len(texts)} texts for {n} fillers"
+        for form, texts in forms.items()
+        if len(texts) != n
     )
 
 
@@ -235,26 +239,26 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _templates(table: Mapping[str, Any], line: int) -> Iterator[Template]:
+def _parse_versions(table: Mapping[str, Any], line: int) -> Iterator[Template]:
     """The template as it is written, and with two slots' fillers exchanged where that is asked for."""
     swap = table.get("swap", [])
-    yield _template(table, table["slots"], AS_WRITTEN if swap else "", line)
+    yield _parse_template(table, table["slots"], AS_WRITTEN if swap else "", line)
     if swap:
-        one, other = swap
-        slots = {**table["slots"], one: table["slots"][other], other: table["slots"][one]}
-        yield _template(table, slots, SWAPPED, line)
+        slot_a, slot_b = swap
+        slots = {**table["slots"], slot_a: table["slots"][slot_b], slot_b: table["slots"][slot_a]}
+        yield _parse_template(table, slots, SWAPPED, line)
 
 
-def _template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:
-    texts = {name: _text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}
+def _parse_template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:
+    texts = {name: _parse_text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}
     return Template(
         id=table["id"],
         version=version,
         category=table["category"],
         fillers={name: tuple(slot["fillers"]) for name, slot in slots.items()},
         texts={name: texts[name] for name in TEXTS},
-        culprit=Option(texts["culprit"], _groups(texts["culprit"], slots)),
-        other=Option(texts["other"], _groups(texts["other"], slots)),
+        culprit=Option(texts["culprit"], _slot_groups(texts["culprit"], slots)),
+        other=Option(texts["other"], _slot_groups(texts["other"], slots)),
         unknown=tuple(table["unknown"]),
         stereotyped=tuple(table["stereotyped"]),
         author=table.get("author", ""),
@@ -263,27 +267,27 @@ def _template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, 
     )
 
 
-def _text(told: str, slots: Mapping[str, Any]) -> Text:
+def _parse_text(text: str, slots: Mapping[str, Any]) -> Text:
     parts: list[str | Blank] = []
-    for before, name, _, _ in Formatter().parse(told):
+    for before, name, _, _ in Formatter().parse(text):
         parts.append(before)
         if name is not None:
             slot, _, form = name.partition(".")
-            given = slots.get(slot, {})
-            forms = given.get("forms", {}).get(form, ()) if form else given.get("fillers", ())
+            slot_table = slots.get(slot, {})
+            forms = slot_table.get("forms", {}).get(form, ()) if form else slot_table.get("fillers", ())
             parts.append(Blank(slot, tuple(forms)))
     return tuple(parts)
 
 
-def _groups(text: Text, slots: Mapping[str, Any]) -> tuple[str, ...]:
+def _slot_groups(text: Text, slots: Mapping[str, Any]) -> tuple[str, ...]:
     named = [slots.get(part.slot, {}).get("group", "") for part in text if isinstance(part, Blank)]
     return tuple(filter(None, named))
 
 
-def _twice(place: str, templates: list[Template]) -> list[Finding]:
-    seen: dict[tuple[str, str], int] = {}
-    found = []
-    for one in templates:
-        if (first := seen.setdefault((one.id, one.version), one.line)) != one.line:
-            found.append(Finding(place, one.line, f"template `{one.id}` is in line {first} already"))
-    return found
+def _repeated_templates(place: str, templates: list[Template]) -> list[Finding]:
+    line_by_key: dict[tuple[str, str], int] = {}
+    findings = []
+    for template in templates:
+        if (first := line_by_key.setdefault((template.id, template.version), template.line)) != template.line:
+            findings.append(Finding(place, template.line, f"template `{template.id}` is in line {first} already"))
+    return findings

@@ -17,7 +17,7 @@ from fcpair.errors import Finding, InputError, reject
 from fcpair.stages.corpus.text_identity import NO_TEXT
 
 SEPARATORS = (",", ";", "\t")
-LOOKED_AT = 20  # rows below the column names, to find out what separates cells
+SAMPLED_ROWS = 20  # rows below the column names, to find out what separates cells
 WINDOWS = "cp1252"
 NO_TEXT_HERE = "a NUL character or half a surrogate pair, which no text holds"
 _WORD = re.compile(r"""[^\s,;"']+""")
@@ -30,7 +30,7 @@ _NO_TEXT_FILE = {
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawTable:
     """A table as its file has it: the column names, the cells below them as text, and the line of each row.
 
     `place` is what findings call the file. Rows of a CSV need not be as wide as the header.
@@ -81,7 +81,7 @@ def _remedy(raw: bytes, at: int) -> str:
     )
 
 
-def check_texts(raw: Raw) -> None:
+def check_texts(raw: RawTable) -> None:
     """Raise InputError where a column name or a cell holds what no text does; lists and objects are looked into."""
     if any(map(NO_TEXT.search, raw.header)):
         reject(raw.place, [Finding(raw.place, 1, f"a column name has {NO_TEXT_HERE}")])
@@ -89,17 +89,19 @@ def check_texts(raw: Raw) -> None:
     reject(raw.place, [Finding(raw.place, line, NO_TEXT_HERE) for line in broken])
 
 
-def read_csv(path: Path) -> Raw:
+def read_csv(path: Path) -> RawTable:
     """Read a CSV whose cells are separated by commas, semicolons or tabs, as most of its column names are."""
     text = decode(path)
     csv.field_size_limit(max(len(text), 131072))
-    told = _SEPARATOR_LINE.match(text)
-    body = text[told.end() :] if told else text
+    separator_line = _SEPARATOR_LINE.match(text)
+    body = text[separator_line.end() :] if separator_line else text
     if not body.strip("\r\n"):
         raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
-    skipped = 1 if told else 0
+    skipped = 1 if separator_line else 0
     reader = csv.reader(
-        io.StringIO(body, newline=""), strict=True, delimiter=told.group(1) if told else _separator(body)
+        io.StringIO(body, newline=""),
+        strict=True,
+        delimiter=separator_line.group(1) if separator_line else _guess_separator(body),
     )
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -113,21 +115,21 @@ def read_csv(path: Path) -> Raw:
             line = reader.line_num + 1
     except csv.Error as error:
         reject(path, [Finding(str(path), reader.line_num + skipped, f"broken CSV: {error}")])
-    return Raw(str(path), header, rows, lines)
+    return RawTable(str(path), header, rows, lines)
 
 
-def _separator(text: str) -> str:
-    return max(SEPARATORS, key=lambda separator: _width(text, separator))  # the first of them where they are even
+def _guess_separator(text: str) -> str:
+    return max(SEPARATORS, key=lambda separator: _n_columns(text, separator))  # the first of them where they are even
 
 
-def _width(text: str, separator: str) -> int:
+def _n_columns(text: str, separator: str) -> int:
     """How many columns there are names for, if rows below have more than one cell, too."""
     rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    header, below = next(rows), list(islice(rows, LOOKED_AT))
+    header, below = next(rows), list(islice(rows, SAMPLED_ROWS))
     return len(header) if not below or any(len(row) > 1 for row in below) else 1
 
 
-def read_jsonl(path: Path) -> Raw:
+def read_jsonl(path: Path) -> RawTable:
     """Read a file with one JSON object a line."""
     header: dict[str, None] = {}
     records: list[dict[str, Any]] = []
@@ -154,7 +156,7 @@ def read_jsonl(path: Path) -> Raw:
         records.append(record)
         lines.append(line)
     reject(path, findings)
-    return Raw(str(path), list(header), [[as_text(one.get(name)) for name in header] for one in records], lines)
+    return RawTable(str(path), list(header), [[as_text(one.get(name)) for name in header] for one in records], lines)
 
 
 def as_text(cell: Any) -> str:

@@ -36,7 +36,7 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         raise
 
 
-def ready_folder(path: Path) -> None:
+def make_writable_folder(path: Path) -> None:
     """Make a folder, with those around it, where it is not there; raise InputError unless files can be put in it."""
     try:
         path.mkdir(parents=True, exist_ok=True)

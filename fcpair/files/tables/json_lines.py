@@ -25,7 +25,7 @@ class Member(NamedTuple):
 
 
 @dataclass
-class Objects:
+class JsonObjects:
     """The text of a JSON file whose objects are read member by member; what is wrong is put into `findings`.
 
     Python's own reader takes the last of two members with the same key, and says nothing.
@@ -42,36 +42,36 @@ class Objects:
         self._starts = [0, *(at + 1 for at, sign in enumerate(self.text) if sign == "\n")]
         self._decoder = json.JSONDecoder()
 
-    def first(self) -> Member:
+    def first_value(self) -> Member:
         """The first value of the file."""
-        at = self._next(0)
-        return Member("", self._value(at)[0], at)
+        at = self._skip_space(0)
+        return Member("", self._decode_value(at)[0], at)
 
-    def only(self) -> int:
+    def only_value_at(self) -> int:
         """Where the one value of the file begins; raises InputError where another follows."""
-        at = self._next(0)
-        end = self._next(self._value(at)[1])
+        at = self._skip_space(0)
+        end = self._skip_space(self._decode_value(at)[1])
         if end < len(self.text):
-            raise self._broken(end, "more than one value; expected a single object")
+            raise self._error(end, "more than one value; expected a single object")
         return at
 
-    def lines(self) -> Iterator[int]:
+    def line_starts(self) -> Iterator[int]:
         """Where the value of each line begins; empty lines have none. A line with more than a value is refused."""
         for start, end in pairwise([*self._starts, len(self.text) + 1]):
-            at = self._next(start)
+            at = self._skip_space(start)
             if at < end - 1:
-                after = self._next(self._value(at)[1])
+                after = self._skip_space(self._decode_value(at)[1])
                 if after < end - 1:
-                    raise self._broken(after, "more than one value in a line; expected a single object")
+                    raise self._error(after, "more than one value in a line; expected a single object")
                 yield at
 
-    def line(self, at: int) -> int:
+    def line_of(self, at: int) -> int:
         """The line of a place, from 1."""
         return bisect_right(self._starts, at)
 
-    def found(self, at: int, message: str) -> None:
+    def add_finding(self, at: int, message: str) -> None:
         """Note what is wrong at a place."""
-        self.findings.append(Finding(str(self.path), self.line(at), message))
+        self.findings.append(Finding(str(self.path), self.line_of(at), message))
 
     def members(self, at: int) -> Iterator[Member]:
         """The members of the object that begins at a place; one whose key was there before is a finding, and left out.
@@ -79,38 +79,38 @@ class Objects:
         A value that is no object is a finding and has no members.
         """
         if self.text[at] != "{":
-            self.found(at, f"expected an object, found {self.text[at : at + 20].split(chr(10))[0]}")
+            self.add_finding(at, f"expected an object, found {self.text[at : at + 20].split(chr(10))[0]}")
             return
-        seen: set[str] = set()
-        at = self._next(at + 1)
+        keys_seen: set[str] = set()
+        at = self._skip_space(at + 1)
         while self.text[at] != "}":
-            key, after = self._value(at)
-            value_at = self._next(self._next(after) + 1)
-            value, end = self._value(value_at)
-            if key in seen:
-                self.found(at, f"duplicate key `{key}`; an object has a key once")
+            key, after = self._decode_value(at)
+            value_at = self._skip_space(self._skip_space(after) + 1)
+            value, end = self._decode_value(value_at)
+            if key in keys_seen:
+                self.add_finding(at, f"duplicate key `{key}`; an object has a key once")
             else:
                 yield Member(key, value, value_at)
-            seen.add(key)
-            at = self._next(end)
-            at = self._next(at + 1) if self.text[at] == "," else at
+            keys_seen.add(key)
+            at = self._skip_space(end)
+            at = self._skip_space(at + 1) if self.text[at] == "," else at
 
     def fields(self, at: int) -> dict[str, Any]:
         """The members of the object that begins at a place, without their places."""
         return {member.key: member.value for member in self.members(at)}
 
-    def _next(self, at: int) -> int:
+    def _skip_space(self, at: int) -> int:
         while at < len(self.text) and self.text[at] in _BLANK:
             at += 1
         return at
 
-    def _value(self, at: int) -> tuple[Any, int]:
+    def _decode_value(self, at: int) -> tuple[Any, int]:
         try:
             return self._decoder.raw_decode(self.text, at)
         except json.JSONDecodeError as error:
-            raise self._broken(error.pos, f"not JSON: {error.msg} at column {error.colno}") from None
+            raise self._error(error.pos, f"not JSON: {error.msg} at column {error.colno}") from None
         except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
-            raise self._broken(at, f"cannot be read: {error}") from None
+            raise self._error(at, f"cannot be read: {error}") from None
 
-    def _broken(self, at: int, message: str) -> InputError:
-        return InputError(f"{self.path}: cannot be read", [Finding(str(self.path), self.line(at), message)])
+    def _error(self, at: int, message: str) -> InputError:
+        return InputError(f"{self.path}: cannot be read", [Finding(str(self.path), self.line_of(at), message)])

@@ -14,30 +14,30 @@ from typing import Any, NoReturn
 from xml.parsers import expat
 from zipfile import ZipFile
 
-from fcpair.files.tables.workbook_size import Extent
+from fcpair.files.tables.workbook_size import WorkbookSize
 
-Numbered = list[tuple[int, list[str]]]
+NumberedRows = list[tuple[int, list[str]]]
 """The rows of a sheet that hold anything, each with its number from 1."""
 
-_AT_ONCE = 1 << 16  # bytes
+_BLOCK_BYTES = 1 << 16  # bytes
 _SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _TABLE, _TEXT = f"{_SPACE}office:1.0 ", f"{_SPACE}table:1.0 ", f"{_SPACE}text:1.0 "
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
-_ASIDE = (f"{_OFFICE}annotation", f"{_TABLE}shapes")
+_SKIPPED = (f"{_OFFICE}annotation", f"{_TABLE}shapes")
 _TIME = re.compile(r"PT(\d+)H(\d+)M(\d+)(?:[.,](\d+))?S")
 _SIGNS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 
 
-def read_opendocument(path: Path) -> dict[str, Numbered]:
+def read_opendocument(path: Path) -> dict[str, NumberedRows]:
     """The sheets of an .ods by their names, cells as text.
 
     Raises:
         InputError: it holds more than is read (`extent`).
         BadZipFile, KeyError, ExpatError, ValueError: it is no such file, or a broken one.
     """
-    reader = _Reader(Extent(path))
+    reader = _Reader(WorkbookSize(path))
     with ZipFile(path) as parts, parts.open("content.xml") as content:
-        while part := content.read(_AT_ONCE):
+        while part := content.read(_BLOCK_BYTES):
             reader.feed(part)
         reader.feed(b"", True)
     return reader.sheets
@@ -47,8 +47,8 @@ def read_opendocument(path: Path) -> dict[str, Numbered]:
 class _Reader:
     """Takes the elements of content.xml as they come; what lies inside a comment or a drawing is left out."""
 
-    extent: Extent
-    sheets: dict[str, Numbered] = field(default_factory=dict)
+    extent: WorkbookSize
+    sheets: dict[str, NumberedRows] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._parser = expat.ParserCreate(namespace_separator=" ")
@@ -64,37 +64,37 @@ class _Reader:
         self._parts: list[str] = []
         self._in_row = False
 
-    def _start(self, name: str, told: dict[str, str]) -> None:
-        if self._aside or name in _ASIDE:
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._aside or name in _SKIPPED:
             self._aside += 1
         elif self._cell is not None:
-            self._inside(name, told)
+            self._start_inside_cell(name, attributes)
         elif name == f"{_TABLE}table":
-            self._sheet, self._at = told.get(f"{_TABLE}name", ""), 0
+            self._sheet, self._at = attributes.get(f"{_TABLE}name", ""), 0
             self.sheets.setdefault(self._sheet, [])
         elif name == f"{_TABLE}table-row":
             self._in_row, self._row, self._empty = True, [], 0
-            self._times = _repeated(told, "rows")
+            self._times = _n_repeats(attributes, "rows")
         elif name in _CELLS and self._in_row:
-            self._cell, self._parts, self._length, self._paragraphs = told, [], 0, 0
+            self._cell, self._parts, self._length, self._paragraphs = attributes, [], 0, 0
 
-    def _inside(self, name: str, told: dict[str, str]) -> None:
+    def _start_inside_cell(self, name: str, attributes: dict[str, str]) -> None:
         if name == f"{_TEXT}p":
             self._paragraphs += 1
             if self._paragraphs > 1:
-                self._say("\n")
+                self._add_text("\n")
         elif name == f"{_TEXT}s":
-            n = _count(told.get(f"{_TEXT}c", "1"))
+            n = _parse_count(attributes.get(f"{_TEXT}c", "1"))
             self.extent.check_text(self._sheet, self._at + 1, self._length + n)
-            self._say(" " * n)
+            self._add_text(" " * n)
         elif name in _SIGNS:
-            self._say(_SIGNS[name])
+            self._add_text(_SIGNS[name])
 
     def _characters(self, text: str) -> None:
         if self._cell is not None and not self._aside and self._paragraphs:
-            self._say(text)
+            self._add_text(text)
 
-    def _say(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         self._length += len(text)
         self.extent.check_text(self._sheet, self._at + 1, self._length)
         self._parts.append(text)
@@ -108,10 +108,10 @@ class _Reader:
         elif self._cell is None and name == f"{_TABLE}table-row":
             self._end_row()
 
-    def _end_cell(self, name: str, told: dict[str, str]) -> None:
-        covered = name == _CELLS[1] and f"{_OFFICE}value" not in told
-        text = "" if covered else _as_text(told, "".join(self._parts))
-        times = _repeated(told, "columns")
+    def _end_cell(self, name: str, attributes: dict[str, str]) -> None:
+        is_covered = name == _CELLS[1] and f"{_OFFICE}value" not in attributes
+        text = "" if is_covered else _cell_text(attributes, "".join(self._parts))
+        times = _n_repeats(attributes, "columns")
         if not text:
             self._empty += times
             return
@@ -132,40 +132,40 @@ def _refuse_entity(*_declared: Any) -> NoReturn:
     raise ValueError("it declares entities")
 
 
-def _repeated(told: dict[str, str], what: str) -> int:
-    return _count(told.get(f"{_TABLE}number-{what}-repeated", "1"))
+def _n_repeats(attributes: dict[str, str], what: str) -> int:
+    return _parse_count(attributes.get(f"{_TABLE}number-{what}-repeated", "1"))
 
 
-def _count(told: str) -> int:
-    n = int(told)
+def _parse_count(number: str) -> int:
+    n = int(number)
     if n < 0:
-        raise ValueError(f"something is repeated {told} times")
+        raise ValueError(f"something is repeated {number} times")
     return n
 
 
-def _as_text(told: dict[str, str], shown: str) -> str:
+def _cell_text(attributes: dict[str, str], shown: str) -> str:
     """A cell as text: numbers, dates and truths by their values, anything else as it is shown."""
-    kind = told.get(f"{_OFFICE}value-type")
+    kind = attributes.get(f"{_OFFICE}value-type")
     if kind is None or shown == "#N/A":
         return ""
     if kind in ("float", "percentage", "currency"):
-        value = float(told[f"{_OFFICE}value"])
+        value = float(attributes[f"{_OFFICE}value"])
         return str(int(value)) if value == int(value) else str(value)
     if kind == "boolean":
-        return str(told.get(f"{_OFFICE}boolean-value", shown).lower() == "true")
+        return str(attributes.get(f"{_OFFICE}boolean-value", shown).lower() == "true")
     if kind == "date":
-        return datetime.fromisoformat(told[f"{_OFFICE}date-value"]).isoformat()
+        return datetime.fromisoformat(attributes[f"{_OFFICE}date-value"]).isoformat()
     if kind == "time":
-        return _time(told.get(f"{_OFFICE}time-value", "")) or shown
+        return _format_time(attributes.get(f"{_OFFICE}time-value", "")) or shown
     if kind == "string":
         return shown
     raise ValueError(f"a cell is of the unknown kind `{kind}`")
 
 
-def _time(told: str) -> str:
-    found = _TIME.fullmatch(told)
-    if not found:
+def _format_time(text: str) -> str:
+    match = _TIME.fullmatch(text)
+    if not match:
         return ""
-    hours, minutes, seconds, parts = found.groups()
+    hours, minutes, seconds, parts = match.groups()
     fraction = f".{parts}".rstrip("0") if parts else ""
     return f"{hours:0>2}:{minutes:0>2}:{seconds:0>2}{fraction.rstrip('.')}"

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from fcpair.errors import InputError
-from fcpair.files.tables.delimited import Raw
-from fcpair.files.tables.opendocument import Numbered, read_opendocument
-from fcpair.files.tables.workbook_size import MOST_ROWS, Extent, check_unpacked
+from fcpair.files.tables.delimited import RawTable
+from fcpair.files.tables.opendocument import NumberedRows, read_opendocument
+from fcpair.files.tables.workbook_size import MOST_ROWS, WorkbookSize, check_unpacked
 
 
-def read_workbook(path: Path, kind: str, is_wanted: Callable[[list[str]], bool]) -> Raw:
+def read_workbook(path: Path, kind: str, is_wanted: Callable[[list[str]], bool]) -> RawTable:
     """Read the one sheet whose first row `is_wanted`; the first sheet that holds anything where none is.
 
     Args:
@@ -28,17 +28,17 @@ def read_workbook(path: Path, kind: str, is_wanted: Callable[[list[str]], bool])
     Raises:
         InputError: the file cannot be read, holds nothing or too much (`extent`), or several sheets are wanted.
     """
-    sheets = _sheets(path, kind)
+    sheets = _read_sheets(path, kind)
     if not sheets:
         raise InputError(f"{path}: the file is empty; expected a row of column names and one row below it for each row")
-    wanted = [sheet for sheet in sheets if is_wanted(sheet.header)]
-    if len(wanted) > 1:
-        places = " and ".join(sheet.place.removeprefix(f"{path}, ") for sheet in wanted)
+    matching = [sheet for sheet in sheets if is_wanted(sheet.header)]
+    if len(matching) > 1:
+        places = " and ".join(sheet.place.removeprefix(f"{path}, ") for sheet in matching)
         raise InputError(f"{path}: {places} have the same columns; keep one of them in a file")
-    return wanted[0] if wanted else sheets[0]
+    return matching[0] if matching else sheets[0]
 
 
-def _sheets(path: Path, kind: str) -> list[Raw]:
+def _read_sheets(path: Path, kind: str) -> list[RawTable]:
     """Every sheet that holds anything."""
     try:
         check_unpacked(path)
@@ -49,22 +49,22 @@ def _sheets(path: Path, kind: str) -> list[Raw]:
     except Exception as error:  # whatever its XML makes the libraries stumble over
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: not a {kind} file that can be read ({why})") from None
-    return [_raw(f"{path}, sheet `{name}`", rows) for name, rows in sheets.items() if rows]
+    return [_as_raw_table(f"{path}, sheet `{name}`", rows) for name, rows in sheets.items() if rows]
 
 
-def _read_excel(path: Path) -> dict[str, Numbered]:
+def _read_excel(path: Path) -> dict[str, NumberedRows]:
     """The sheets of an .xlsx by their names, cells as text."""
     from openpyxl import load_workbook
 
-    extent = Extent(path)
+    extent = WorkbookSize(path)
     book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
     try:
-        return {sheet.title: list(_rows(sheet, extent)) for sheet in book.worksheets}
+        return {sheet.title: list(_filled_rows(sheet, extent)) for sheet in book.worksheets}
     finally:
         book.close()
 
 
-def _rows(sheet: Any, extent: Extent) -> Iterator[tuple[int, list[str]]]:
+def _filled_rows(sheet: Any, extent: WorkbookSize) -> Iterator[tuple[int, list[str]]]:
     """The rows of a sheet that hold anything, each with its number."""
     from openpyxl.cell.read_only import EMPTY_CELL
 
@@ -73,18 +73,18 @@ def _rows(sheet: Any, extent: Extent) -> Iterator[tuple[int, list[str]]]:
         if not row and at <= MOST_ROWS:  # there may be a million of them before a stray cell
             continue
         extent.check_row(sheet.title, at, len(row))
-        cells = ["" if cell is EMPTY_CELL else _text(cell) for cell in row]
+        cells = ["" if cell is EMPTY_CELL else _cell_text(cell) for cell in row]
         if "".join(cells).strip():
             yield at, cells
 
 
-def _raw(place: str, rows: Numbered) -> Raw:
+def _as_raw_table(place: str, rows: NumberedRows) -> RawTable:
     header = rows[0][1]
     filled = [row if len(row) >= len(header) else row + [""] * (len(header) - len(row)) for _, row in rows[1:]]
-    return Raw(place, header, filled, [at for at, _ in rows[1:]])
+    return RawTable(place, header, filled, [at for at, _ in rows[1:]])
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     value = cell.value
     if value is None or cell.data_type == "e":  # #N/A, #REF! and the like
         return ""
@@ -93,4 +93,4 @@ def _text(cell: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-_SHEETS: dict[str, Callable[[Path], dict[str, Numbered]]] = {".xlsx": _read_excel, ".ods": read_opendocument}
+_SHEETS: dict[str, Callable[[Path], dict[str, NumberedRows]]] = {".xlsx": _read_excel, ".ods": read_opendocument}

@@ -17,10 +17,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.errors import Finding, InputError, name_file, reading, reject
-from fcpair.files.tables.delimited import Raw, as_text, check_texts, read_csv, read_jsonl
+from fcpair.errors import Finding, InputError, name_file, reject, translate_read_errors
+from fcpair.files.tables.delimited import RawTable, as_text, check_texts, read_csv, read_jsonl
 from fcpair.files.tables.spreadsheet import read_workbook
-from fcpair.stages.corpus.text_identity import fold
+from fcpair.stages.corpus.text_identity import fold_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def read_table(
     path: str | Path,
     columns: Sequence[str] = (),
     *,
-    known: Sequence[str] = (),
+    optional: Sequence[str] = (),
     blank: Sequence[str] = (),
     kind: str | None = None,
     verbatim: bool = False,
@@ -76,25 +76,25 @@ def read_table(
     path = Path(path)
     check_file(path)
     kind = kind or path.suffix.lower()
-    with reading(path):
+    with translate_read_errors(path):
         raw = READERS.get(kind, _read_csv)(path, columns)
     check_texts(raw)
-    header = _named(raw, (*columns, *known, *blank))
-    require(raw.place, header, columns)
+    header = _match_names(raw, (*columns, *optional, *blank))
+    require_columns(raw.place, header, columns)
     if LINE in header:
         raise InputError(f"{path}: column `{LINE}` would be taken for the line numbers; rename it")
-    rows, lines = _squared(raw, header, blank)
+    rows, lines = _pad_rows(raw, header, blank)
     if not rows:
         raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
     frame = pd.DataFrame(rows, columns=header, dtype=object)
-    if not verbatim and kind not in _UNGUARDED:
+    if not verbatim and kind not in _UNGUARDED_KINDS:
         for name in header:
             frame[name] = [unguard(cell) for cell in frame[name]]
     frame[LINE] = lines
-    return placed(frame, raw.place)
+    return with_place(frame, raw.place)
 
 
-def placed(frame: pd.DataFrame, place: str) -> pd.DataFrame:
+def with_place(frame: pd.DataFrame, place: str) -> pd.DataFrame:
     """The frame, with what findings are to call the file that it is of."""
     frame.attrs[_PLACE] = place
     return frame
@@ -105,25 +105,25 @@ def place_of(frame: pd.DataFrame) -> str:
     return str(frame.attrs[_PLACE])
 
 
-def _named(raw: Raw, names: Iterable[str]) -> list[str]:
+def _match_names(raw: RawTable, names: Iterable[str]) -> list[str]:
     """The column names, with each of `names` in the place of what is the same name; unnamed last ones left out."""
     header = list(raw.header)
     while header and not header[-1].strip():
         header.pop()
     findings = []
     for name in dict.fromkeys(names):
-        alike = [at for at, one in enumerate(header) if fold(one) == fold(name)]
-        if len(alike) > 1 and len({header[at] for at in alike}) > 1:
-            told = " and ".join(f"`{header[at]}`" for at in alike)
-            findings.append(Finding(raw.place, 1, f"columns {told} have the same name; rename one"))
-        elif len(alike) == 1:
-            header[alike[0]] = name
-    twice = sorted({name for name in header if header.count(name) > 1})
-    reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` is duplicated") for name in twice)])
+        matching = [at for at, one in enumerate(header) if fold_name(one) == fold_name(name)]
+        if len(matching) > 1 and len({header[at] for at in matching}) > 1:
+            named = " and ".join(f"`{header[at]}`" for at in matching)
+            findings.append(Finding(raw.place, 1, f"columns {named} have the same name; rename one"))
+        elif len(matching) == 1:
+            header[matching[0]] = name
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` is duplicated") for name in repeated)])
     return header
 
 
-def _squared(raw: Raw, header: list[str], blank: Sequence[str]) -> tuple[list[list[str]], list[int]]:
+def _pad_rows(raw: RawTable, header: list[str], blank: Sequence[str]) -> tuple[list[list[str]], list[int]]:
     """The rows, all as wide as the header, and their lines; what is missing at the end may be missing, or is found."""
     least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
     rows, lines, findings = [], [], []
@@ -151,10 +151,10 @@ def read_lines(path: Path) -> list[str]:
     Raises:
         InputError: no such file, or no text in UTF-8.
     """
-    return [line.strip() for line in text_of(path).splitlines() if line.strip()]
+    return [line.strip() for line in read_text(path).splitlines() if line.strip()]
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The text of a file in UTF-8, as it is.
 
     Raises:
@@ -167,28 +167,28 @@ def text_of(path: Path) -> str:
         raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
 
 
-def require(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
+def require_columns(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:
     """Raise InputError when `header` lacks one of `columns`; says what is there."""
     header = [name for name in header if name != LINE]
     missing = [name for name in columns if name not in header]
     if not missing:
         return
-    named = ", ".join(f"`{name}`" for name in missing)
+    quoted = ", ".join(f"`{name}`" for name in missing)
     raise InputError(
-        f"{place}: missing column{'s' * (len(missing) > 1)} {named}; found {', '.join(header) or 'none'}",
-        [Finding(str(place), 1, f"no column {named}")],
+        f"{place}: missing column{'s' * (len(missing) > 1)} {quoted}; found {', '.join(header) or 'none'}",
+        [Finding(str(place), 1, f"no column {quoted}")],
     )
 
 
-def _read_csv(path: Path, _columns: Sequence[str]) -> Raw:
+def _read_csv(path: Path, _columns: Sequence[str]) -> RawTable:
     return read_csv(path)
 
 
-def _read_jsonl(path: Path, _columns: Sequence[str]) -> Raw:
+def _read_jsonl(path: Path, _columns: Sequence[str]) -> RawTable:
     return read_jsonl(path)
 
 
-def _read_parquet(path: Path, _columns: Sequence[str]) -> Raw:
+def _read_parquet(path: Path, _columns: Sequence[str]) -> RawTable:
     import pandas as pd
     import pyarrow as pa
 
@@ -198,25 +198,25 @@ def _read_parquet(path: Path, _columns: Sequence[str]) -> Raw:
         raise InputError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
     cells = frame.astype(object).where(frame.notna(), None)
     rows = [[as_text(cell) for cell in row] for row in cells.itertuples(index=False, name=None)]
-    return Raw(str(path), [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1)))
+    return RawTable(str(path), [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1)))
 
 
-def _read_workbook(kind: str) -> Callable[[Path, Sequence[str]], Raw]:
-    def read(path: Path, columns: Sequence[str]) -> Raw:
-        names = {fold(name) for name in columns}
-        return read_workbook(path, kind, lambda header: bool(names) and names <= {fold(one) for one in header})
+def _read_workbook(kind: str) -> Callable[[Path, Sequence[str]], RawTable]:
+    def read(path: Path, columns: Sequence[str]) -> RawTable:
+        names = {fold_name(name) for name in columns}
+        return read_workbook(path, kind, lambda header: bool(names) and names <= {fold_name(one) for one in header})
 
     return read
 
 
-READERS: dict[str, Callable[[Path, Sequence[str]], Raw]] = {
+READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
     ".csv": _read_csv,
     ".jsonl": _read_jsonl,
     ".parquet": _read_parquet,
     ".xlsx": _read_workbook(".xlsx"),
     ".ods": _read_workbook(".ods"),
 }
-_UNGUARDED = (".jsonl", ".parquet")
+_UNGUARDED_KINDS = (".jsonl", ".parquet")
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
@@ -227,7 +227,7 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
     """
     path = Path(path)
     check_suffix(path)
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         if path.suffix == ".parquet":
             frame.to_parquet(temporary, index=False)
         elif path.suffix == ".jsonl":
@@ -251,7 +251,7 @@ def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
 
 def _write_csv(frame: pd.DataFrame, path: Path) -> None:
     with _LineFeeds(path.open("wb"), encoding="utf-8", newline="") as file:
-        _guarded(frame).to_csv(file, index=False, lineterminator="\r\n")
+        _guard_cells(frame).to_csv(file, index=False, lineterminator="\r\n")
 
 
 class _LineFeeds(io.TextIOWrapper):
@@ -261,14 +261,14 @@ class _LineFeeds(io.TextIOWrapper):
         return super().write(row.removesuffix("\r\n") + "\n")
 
 
-def _guarded(frame: pd.DataFrame) -> pd.DataFrame:
+def _guard_cells(frame: pd.DataFrame) -> pd.DataFrame:
     guarded = frame.copy()
     for name in frame.columns[[frame[name].dtype.kind in "OUT" for name in frame.columns]]:
         guarded[name] = [guard(cell) if isinstance(cell, str) else cell for cell in frame[name]]
     return guarded
 
 
-class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`
+class replace_file:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`
     """A temporary file beside `path` that takes its place when the block ends well, and goes when it does not.
 
     Who may read it is for the umask to say, or its owner alone where it is `private`.
@@ -301,6 +301,6 @@ class replacing:  # noqa: N801 - reads as a verb: `with replacing(path) as tempo
 
 def write_all(files: Mapping[Path, bytes]) -> None:
     """Write files in the place of those that are there: all of them whole, or none."""
-    with ExitStack() as open_ones:
+    with ExitStack() as stack:
         for path, content in files.items():
-            open_ones.enter_context(replacing(path)).write_bytes(content)
+            stack.enter_context(replace_file(path)).write_bytes(content)

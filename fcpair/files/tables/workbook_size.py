@@ -26,7 +26,7 @@ def check_unpacked(path: Path) -> None:
 
 
 @dataclass
-class Extent:
+class WorkbookSize:
     """Counts what a workbook holds, row by row and before a row is built."""
 
     path: Path

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.models.cluster.cluster_encode import Places
-from fcpair.models.cluster.flow import each
+from fcpair.models.cluster.cluster_encode import VectorPlaces
+from fcpair.models.cluster.flow import run_pieces
 from fcpair.models.encode import Progress
 from fcpair.models.vector_cache import read_vectors
 from fcpair.params import MEMORY_MB
 from fcpair.stages.corpus import nearest as stage
-from fcpair.stages.corpus.nearest import NOBODY, Blocks, Found
+from fcpair.stages.corpus.nearest import NO_NEIGHBOUR, Blocks, Neighbours
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -25,15 +25,15 @@ Vectors = NDArray[np.float32]
 Positions = NDArray[np.int64]
 
 
-def nearest(
+def nearest_on_cluster(
     client: Client,
-    places: Places,
+    places: VectorPlaces,
     sources: Positions,
     k: int,
     memory_mb: int = MEMORY_MB,
     progress: Progress | None = None,
-) -> Found:
-    """The `k` texts nearest to each source, as `fcpair.stages.corpus.nearest.nearest` finds them, ties included.
+) -> Neighbours:
+    """The `k` texts nearest to each source, as `fcpair.stages.corpus.nearest.nearest_neighbours` finds them, ties included.
 
     Args:
         client: of the cluster.
@@ -49,32 +49,32 @@ def nearest(
     n_texts = len(places.row)
     k = min(k, n_texts - 1)
     if not k:
-        return stage.stacked([], 0)
+        return stage.stack_parts([], 0)
     cn, score = np.empty((len(sources), k), np.int64), np.empty((len(sources), k))
     starts = range(0, n_texts, TEXTS)
-    columns = [client.submit(_load, places.of(np.arange(start, min(start + TEXTS, n_texts)))) for start in starts]
+    columns = [client.submit(_load, places.subset(np.arange(start, min(start + TEXTS, n_texts)))) for start in starts]
     done = 0
 
-    def submit(at: int) -> Future[Any]:
-        own = sources[at : at + SOURCES]
-        rows = client.submit(_load, places.of(own))
-        found = [
-            client.submit(_nearest, rows, texts, own, start, k, memory_mb)
+    def submit_block(at: int) -> Future[Any]:
+        block_sources = sources[at : at + SOURCES]
+        rows = client.submit(_load, places.subset(block_sources))
+        futures = [
+            client.submit(_nearest_of_block, rows, texts, block_sources, start, k, memory_mb)
             for start, texts in zip(starts, columns, strict=True)
         ]
-        while len(found) > 1:
-            found = [client.submit(_merged, found[i : i + FAN_IN], k) for i in range(0, len(found), FAN_IN)]
-        return found[0]
+        while len(futures) > 1:
+            futures = [client.submit(_merge, futures[i : i + FAN_IN], k) for i in range(0, len(futures), FAN_IN)]
+        return futures[0]
 
-    for at, found in each(client, range(0, len(sources), SOURCES), submit):
-        cn[at : at + SOURCES], score[at : at + SOURCES] = found
-        done += len(found[0])
+    for at, block_neighbours in run_pieces(client, range(0, len(sources), SOURCES), submit_block):
+        cn[at : at + SOURCES], score[at : at + SOURCES] = block_neighbours
+        done += len(block_neighbours[0])
         if progress:
             progress(done, len(sources))
     return cn, score
 
 
-def _load(places: Places) -> Vectors:
+def _load(places: VectorPlaces) -> Vectors:
     """What a worker does: read vectors from the files in which they are kept."""
     read: list[tuple[Positions, Vectors]] = []
     for number, path in enumerate(places.paths):
@@ -86,11 +86,13 @@ def _load(places: Places) -> Vectors:
     return vectors
 
 
-def _nearest(queries: Vectors, texts: Vectors, own: Positions, start: int, k: int, memory_mb: int) -> Found:
+def _nearest_of_block(
+    queries: Vectors, texts: Vectors, self_position: Positions, start: int, k: int, memory_mb: int
+) -> Neighbours:
     """What a worker does: find the nearest of some sources among some texts, of which `start` is the first."""
-    cn, score = stage.nearest(queries, texts, own - start, k, Blocks.within(memory_mb, k))
-    return np.where(cn == NOBODY, NOBODY, cn + start), score
+    cn, score = stage.nearest_neighbours(queries, texts, self_position - start, k, Blocks.fit_memory(memory_mb, k))
+    return np.where(cn == NO_NEIGHBOUR, NO_NEIGHBOUR, cn + start), score
 
 
-def _merged(parts: list[Found], k: int) -> Found:
-    return stage.merged(parts, k)
+def _merge(parts: list[Neighbours], k: int) -> Neighbours:
+    return stage.merge_parts(parts, k)

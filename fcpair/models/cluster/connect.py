@@ -26,19 +26,19 @@ _SETTINGS = {
 }
 
 
-def check_where(where: str) -> None:
+def check_address(address: str) -> None:
     """Raise InputError unless `where` is `local:N`, or looks like the address of a Dask scheduler."""
-    n = where.removeprefix(LOCAL)
-    known = n.isdecimal() and int(n) > 0 if where.startswith(LOCAL) else where.rpartition(":")[2].isdecimal()
-    if not known:
+    n = address.removeprefix(LOCAL)
+    is_valid = n.isdecimal() and int(n) > 0 if address.startswith(LOCAL) else address.rpartition(":")[2].isdecimal()
+    if not is_valid:
         raise InputError(
-            f"dask is `{where}`; expected local:N for N processes on this machine, or the address of a scheduler, "
+            f"dask is `{address}`; expected local:N for N processes on this machine, or the address of a scheduler, "
             "such as tcp://node1:8786"
         )
 
 
 @contextmanager
-def connected(where: str, folder: Path) -> Iterator[Client]:
+def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
     """A client of the cluster `where`, whose workers all see `folder`.
 
     `local:N` starts N processes with one thread each on this machine, reached over 127.0.0.1, which end with the block.
@@ -48,7 +48,7 @@ def connected(where: str, folder: Path) -> Iterator[Client]:
         ClusterError: the extra is not installed, no scheduler or no worker is there in time, a worker does not see the
             folder, or the cluster is lost while the block runs.
     """
-    check_where(where)
+    check_address(address)
     try:
         import dask
         from distributed import KilledWorker
@@ -58,9 +58,9 @@ def connected(where: str, folder: Path) -> Iterator[Client]:
         raise ClusterError(f"--dask needs {error.name}: `pip install 'fcpair[cluster]'`") from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    with ExitStack() as until_the_end, dask.config.set(_SETTINGS):
-        client = until_the_end.enter_context(_client(where, until_the_end))
-        _check_workers(client, where)
+    with ExitStack() as exit_stack, dask.config.set(_SETTINGS):
+        client = exit_stack.enter_context(_open_client(address, exit_stack))
+        _check_workers(client, address)
         _check_folder(client, folder)
         try:
             yield client
@@ -70,18 +70,18 @@ def connected(where: str, folder: Path) -> Iterator[Client]:
             raise ClusterError(f"the same part of the work has ended its worker several times ({error})") from error
         except (FutureCancelledError, CommClosedError, TimeoutError) as error:
             raise ClusterError(
-                f"the cluster {where} was lost; what was encoded is kept, and the same command goes on from there"
+                f"the cluster {address} was lost; what was encoded is kept, and the same command goes on from there"
             ) from error
         except OSError as error:
-            raise ClusterError(f"a worker of {where} cannot go on: {error}") from error
+            raise ClusterError(f"a worker of {address} cannot go on: {error}") from error
 
 
-def _client(where: str, until_the_end: ExitStack) -> Client:
+def _open_client(address: str, exit_stack: ExitStack) -> Client:
     from distributed import Client, LocalCluster
 
-    if where.startswith(LOCAL):
+    if address.startswith(LOCAL):
         cluster = LocalCluster(
-            n_workers=int(where.removeprefix(LOCAL)),
+            n_workers=int(address.removeprefix(LOCAL)),
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
@@ -91,18 +91,20 @@ def _client(where: str, until_the_end: ExitStack) -> Client:
             scheduler_kwargs={"dashboard": False},
             worker_dashboard_address=None,
         )
-        return Client(until_the_end.enter_context(cluster), timeout=ANSWERS_WITHIN_S)
+        return Client(exit_stack.enter_context(cluster), timeout=ANSWERS_WITHIN_S)
     try:
-        return Client(where, timeout=ANSWERS_WITHIN_S)
+        return Client(address, timeout=ANSWERS_WITHIN_S)
     except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(f"no Dask scheduler answers at {where} within {ANSWERS_WITHIN_S} s: {error}") from None
+        raise ClusterError(f"no Dask scheduler answers at {address} within {ANSWERS_WITHIN_S} s: {error}") from None
 
 
-def _check_workers(client: Client, where: str) -> None:
+def _check_workers(client: Client, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=ANSWERS_WITHIN_S)
     except TimeoutError:
-        raise ClusterError(f"the scheduler at {where} has no worker; start one with `dask worker {where}`") from None
+        raise ClusterError(
+            f"the scheduler at {address} has no worker; start one with `dask worker {address}`"
+        ) from None
 
 
 def _check_folder(client: Client, folder: Path) -> None:

@@ -13,7 +13,7 @@ AHEAD = 3  # pieces of work that each worker has before it, so that none waits
 Piece = TypeVar("Piece")
 
 
-def each(
+def run_pieces(
     client: Client, pieces: Iterable[Piece], submit: Callable[[Piece], Future[Any]]
 ) -> Iterator[tuple[Piece, Any]]:
     """Submit each piece, and yield it with its result as soon as that is there, in whatever order that is.
@@ -25,15 +25,15 @@ def each(
     waiting, pieces = {}, iter(pieces)
     done = as_completed()
 
-    def more(n: int) -> None:
+    def submit_more(n: int) -> None:
         for piece in islice(pieces, n):
             future = submit(piece)
             waiting[future.key] = piece
             done.add(future)
 
-    more(AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"])))
+    submit_more(AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"])))
     for future in done:
         result = future.result()
         yield waiting.pop(future.key), result
         future.release()
-        more(1)
+        submit_more(1)

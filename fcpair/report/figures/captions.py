@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from fcpair.evaluate.outcome import ALPHA, Outcome, Score, TierFacts
-from fcpair.report.figures.labels import plain
+from fcpair.report.figures.labels import make_printable
 from fcpair.stages.stats.paired_tests import needed_hs, needed_resamples
 
 
@@ -16,23 +16,23 @@ def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
         yield f"{outcome.simulated}."
     if outcome.sampled:
         yield f"Grid: {outcome.sampled}."
-    yield f"Pool {plain(PurePath(outcome.pool).name)}: {outcome.tiers[0].pool:,} CNs."
+    yield f"Pool {make_printable(PurePath(outcome.pool).name)}: {outcome.tiers[0].pool:,} CNs."
     if outcome.gains and any(score.measure.startswith("NDCG") for score in scores):
         yield f"{outcome.gains[0].upper()}{outcome.gains[1:]}."
     if any(score.lowest is not None for score in scores):
         yield "Bars: unjudged pairs count as not appropriate."
     elif any(score.score is not None for score in scores):
         yield "Unjudged pairs are read in one way only, so there is no lowest and no highest score."
-    if without := _of_tiers(outcome.tiers, "without_positives"):
-        kept = "counted too" if outcome.no_positives == "zero" else "left out"
-        yield f"HS without an appropriate CN in the pool, {kept}: {without}."
-    if outside := _of_tiers(outcome.tiers, "outside"):
+    if tier_counts := _format_tier_counts(outcome.tiers, "without_positives"):
+        treatment = "counted too" if outcome.no_positives == "zero" else "left out"
+        yield f"HS without an appropriate CN in the pool, {treatment}: {tier_counts}."
+    if outside := _format_tier_counts(outcome.tiers, "outside"):
         yield f"Judged pairs outside of the pool, left out: {outside}."
-    for why, tiers in _undefined(scores).items():
+    for why, tiers in _tiers_by_reason(scores).items():
         yield f"Undefined on {', '.join(tier.capitalize() for tier in tiers)}: {why}."
 
 
-def cautions(outcome: Outcome) -> Iterator[str]:
+def significance_cautions(outcome: Outcome) -> Iterator[str]:
     """Where no test between two systems can be significant, whatever they score, and what it would take."""
     if not outcome.n_pairs:
         return
@@ -54,15 +54,15 @@ def cautions(outcome: Outcome) -> Iterator[str]:
         )
 
 
-def _of_tiers(tiers: Sequence[TierFacts], count: str) -> str:
+def _format_tier_counts(tiers: Sequence[TierFacts], count: str) -> str:
     """A count of each tier that has any."""
     counts = {one.tier: getattr(one, count) for one in tiers}
     return ", ".join(f"{tier.capitalize()}\u00a0{n:,}" for tier, n in counts.items() if n)
 
 
-def _undefined(scores: Sequence[Score]) -> dict[str, list[str]]:
+def _tiers_by_reason(scores: Sequence[Score]) -> dict[str, list[str]]:
     """Why something is undefined, and on which tiers."""
-    found: dict[str, list[str]] = {}
+    tiers_by_reason: dict[str, list[str]] = {}
     for why, tier in dict.fromkeys((score.undefined, score.tier) for score in scores if score.undefined):
-        found.setdefault(why or "", []).append(tier)
-    return found
+        tiers_by_reason.setdefault(why or "", []).append(tier)
+    return tiers_by_reason

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fcpair.evaluate.outcome import Outcome, Score, without_draws
+from fcpair.evaluate.outcome import Outcome, Score, drop_random_draws
 from fcpair.records import TIERS
 from fcpair.report.figures import layout
 from fcpair.report.figures.captions import fine_print
-from fcpair.report.figures.labels import wrapped
+from fcpair.report.figures.labels import wrap_text
 from fcpair.report.figures.layout import LINE, MARGIN, PAPER, PRINT_SIGNS, WIDTH, Inks
 
 if TYPE_CHECKING:
@@ -54,43 +54,43 @@ class _Group:
         return ((start + SLOT * at, slot) for at, slot in enumerate(self.slots))
 
 
-def draw(outcome: Outcome, measure: str, inks: Inks = PAPER) -> Figure:
+def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER) -> Figure:
     """The picture of a measure; to be drawn and saved in the settings that `fcpair.report.figures.save` makes."""
-    scores = without_draws([score for score in outcome.scores if score.measure == measure])
+    scores = drop_random_draws([score for score in outcome.scores if score.measure == measure])
     groups = list(_groups(outcome, scores))
-    notes = wrapped(" ".join(fine_print(outcome, scores)), PRINT_SIGNS)
-    marks = _marks(outcome, scores, inks)
-    room = layout.LEGEND_LINE * max(len(outcome.tiers), len(marks)) + MARGIN
+    notes = wrap_text(" ".join(fine_print(outcome, scores)), PRINT_SIGNS)
+    marks = _legend_marks(outcome, scores, inks)
+    legend_height = layout.LEGEND_LINE * max(len(outcome.tiers), len(marks)) + MARGIN
     bars = groups[-1].top + groups[-1].height + GAP / 2
-    figure, axes, height = layout.sheet(bars, room, len(notes), inks)
-    layout.frame(axes, bars, (0, _reach(scores)), inks)
+    figure, axes, height = layout.make_sheet(bars, legend_height, len(notes), inks)
+    layout.set_frame(axes, bars, (0, _axis_end(scores)), inks)
     for group in groups:
-        _draw_group(axes, group, _looks(outcome), inks)
+        _draw_group(axes, group, _tier_looks(outcome), inks)
     axes.set_xlabel(f"{measure}, mean over HS", color=inks.ink, fontsize=9)
-    layout.write(figure, height, measure, notes, inks)
-    layout.legend(figure, height, MARGIN, _tier_marks(outcome, scores, inks), inks)
-    layout.legend(figure, height, WIDTH * 0.55, marks, inks)
+    layout.write_title_and_notes(figure, height, measure, notes, inks)
+    layout.draw_legend(figure, height, MARGIN, _tier_marks(outcome, scores, inks), inks)
+    layout.draw_legend(figure, height, WIDTH * 0.55, marks, inks)
     return figure
 
 
 def _groups(outcome: Outcome, scores: Sequence[Score]) -> Iterator[_Group]:
-    found = {(score.system, score.tier): score for score in scores}
+    score_by_key = {(score.system, score.tier): score for score in scores}
     top = GAP / 2
     for system in outcome.systems:
-        slots = [_Slot(at, found[system.short, one.tier]) for at, one in enumerate(outcome.tiers)]
+        slots = [_Slot(at, score_by_key[system.short, one.tier]) for at, one in enumerate(outcome.tiers)]
         name = layout.name_lines(system.short)
         height = max(SLOT * len(slots), LINE * len(name))
         yield _Group(name, top, height, slots)
         top += height + GAP
 
 
-def _reach(scores: Sequence[Score]) -> float:
+def _axis_end(scores: Sequence[Score]) -> float:
     """Where the horizontal axis ends: at the tenth above everything that is drawn."""
     ends = [end for score in scores for end in (score.score, score.high, score.highest) if end is not None]
     return min((math.floor(10 * max(ends, default=0.9)) + 1) / 10, MOST_SHOWN)
 
 
-def _looks(outcome: Outcome) -> list[tuple[float, str]]:
+def _tier_looks(outcome: Outcome) -> list[tuple[float, str]]:
     """How each tier looks: the same in every picture, whichever tiers there are."""
     places = (TIERS.index(one.tier) if one.tier in TIERS else at for at, one in enumerate(outcome.tiers))
     return [LOOKS[place % len(LOOKS)] for place in places]
@@ -149,7 +149,7 @@ def _band_fill(inks: Inks) -> dict[str, Any]:
 def _draw_interval(axes: Axes, ends: tuple[float, float], middle: float, inks: Inks) -> None:
     """A whisker with a rim of the page's colour, so that it is seen on dark, light and hatched bars."""
     for colour, wider, zorder in ((inks.page, 1.2, 3), (inks.ink, 0, 3.1)):
-        axes.plot(ends, [middle, middle], **layout.whisker(colour, wider), zorder=zorder)
+        axes.plot(ends, [middle, middle], **layout.whisker_style(colour, wider), zorder=zorder)
 
 
 def _diamond(inks: Inks) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _tier_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[s
     from matplotlib.patches import Patch
 
     marks: dict[str, Artist] = {}
-    for one, look in zip(outcome.tiers, _looks(outcome), strict=True):
+    for one, look in zip(outcome.tiers, _tier_looks(outcome), strict=True):
         n = next(score.n for score in scores if score.tier == one.tier)
         hs = f"{n:,} HS" if n == one.hs else f"{n:,} of {one.hs:,} HS"
         label = f"{one.tier.capitalize()}: {hs}, {one.judged:,} of {one.cells:,} pairs judged"
@@ -176,14 +176,14 @@ def _tier_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[s
     return marks
 
 
-def _marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
+def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
     """What each mark means, for those that the picture has."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     marks: dict[str, Artist] = {}
     if any(score.low is not None for score in scores):
-        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **layout.whisker(inks.ink))
+        marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **layout.whisker_style(inks.ink))
     if any(score.lowest is not None for score in scores):
         marks["lowest to highest that missing labels allow"] = Patch(**_band_fill(inks))
     if any(score.expected for score in scores):

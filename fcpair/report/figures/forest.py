@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fcpair.report.figures import layout
-from fcpair.report.figures.labels import plain, wrapped
+from fcpair.report.figures.labels import make_printable, wrap_text
 from fcpair.report.figures.layout import LINE, MARGIN, PAPER, PRINT_SIGNS, Inks
-from fcpair.report.figures.save import file_names, saved
+from fcpair.report.figures.save import file_names, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -66,44 +66,44 @@ class Forest:
     @property
     def description(self) -> str:
         """What the figure shows, in words."""
-        of = ", ".join(plain(name) for name in filter(None, self.series))
+        of = ", ".join(make_printable(name) for name in filter(None, self.series))
         return " ".join([f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.notes])
 
 
-def forests(found: Sequence[Forest]) -> dict[str, bytes]:
+def render_forests(plots: Sequence[Forest]) -> dict[str, bytes]:
     """Figures as SVG and as PNG, by the names of their files."""
     pictures: dict[str, bytes] = {}
-    for one, name in zip(found, file_names([one.title for one in found]), strict=True):
+    for plot, name in zip(plots, file_names([plot.title for plot in plots]), strict=True):
         for kind in ("svg", "png"):
-            pictures[f"{name}.{kind}"] = picture(one, kind)
+            pictures[f"{name}.{kind}"] = render_forest(plot, kind)
     return pictures
 
 
-def picture(forest: Forest, kind: str, inks: Inks = PAPER) -> bytes:
+def render_forest(forest: Forest, kind: str, inks: Inks = PAPER) -> bytes:
     """A figure as `svg` or `png`."""
-    return saved(lambda: draw(forest, inks), kind, forest.title, forest.description)
+    return save_figure(lambda: draw_forest(forest, inks), kind, forest.title, forest.description)
 
 
-def draw(forest: Forest, inks: Inks = PAPER) -> Figure:
+def draw_forest(forest: Forest, inks: Inks = PAPER) -> Figure:
     """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
     groups = list(_groups(forest))
     rows = groups[-1].top + groups[-1].height + GAP
     marks = _legend(forest, inks)
-    notes = wrapped(" ".join(map(plain, forest.notes)), PRINT_SIGNS)
-    room = layout.LEGEND_LINE * math.ceil(len(marks) / LEGEND_COLUMNS) + MARGIN * bool(marks)
-    figure, axes, height = layout.sheet(rows, room, len(notes), inks)
-    reach = _reach(forest)
-    layout.frame(axes, rows, reach, inks)
+    notes = wrap_text(" ".join(map(make_printable, forest.notes)), PRINT_SIGNS)
+    legend_height = layout.LEGEND_LINE * math.ceil(len(marks) / LEGEND_COLUMNS) + MARGIN * bool(marks)
+    figure, axes, height = layout.make_sheet(rows, legend_height, len(notes), inks)
+    reach = _axis_range(forest)
+    layout.set_frame(axes, rows, reach, inks)
     if forest.line is not None and reach[0] <= forest.line <= reach[1]:
         axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
     for group in groups:
         _draw_group(axes, group, forest.series, inks)
     axes.set_xlabel(forest.axis, color=inks.ink, fontsize=9)
-    layout.write(figure, height, plain(forest.title), notes, inks)
+    layout.write_title_and_notes(figure, height, make_printable(forest.title), notes, inks)
     half = math.ceil(len(marks) / LEGEND_COLUMNS)
     for left, names in ((MARGIN, list(marks)[:half]), (layout.WIDTH / LEGEND_COLUMNS, list(marks)[half:])):
         if names:
-            layout.legend(figure, height, left, {name: marks[name] for name in names}, inks)
+            layout.draw_legend(figure, height, left, {name: marks[name] for name in names}, inks)
     return figure
 
 
@@ -129,7 +129,7 @@ def _groups(forest: Forest) -> Iterator[_Group]:
         top += height + GAP
 
 
-def _reach(forest: Forest) -> tuple[float, float]:
+def _axis_range(forest: Forest) -> tuple[float, float]:
     """Where the horizontal axis begins and ends: at round numbers around what is drawn; shares are on all of 0 to 1."""
     ends = [end for mark in forest.marks for end in (mark.value, mark.low, mark.high) if end is not None]
     ends += [] if forest.line is None else [forest.line]
@@ -152,11 +152,11 @@ def _draw_group(axes: Axes, group: _Group, series: Sequence[str], inks: Inks) ->
             layout.write_undefined(axes, axes.get_xlim()[0], middle, inks)
             continue
         if mark.low is not None and mark.high is not None:
-            axes.plot([mark.low, mark.high], [middle, middle], **layout.whisker(inks.ink), zorder=3)
-        axes.plot([mark.value], [middle], **_look(series.index(mark.series), inks))
+            axes.plot([mark.low, mark.high], [middle, middle], **layout.whisker_style(inks.ink), zorder=3)
+        axes.plot([mark.value], [middle], **_mark_style(series.index(mark.series), inks))
 
 
-def _look(at: int, inks: Inks) -> dict[str, Any]:
+def _mark_style(at: int, inks: Inks) -> dict[str, Any]:
     from matplotlib import colormaps
 
     return {
@@ -176,7 +176,9 @@ def _legend(forest: Forest, inks: Inks) -> dict[str, Artist]:
     from matplotlib.lines import Line2D
 
     series = [name for name in forest.series if name]
-    marks: dict[str, Artist] = {plain(name): Line2D([], [], **_look(at, inks)) for at, name in enumerate(series)}
+    marks: dict[str, Artist] = {
+        make_printable(name): Line2D([], [], **_mark_style(at, inks)) for at, name in enumerate(series)
+    }
     if any(mark.low is not None for mark in forest.marks):
-        marks["95 % interval"] = Line2D([], [], **layout.whisker(inks.ink))
+        marks["95 % interval"] = Line2D([], [], **layout.whisker_style(inks.ink))
     return marks

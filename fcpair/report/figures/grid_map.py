@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fcpair.report.cells import Blocked, Classed
-from fcpair.report.figures.map_colours import LIGHT, THEMES, Colour, Theme, paint_classes, paint_means, tile
+from fcpair.report.cells import BlockMap, ClassMap
+from fcpair.report.figures.map_colours import LIGHT, THEMES, Colour, Theme, paint_classes, paint_means, paint_tile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fcpair.report.figures.map_colours import Pixels
 
 Sides = tuple[str, str]
-OF_CORPUS: Sides = ("HS", "CN")
-OF_PLAN: Sides = ("rows", "columns")
+CORPUS_SIDES: Sides = ("HS", "CN")
+PLAN_SIDES: Sides = ("rows", "columns")
 WIDEST, TALLEST, LARGEST_CELL = 1400, 1600, 40
 DPI = 150
 # What is drawn around the map, in pixels: left, right, below, above.
@@ -41,29 +41,31 @@ class Image:
     height: int
 
 
-def class_map(classed: Classed, sides: Sides = OF_CORPUS) -> Image:
+def class_map(classed: ClassMap, sides: Sides = CORPUS_SIDES) -> Image:
     """The map of a grid whose cells are in classes; `sides` name its rows and columns."""
     px = cell_pixels(classed.index.shape)
     looks = tuple(one.look for one in classed.classes)
-    return in_both(lambda theme: _map(paint_classes(classed.index, looks, px, theme), (px, px), theme, sides))
+    return render_both_themes(
+        lambda theme: _render_map(paint_classes(classed.index, looks, px, theme), (px, px), theme, sides)
+    )
 
 
-def block_map(blocked: Blocked, unit: str, sides: Sides = OF_CORPUS) -> Image:
+def block_map(blocked: BlockMap, unit: str, sides: Sides = CORPUS_SIDES) -> Image:
     """The map of means over blocks, with a colour bar that is named by `unit`."""
     px = cell_pixels(blocked.mean.shape)
-    known = blocked.mean[~np.isnan(blocked.mean)]
-    top = float(known.max(initial=0)) or 1.0
+    defined = blocked.mean[~np.isnan(blocked.mean)]
+    top = float(defined.max(initial=0)) or 1.0
 
     def draw(theme: Theme) -> bytes:
         pixels = paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme)
-        return _map(pixels, (px / blocked.rows, px / blocked.columns), theme, sides, bar=(unit, top))
+        return _render_map(pixels, (px / blocked.rows, px / blocked.columns), theme, sides, bar=(unit, top))
 
-    return in_both(draw)
+    return render_both_themes(draw)
 
 
 def swatch(look: str) -> Image:
     """A sample of a look, for a legend."""
-    return in_both(lambda theme: _png(np.tile(tile(look, 14, theme), (2, 3, 1))))
+    return render_both_themes(lambda theme: _encode_png(np.tile(paint_tile(look, 14, theme), (2, 3, 1))))
 
 
 def cell_pixels(shape: tuple[int, ...]) -> int:
@@ -71,7 +73,7 @@ def cell_pixels(shape: tuple[int, ...]) -> int:
     return max(1, min(WIDEST // shape[1], TALLEST // shape[0], LARGEST_CELL))
 
 
-def in_both(draw: Callable[[Theme], bytes]) -> Image:
+def render_both_themes(draw: Callable[[Theme], bytes]) -> Image:
     """The picture that `draw` gives as PNG for each theme."""
     pictures = {theme: draw(theme) for theme in THEMES}
     light, dark = (f"data:image/png;base64,{b64encode(pictures[theme]).decode()}" for theme in THEMES)
@@ -79,7 +81,7 @@ def in_both(draw: Callable[[Theme], bytes]) -> Image:
     return Image(light, dark, round(width * 0.7), round(height * 0.7))
 
 
-def _png(pixels: Pixels) -> bytes:
+def _encode_png(pixels: Pixels) -> bytes:
     import matplotlib.image
 
     file = io.BytesIO()
@@ -87,7 +89,7 @@ def _png(pixels: Pixels) -> bytes:
     return file.getvalue()
 
 
-def _map(
+def _render_map(
     pixels: Pixels, scale: tuple[float, float], theme: Theme, sides: Sides, bar: tuple[str, float] | None = None
 ) -> bytes:
     """A PNG with axes around `pixels`; `scale` says how many pixels a row is high and a column is wide."""
@@ -96,7 +98,7 @@ def _map(
     with matplotlib.style.context("default"):
         figure, axes = _canvas(pixels, theme, wide_right=bar is not None)
         axes.imshow(pixels, interpolation="none", extent=(0, pixels.shape[1], pixels.shape[0], 0), aspect="auto")
-        _number(axes, pixels, scale, sides)
+        _number_axes(axes, pixels, scale, sides)
         if bar is not None:
             _colour_bar(figure, axes, *bar, theme)
         file = io.BytesIO()
@@ -113,11 +115,11 @@ def _canvas(pixels: Pixels, theme: Theme, *, wide_right: bool) -> tuple[Figure, 
     figure = Figure(figsize=(width / DPI, height / DPI), facecolor=_rgb(theme.page))
     box = (LEFT / width, BELOW / height, pixels.shape[1] / width, pixels.shape[0] / height)
     axes = figure.add_axes(box, facecolor=_rgb(theme.page))
-    _ink(axes, theme)
+    _set_ink(axes, theme)
     return figure, axes
 
 
-def _ink(axes: Axes, theme: Theme) -> None:
+def _set_ink(axes: Axes, theme: Theme) -> None:
     ink = _rgb(theme.ink)
     axes.tick_params(colors=ink, labelsize=8)
     axes.xaxis.label.set_color(ink)
@@ -126,14 +128,14 @@ def _ink(axes: Axes, theme: Theme) -> None:
         spine.set_color(_rgb(theme.faint))
 
 
-def _number(axes: Axes, pixels: Pixels, scale: tuple[float, float], sides: Sides) -> None:
+def _number_axes(axes: Axes, pixels: Pixels, scale: tuple[float, float], sides: Sides) -> None:
     """Number the rows and columns at round steps, from 1, each number in the middle of its row or column."""
-    for axis, size, per_text, name, apart in (
+    for axis, size, per_text, name, pixels_per_number in (
         (axes.yaxis, pixels.shape[0], scale[0], sides[0], 45),
         (axes.xaxis, pixels.shape[1], scale[1], sides[1], 70),
     ):
         n = round(size / per_text)
-        numbers = tick_numbers(n, most=max(2, int(size / apart)))
+        numbers = tick_numbers(n, most=max(2, int(size / pixels_per_number)))
         axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
         axis.set_label_text(name, fontsize=9)
 
@@ -152,10 +154,10 @@ def _colour_bar(figure: Figure, axes: Axes, unit: str, top: float, theme: Theme)
     from matplotlib.colors import Normalize
 
     box = axes.get_position()
-    beside = figure.add_axes((box.x1 + 0.015, box.y0, 0.012, box.height))
-    _ink(beside, theme)
-    figure.colorbar(ScalarMappable(Normalize(0, top), "cividis"), cax=beside)
-    beside.set_ylabel(unit, fontsize=9)
+    bar_axes = figure.add_axes((box.x1 + 0.015, box.y0, 0.012, box.height))
+    _set_ink(bar_axes, theme)
+    figure.colorbar(ScalarMappable(Normalize(0, top), "cividis"), cax=bar_axes)
+    bar_axes.set_ylabel(unit, fontsize=9)
 
 
 def _rgb(colour: Colour) -> tuple[float, float, float]:

@@ -10,12 +10,12 @@ _PARTS = re.compile(r"[^ ,:;(/_-]*(?: +|[,:;(/_-]+ *|$)")
 _JOINERS = "\u200c\u200d\u200e\u200f"  # which Persian and other scripts are spelt with
 
 
-def plain(name: str) -> str:
+def make_printable(name: str) -> str:
     """The name with a sign in place of everything that cannot be printed, such as a line feed."""
     return "".join(sign if sign.isprintable() or sign in _JOINERS else "\ufffd" for sign in name)
 
 
-def wrapped(text: str, signs: int) -> list[str]:
+def wrap_text(text: str, signs: int) -> list[str]:
     """The text in lines of at most `signs` signs, broken behind spaces and the punctuation of names where it can."""
     lines = [""]
     for part in _PARTS.findall(text):

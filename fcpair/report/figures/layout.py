@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fcpair.report.figures.labels import plain, wrapped
+from fcpair.report.figures.labels import make_printable, wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -34,7 +34,7 @@ class Inks:
 PAPER = Inks()
 
 
-def sheet(rows: float, legend: float, n_notes: int, inks: Inks) -> tuple[Figure, Axes, float]:
+def make_sheet(rows: float, legend: float, n_notes: int, inks: Inks) -> tuple[Figure, Axes, float]:
     """An empty figure with axes that are `rows` high, room for a legend and for lines of notes; and its height."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ def sheet(rows: float, legend: float, n_notes: int, inks: Inks) -> tuple[Figure,
     return figure, axes, height
 
 
-def frame(axes: Axes, rows: float, reach: tuple[float, float], inks: Inks) -> None:
+def set_frame(axes: Axes, rows: float, reach: tuple[float, float], inks: Inks) -> None:
     """Set the axes' limits, numbers and lines."""
     from matplotlib.ticker import MaxNLocator
 
@@ -67,17 +67,17 @@ def frame(axes: Axes, rows: float, reach: tuple[float, float], inks: Inks) -> No
 
 def name_lines(name: str) -> list[str]:
     """The name of a row, in the lines in which it is written."""
-    return wrapped(plain(name), NAME_SIGNS)
+    return wrap_text(make_printable(name), NAME_SIGNS)
 
 
 def write_name(axes: Axes, lines: Sequence[str], middle: float, inks: Inks) -> None:
     """Write the name of a row to its left."""
     place: dict[str, Any] = {"ha": "right", "va": "center", "transform": axes.get_yaxis_transform()}
     name = axes.text(-0.02, middle, "\n".join(lines), fontsize=NAME_SIZE, color=inks.ink, linespacing=1.15, **place)
-    _fit(axes, name, NAMES - 2 * MARGIN)
+    _shrink_to_width(axes, name, NAMES - 2 * MARGIN)
 
 
-def _fit(axes: Axes, text: Text, inches: float) -> None:
+def _shrink_to_width(axes: Axes, text: Text, inches: float) -> None:
     """Set the text smaller where it is wider than that: letters differ in width."""
     width = axes.transAxes.inverted().transform_bbox(text.get_window_extent()).width * (WIDTH - NAMES - RIGHT)
     text.set_fontsize(NAME_SIZE * min(1, inches / width))
@@ -89,7 +89,7 @@ def write_undefined(axes: Axes, at: float, middle: float, inks: Inks) -> None:
     axes.annotate("undefined", (at, middle), (3, 0), textcoords="offset points", color=inks.ink, **style)
 
 
-def whisker(colour: str, wider: float = 0) -> dict[str, Any]:
+def whisker_style(colour: str, wider: float = 0) -> dict[str, Any]:
     """How the line of an interval is drawn."""
     return {
         "color": colour,
@@ -102,7 +102,7 @@ def whisker(colour: str, wider: float = 0) -> dict[str, Any]:
     }
 
 
-def write(figure: Figure, height: float, title: str, notes: Sequence[str], inks: Inks) -> None:
+def write_title_and_notes(figure: Figure, height: float, title: str, notes: Sequence[str], inks: Inks) -> None:
     """Write the title above, and notes in small print below."""
     style: dict[str, Any] = {"fontsize": 13, "fontweight": "bold", "va": "top", "color": inks.ink}
     figure.text(MARGIN / WIDTH, 1 - MARGIN / height, title, **style)
@@ -110,11 +110,11 @@ def write(figure: Figure, height: float, title: str, notes: Sequence[str], inks:
         figure.text(MARGIN / WIDTH, (MARGIN + LINE * below) / height, line, fontsize=SMALL - 0.5, color=inks.ink)
 
 
-def legend(figure: Figure, height: float, left: float, named: dict[str, Artist], inks: Inks) -> None:
+def draw_legend(figure: Figure, height: float, left: float, marks: dict[str, Artist], inks: Inks) -> None:
     """Say below the title what marks mean, from `left` inches on."""
-    drawn = figure.legend(
-        list(named.values()),
-        list(named),
+    box = figure.legend(
+        list(marks.values()),
+        list(marks),
         loc="upper left",
         bbox_to_anchor=(left / WIDTH, 1 - TITLE / height),
         fontsize=SMALL,
@@ -126,4 +126,4 @@ def legend(figure: Figure, height: float, left: float, named: dict[str, Artist],
         handlelength=2.6,
         handleheight=1.1,
     )
-    drawn.set_in_layout(False)
+    box.set_in_layout(False)

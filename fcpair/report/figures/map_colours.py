@@ -46,9 +46,9 @@ def _luminance(colour: Colour) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def tile(look: str, px: int, theme: Theme) -> Pixels:
+def paint_tile(look: str, px: int, theme: Theme) -> Pixels:
     """One cell of `px` x `px` pixels in the colour and pattern of `look`, shape `(px, px, 3)`."""
-    ground, mark, pattern = _look(look, theme)
+    ground, mark, pattern = _look_colours(look, theme)
     y, x = np.mgrid[:px, :px]
     masks = {
         "plain": np.zeros((px, px), np.bool_),
@@ -62,7 +62,7 @@ def tile(look: str, px: int, theme: Theme) -> Pixels:
     return pixels
 
 
-def _look(look: str, theme: Theme) -> tuple[Colour, Colour, str]:
+def _look_colours(look: str, theme: Theme) -> tuple[Colour, Colour, str]:
     """Ground colour, mark colour and pattern."""
     if look.startswith("level"):
         _, level, _, top = look.split()
@@ -82,7 +82,7 @@ def _look(look: str, theme: Theme) -> tuple[Colour, Colour, str]:
 
 def paint_classes(index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme) -> Pixels:
     """A map of classes, `px` pixels a cell, shape `(n_rows * px, n_columns * px, 3)`."""
-    tiles = np.stack([tile(look, px, theme) for look in looks])
+    tiles = np.stack([paint_tile(look, px, theme) for look in looks])
     n_rows, n_columns = index.shape
     return np.asarray(tiles[index].transpose(0, 2, 1, 3, 4).reshape(n_rows * px, n_columns * px, 3))
 
@@ -100,6 +100,6 @@ def paint_means(
     return np.asarray(pixels)
 
 
-def hexadecimal(colour: Colour) -> str:
+def to_hex(colour: Colour) -> str:
     """The colour as a style sheet writes it: `#00204c`."""
     return "#" + bytes(colour).hex()

@@ -22,17 +22,17 @@ SETTINGS: dict[str, Any] = {
 UNDATED: Mapping[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def saved(draw: Callable[[], Figure], kind: str, title: str, description: str) -> bytes:
+def save_figure(draw: Callable[[], Figure], kind: str, title: str, description: str) -> bytes:
     """A figure as `svg` or `png`, with a title and a description; `draw` is called in the settings of all figures."""
     file = io.BytesIO()
-    with _settings():
+    with _figure_settings():
         metadata = UNDATED[kind] | {"Title": title, "Description": description}
         draw().savefig(file, format=kind, dpi=DPI, metadata=metadata)
     return file.getvalue()
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def _figure_settings() -> Iterator[None]:
     """matplotlib as it comes, whatever the user has set; a sign that its font lacks is a box, and no warning."""
     import matplotlib.style
 

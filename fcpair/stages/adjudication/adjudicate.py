@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DECIDES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
-DISCARDS = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
-HANDS = frozenset(rule.value for rule in BY_HAND)
+DECIDING_RULES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
+DISCARDING_RULES = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
+HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Tally:
         """How many labels of each pair equal its code in `codes`; 0 where that is no code of the scheme."""
         import numpy as np
 
-        known = np.isin(codes, self.question.codes)
-        column = np.searchsorted(self.question.codes, np.where(known, codes, self.question.codes[0]))
-        return np.where(known, self.counts[np.arange(len(codes)), column], 0)
+        is_code = np.isin(codes, self.question.codes)
+        column = np.searchsorted(self.question.codes, np.where(is_code, codes, self.question.codes[0]))
+        return np.where(is_code, self.counts[np.arange(len(codes)), column], 0)
 
 
 def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed) -> Tally:
@@ -65,14 +65,16 @@ def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed)
     return Tally(question, pairs, counts.reshape(len(pairs), n_choices))
 
 
-class Settled(NamedTuple):
+class RuleDecision(NamedTuple):
     """What a rule makes of a pair's labels; `code` is None where it discards the pair."""
 
     rule: Rule
     code: int | None
 
 
-def settle_labels(counts: Sequence[int], question: Closed, policy: Policy, ties: Ties = "wait") -> Settled | None:
+def decide_by_policy(
+    counts: Sequence[int], question: Closed, policy: Policy, ties: Ties = "wait"
+) -> RuleDecision | None:
     """Decide one pair by its labels, as far as that needs no person; None: it waits for one, or has no label.
 
     A pair whose definite labels agree takes that label. Of the rest, `majority` decides those in which one definite
@@ -89,22 +91,22 @@ def settle_labels(counts: Sequence[int], question: Closed, policy: Policy, ties:
     """
     definite = [(choice.code, n) for choice, n in zip(question, counts, strict=True) if choice.definite and n]
     if len(definite) == 1:
-        return Settled(Rule.UNANIMOUS, definite[0][0])
+        return RuleDecision(Rule.UNANIMOUS, definite[0][0])
     if policy == "manual" or not any(counts):
         return None
-    code = _most_given(definite) if policy == "majority" else _in_the_middle(definite, question)
+    code = _modal_code(definite) if policy == "majority" else _median_code(definite, question)
     if code is not None:
-        return Settled(DECIDES[policy], code)
-    return Settled(DISCARDS[policy], None) if ties == "discard" else None
+        return RuleDecision(DECIDING_RULES[policy], code)
+    return RuleDecision(DISCARDING_RULES[policy], None) if ties == "discard" else None
 
 
-def _most_given(definite: list[tuple[int, int]]) -> int | None:
+def _modal_code(definite: list[tuple[int, int]]) -> int | None:
     most = max((n for _, n in definite), default=0)
     leaders = [code for code, n in definite if n == most]
     return leaders[0] if len(leaders) == 1 else None
 
 
-def _in_the_middle(definite: list[tuple[int, int]], question: Closed) -> int | None:
+def _median_code(definite: list[tuple[int, int]], question: Closed) -> int | None:
     answers = [code for code, n in definite for _ in range(n)]
     if not answers:
         return None
@@ -123,7 +125,7 @@ class Forecast:
     those in `different` otherwise than it.
     """
 
-    new: list[tuple[int, Settled]] = field(default_factory=list)
+    new: list[tuple[int, RuleDecision]] = field(default_factory=list)
     reopened: list[int] = field(default_factory=list)
     by_rule: Counter[str] = field(default_factory=Counter)
     n_waiting: int = 0
@@ -140,37 +142,37 @@ class Forecast:
 
 def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties: Ties = "wait") -> Forecast:
     """Say what a policy makes of pairs. What a person or a file has decided stands; all else follows the labels."""
-    made: dict[tuple[int, ...], Settled | None] = {}
-    found = Forecast()
-    for one in pairs:
-        if one.counts not in made:
-            made[one.counts] = settle_labels(one.counts, question, policy, ties)
-        _add(found, one, made[one.counts])
-    return found
+    decisions: dict[tuple[int, ...], RuleDecision | None] = {}
+    totals = Forecast()
+    for pair in pairs:
+        if pair.counts not in decisions:
+            decisions[pair.counts] = decide_by_policy(pair.counts, question, policy, ties)
+        _count_pair(totals, pair, decisions[pair.counts])
+    return totals
 
 
-def _add(found: Forecast, one: PairState, settled: Settled | None) -> None:
-    stands = one.rule is not None and one.rule != Rule.REOPENED
-    by_hand = one.rule in HANDS
-    labelled = any(one.counts)
-    found.n_standing += stands and labelled
+def _count_pair(totals: Forecast, pair: PairState, settled: RuleDecision | None) -> None:
+    stands = pair.rule is not None and pair.rule != Rule.REOPENED
+    by_hand = pair.rule in HAND_RULES
+    labelled = any(pair.counts)
+    totals.n_standing += stands and labelled
     if stands and settled is not None:
-        found.n_compared += 1
-        if settled.code != one.code:
-            found.different.append(one.cell_id)
+        totals.n_compared += 1
+        if settled.code != pair.code:
+            totals.different.append(pair.cell_id)
     if by_hand:
         return
     if settled is None:
-        found.n_waiting += labelled
+        totals.n_waiting += labelled
         if stands:
-            found.reopened.append(one.cell_id)
+            totals.reopened.append(pair.cell_id)
     else:
-        found.by_rule[settled.rule.value] += 1
-        if (settled.rule, settled.code) != (one.rule, one.code):
-            found.new.append((one.cell_id, settled))
+        totals.by_rule[settled.rule.value] += 1
+        if (settled.rule, settled.code) != (pair.rule, pair.code):
+            totals.new.append((pair.cell_id, settled))
 
 
-def labels_changed(answers: Iterable[tuple[int, int, int | None]], seen: int) -> bool:
+def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: int) -> bool:
     """Whether a pair's labels are not those any more that a decision rested on.
 
     A label that was given again as it was is no change, nor is one that was changed and changed back, or two people
@@ -185,7 +187,7 @@ def labels_changed(answers: Iterable[tuple[int, int, int | None]], seen: int) ->
     now: dict[int, int | None] = {}
     for number, assignment, code in answers:
         now[assignment] = code
-        if number <= seen:
+        if number <= newest_seen:
             before[assignment] = code
-    then, present = (Counter(code for code in given.values() if code is not None) for given in (before, now))
-    return bool(present) and then != present
+    labels_then, labels_now = (Counter(code for code in codes.values() if code is not None) for codes in (before, now))
+    return bool(labels_now) and labels_then != labels_now

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 from fcpair.params import DiamondRule
 from fcpair.records import Tier, Verdict
 from fcpair.stages.adjudication.adjudicate import Tally
@@ -47,7 +47,7 @@ def as_tier(tier: Tier | str) -> Tier:
     names = {one.label: one for one in reversed(Tier)}
     name = str(tier).strip().lower()
     if name not in names:
-        raise InputError(f"there is no tier `{tier}`; {nearest(name, names, 'expected')}")
+        raise InputError(f"there is no tier `{tier}`; {suggest_name(name, names, 'expected')}")
     return names[name]
 
 
@@ -78,49 +78,49 @@ class Evidence:
     verdict: NDArray[np.int64]
 
     @property
-    def agreeing(self) -> NDArray[np.int64]:
+    def n_agreeing(self) -> NDArray[np.int64]:
         """How many labels equal the final one."""
         return self.tally.votes(self.final)
 
 
-def _needed(agreement: Agreement, n_labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _n_needed(agreement: Agreement, n_labels: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many of its labels have to equal the final one, for pairs with `n_labels`."""
     if agreement == "any":
         return np.zeros_like(n_labels)
     return n_labels if agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
 
 
-def passes(rule: TierRule, evidence: Evidence) -> NDArray[np.bool_]:
+def is_in_tier(rule: TierRule, evidence: Evidence) -> NDArray[np.bool_]:
     """Whether each pair passes `rule`, shape `(n_pairs,)`."""
     n_labels = evidence.tally.n_labels
     verdict = evidence.verdict == Verdict.AGREE if rule.valid else evidence.verdict != NO_CODE
     final = evidence.final != NO_CODE
-    enough = (n_labels >= rule.min_labels) & (evidence.agreeing >= _needed(rule.agreement, n_labels))
+    enough = (n_labels >= rule.min_labels) & (evidence.n_agreeing >= _n_needed(rule.agreement, n_labels))
     return np.asarray(final & verdict & enough)
 
 
 def grade(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
     """The best tier of each pair, shape `(n_pairs,)`: 4 Diamond, 3 Gold, 2 Silver, 1 Bronze, 0 none."""
-    return np.asarray(np.sum([passes(rule, evidence) for rule in rules], axis=0, dtype=np.int64))
+    return np.asarray(np.sum([is_in_tier(rule, evidence) for rule in rules], axis=0, dtype=np.int64))
 
 
-def reasons(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
+def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     """What keeps the pair in `row` out of the tier of `rule`; empty when it is in."""
     n_labels, final, verdict = int(evidence.tally.n_labels[row]), evidence.final[row], evidence.verdict[row]
-    agreeing = int(evidence.agreeing[row])
-    needed = int(_needed(rule.agreement, evidence.tally.n_labels)[row])
+    n_agreeing = int(evidence.n_agreeing[row])
+    n_needed = int(_n_needed(rule.agreement, evidence.tally.n_labels)[row])
     checks = (
         (final == NO_CODE, "it has no final label"),
         (verdict == NO_CODE, "no validator has given a verdict on its label"),
         (rule.valid and verdict == Verdict.DISAGREE, "the validators did not agree with its label"),
         (n_labels < rule.min_labels, f"it has {n_labels} of {rule.min_labels} labels"),
-        (final != NO_CODE and agreeing < needed, f"{agreeing} of {n_labels} labels equal the final one"),
+        (final != NO_CODE and n_agreeing < n_needed, f"{n_agreeing} of {n_labels} labels equal the final one"),
     )
     return [reason for failed, reason in checks if failed]
 
 
 @dataclass(frozen=True)
-class Heads:
+class ColumnHeads:
     """What tables about tiers call the cells of a grid, those in its rows and columns, and the two kinds of labels."""
 
     cells: str
@@ -130,13 +130,13 @@ class Heads:
     other: str
 
 
-OF_PAIRS = Heads("pairs", "hs", "cn", "appropriate", "not_appropriate")
-OF_CELLS = Heads("cells", "rows", "columns", "positive", "not_positive")
+PAIR_HEADS = ColumnHeads("pairs", "hs", "cn", "appropriate", "not_appropriate")
+CELL_HEADS = ColumnHeads("cells", "rows", "columns", "positive", "not_positive")
 """Those of a grid whose sides are not HS and CN."""
 
 
-def tables(
-    pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...], heads: Heads = OF_PAIRS
+def tier_tables(
+    pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...], heads: ColumnHeads = PAIR_HEADS
 ) -> list[pd.DataFrame]:
     """FC-CONAN's Tables 1 to 3, best tier first.
 

@@ -15,7 +15,7 @@ from fcpair.stages.questions.text_question import ACCEPTED, EDITED, REJECTED, Ac
 ALL = "all"
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """What was done with a text: the act, the reason of a rejection, and else how many words and characters changed.
 
     The act is None where the text was kept and is not known any more; then nor are the numbers.
@@ -27,20 +27,22 @@ class Change(NamedTuple):
     characters: int | None = None
 
 
-def change(question: Edit, answer: str, given: str | None) -> Change:
+def describe_change(question: Edit, answer: str, given_text: str | None) -> TextChange:
     """What an answer does with the text that was given, None where there is none any more."""
     reason = question.reason(answer)
     if reason is not None:
-        return Change(REJECTED, reason)
-    if given is None:
-        return Change(None)
-    return Change(
-        question.act(answer, given), words=words_changed(given, answer), characters=characters_changed(given, answer)
+        return TextChange(REJECTED, reason)
+    if given_text is None:
+        return TextChange(None)
+    return TextChange(
+        question.act(answer, given_text),
+        words=words_changed(given_text, answer),
+        characters=characters_changed(given_text, answer),
     )
 
 
 @dataclass(frozen=True)
-class Curated:
+class CurationSummary:
     """What was done with the texts of a source, or with all: `n` answers, of which so many accept, edit and reject.
 
     `reasons` says how often each reason of the question was given. The figures are means over the edited texts, which
@@ -61,67 +63,69 @@ class Curated:
         return asdict(self)
 
 
-def summarize(question: Edit, source: str, changes: Sequence[Change]) -> Curated:
+def summarize_changes(question: Edit, source: str, changes: Sequence[TextChange]) -> CurationSummary:
     """What was done with the texts of a source; each of `changes` has its act."""
-    acts, given = Counter(one.act for one in changes), Counter(one.reason for one in changes)
-    edited = [one for one in changes if one.act == EDITED]
-    return Curated(
+    acts, n_by_reason = Counter(change.act for change in changes), Counter(change.reason for change in changes)
+    edited = [change for change in changes if change.act == EDITED]
+    return CurationSummary(
         source,
         len(changes),
         acts[ACCEPTED],
         acts[EDITED],
         acts[REJECTED],
-        {name: given[name] for name in (question.reasons if isinstance(question, Curate) else ())},
-        _mean("words changed", [one.words for one in edited]),
-        _mean("characters changed", [one.characters for one in edited]),
+        {name: n_by_reason[name] for name in (question.reasons if isinstance(question, Curate) else ())},
+        _mean("words changed", [change.words for change in edited]),
+        _mean("characters changed", [change.characters for change in edited]),
     )
 
 
-def _mean(name: str, changed: Sequence[int | None]) -> Figure:
-    numbers = [one for one in changed if one is not None]
+def _mean(name: str, distances: Sequence[int | None]) -> Figure:
+    numbers = [distance for distance in distances if distance is not None]
     if not numbers:
         return Figure(name, None, 0, undefined="no text was edited")
     return Figure(name, sum(numbers) / len(numbers), len(numbers))
 
 
-def levenshtein(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def levenshtein(source: Sequence[Hashable], target: Sequence[Hashable]) -> int:
     """The least number of items to insert, delete or replace that makes one sequence the other; exact.
 
     Each item of `other` moves a whole column of the table of distances on, whose steps of -1 and +1 are the bits of two
     numbers (Myers 1999, https://doi.org/10.1145/316542.316550; for whole sequences Hyyrö 2003).
     """
-    one, other = _middles(one, other)
-    if not one or not other:
-        return len(one) + len(other)
-    places: dict[Hashable, int] = {}
-    for at, item in enumerate(one):
-        places[item] = places.get(item, 0) | 1 << at
-    all_, last, distance = (1 << len(one)) - 1, 1 << (len(one) - 1), len(one)
-    up, down = all_, 0
-    for item in other:
-        here = places.get(item, 0)
-        level = (((here & up) + up) ^ up) | here
-        right, left = down | (all_ & ~(level | up)), up & level
+    source, target = _trim_common_ends(source, target)
+    if not source or not target:
+        return len(source) + len(target)
+    masks: dict[Hashable, int] = {}
+    for at, item in enumerate(source):
+        masks[item] = masks.get(item, 0) | 1 << at
+    all_bits, last, distance = (1 << len(source)) - 1, 1 << (len(source) - 1), len(source)
+    up, down = all_bits, 0
+    for item in target:
+        mask = masks.get(item, 0)
+        level = (((mask & up) + up) ^ up) | mask
+        right, left = down | (all_bits & ~(level | up)), up & level
         distance += bool(right & last) - bool(left & last)
-        right, held = (right << 1) | 1, here | down
-        up, down = ((left << 1) | ~(held | right)) & all_, held & right & all_
+        right, carried = (right << 1) | 1, mask | down
+        up, down = ((left << 1) | ~(carried | right)) & all_bits, carried & right & all_bits
     return distance
 
 
-def _middles(one: Sequence[Hashable], other: Sequence[Hashable]) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+def _trim_common_ends(
+    source: Sequence[Hashable], target: Sequence[Hashable]
+) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
     """Both without the items that they begin and end with alike, which change no distance."""
-    n = min(len(one), len(other))
-    first = next((at for at in range(n) if one[at] != other[at]), n)
+    n = min(len(source), len(target))
+    first = next((at for at in range(n) if source[at] != target[at]), n)
     n -= first
-    last = next((at for at in range(n) if one[-1 - at] != other[-1 - at]), n)
-    return one[first : len(one) - last], other[first : len(other) - last]
+    last = next((at for at in range(n) if source[-1 - at] != target[-1 - at]), n)
+    return source[first : len(source) - last], target[first : len(target) - last]
 
 
-def words_changed(one: str, other: str) -> int:
+def words_changed(source: str, target: str) -> int:
     """The Levenshtein distance of two texts over their words, as they are counted everywhere, of NFC."""
-    return levenshtein(words_of(identity(one)), words_of(identity(other)))
+    return levenshtein(words_of(identity(source)), words_of(identity(target)))
 
 
-def characters_changed(one: str, other: str) -> int:
+def characters_changed(source: str, target: str) -> int:
     """The Levenshtein distance of two texts over their characters (code points), of NFC without spaces around."""
-    return levenshtein(identity(one), identity(other))
+    return levenshtein(identity(source), identity(target))

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.params import MEMORY_MB
-from fcpair.stages.corpus.nearest import NOBODY, Blocks, Found, nearest
+from fcpair.stages.corpus.nearest import NO_NEIGHBOUR, Blocks, Neighbours, nearest_neighbours
 from fcpair.stages.corpus.text_identity import identity
 
 Vectors = NDArray[np.float32]
 Fold = Callable[[str], str]
-BETWEEN = "\n\n"
+SEPARATOR = "\n\n"
 
 
 def nearest_examples(
@@ -25,7 +25,7 @@ def nearest_examples(
     n: int,
     fold: Fold = str,
     memory_mb: int = MEMORY_MB,
-) -> Found:
+) -> Neighbours:
     """The `n` of the other texts that are nearest to each row by cosine similarity, nearest first; ties by their order.
 
     None of them is the same text as the row, and no two are the same text: what they share then is their identity
@@ -46,20 +46,20 @@ def nearest_examples(
     for at, text in enumerate(others[0]):
         first.setdefault(identity(fold(text)), at)
     place = {text: at for at, text in enumerate(first)}
-    own = np.array([place.get(identity(fold(text)), NOBODY) for text in rows[0]], np.int64)
+    own_place = np.array([place.get(identity(fold(text)), NO_NEIGHBOUR) for text in rows[0]], np.int64)
     distinct = np.fromiter(first.values(), np.int64, len(first))
-    found, score = nearest(rows[1], others[1][distinct], own, n, Blocks.within(memory_mb, n))
-    return np.where(found == NOBODY, NOBODY, distinct[found]), score
+    neighbours, score = nearest_neighbours(rows[1], others[1][distinct], own_place, n, Blocks.fit_memory(memory_mb, n))
+    return np.where(neighbours == NO_NEIGHBOUR, NO_NEIGHBOUR, distinct[neighbours]), score
 
 
-def lay_out(examples: Iterable[tuple[str, str, str]]) -> str:
+def format_examples(examples: Iterable[tuple[str, str, str]]) -> str:
     """Examples as a prompt has them: of each the text, the answer to it and its type, a line each, in their order.
 
     Examples are parted by an empty line. Runs of white space become one space, so that no text can begin a line of its
     own. Without any example it is empty.
     """
     names = ("Hate speech", "Counter-narrative", "Type")
-    return BETWEEN.join(
-        "\n".join(f"{name}: {' '.join(text.split())}" for name, text in zip(names, one, strict=True))
-        for one in examples
+    return SEPARATOR.join(
+        "\n".join(f"{name}: {' '.join(text.split())}" for name, text in zip(names, example, strict=True))
+        for example in examples
     )

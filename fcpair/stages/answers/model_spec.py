@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 from fcpair.stages.questions import LONGEST_NAME
 
 Source = Literal["service", "local", "canned"]
@@ -21,11 +21,11 @@ COLUMNS, SEVERAL, BY = ("row", "column", "reply"), "several", "by"
 place of the row's text a column that its metadata have, too (`by=item_id`).
 """
 _EXPECTED = "expected NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
-_TOLD = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
+_BRACKETED = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Answerer:
+class ModelSpec:
     """A model: the `name` that it has in the study, and `of` which `source` its replies come.
 
     `service`: a chat model of the OpenAI-compatible service that the environment names. `local`: a model of
@@ -39,16 +39,16 @@ class Answerer:
     options: tuple[tuple[str, int | str], ...] = ()
 
     def __str__(self) -> str:
-        told = ",".join(f"{name}={value}" for name, value in self.options)
-        return f"{self.name}={self.source}:{self.of}{f'({told})' if told else ''}"
+        option_text = ",".join(f"{name}={value}" for name, value in self.options)
+        return f"{self.name}={self.source}:{self.of}{f'({option_text})' if option_text else ''}"
 
-    def within(self, folder: Path) -> Answerer:
+    def resolve_in(self, folder: Path) -> ModelSpec:
         """The same with its file, or the folder of a model, taken to be in a folder, wherever one is."""
-        is_there = self.source == "canned" or (self.source == "local" and (folder / self.of).is_dir())
-        return replace(self, of=str(folder / self.of)) if is_there else self
+        is_local_file = self.source == "canned" or (self.source == "local" and (folder / self.of).is_dir())
+        return replace(self, of=str(folder / self.of)) if is_local_file else self
 
 
-def parse_answerer(text: str) -> Answerer:
+def parse_model_spec(text: str) -> ModelSpec:
     """The model that `text` names; raises InputError for what cannot be read."""
     name, named, rest = text.partition("=")
     source, colon, of = rest.partition(":")
@@ -58,46 +58,51 @@ def parse_answerer(text: str) -> Answerer:
     if len(name) > LONGEST_NAME:
         raise InputError(f"the name of the model `{text}` is longer than {LONGEST_NAME} characters")
     if source not in get_args(Source):
-        raise InputError(f"the model `{text}` has the source `{source}`; {nearest(source, list(get_args(Source)))}")
-    if source in _READ and (told := _TOLD.fullmatch(of)):
-        return Answerer(name, source, told[1].strip(), _READ[source](text, told[2]))  # type: ignore[arg-type]
-    return Answerer(name, source, of)  # type: ignore[arg-type]
+        raise InputError(
+            f"the model `{text}` has the source `{source}`; {suggest_name(source, list(get_args(Source)))}"
+        )
+    if source in _OPTION_PARSERS and (bracketed := _BRACKETED.fullmatch(of)):
+        return ModelSpec(name, source, bracketed[1].strip(), _OPTION_PARSERS[source](text, bracketed[2]))  # type: ignore[arg-type]
+    return ModelSpec(name, source, of)  # type: ignore[arg-type]
 
 
-def _told(text: str, told: str, known: Sequence[str]) -> dict[str, str]:
+def _parse_options(text: str, option_text: str, allowed: Sequence[str]) -> dict[str, str]:
     """What stands in the brackets of a model, by name; raises InputError for a name that is unknown or given twice."""
-    found: dict[str, str] = {}
-    for item in told.split(","):
+    options: dict[str, str] = {}
+    for item in option_text.split(","):
         name, _, value = (part.strip() for part in item.partition("="))
-        if name not in known:
-            raise InputError(f"the model `{text}` has the option `{name}`; {nearest(name, known)}")
-        if name in found or not value:
+        if name not in allowed:
+            raise InputError(f"the model `{text}` has the option `{name}`; {suggest_name(name, allowed)}")
+        if name in options or not value:
             raise InputError(f"the model `{text}` has `{item.strip()}`; expected a value, once")
-        found[name] = value
-    return found
+        options[name] = value
+    return options
 
 
-def _decoding(text: str, told: str) -> tuple[tuple[str, int], ...]:
-    found = _told(text, told, OPTIONS)
-    for name, value in found.items():
+def _parse_decoding(text: str, option_text: str) -> tuple[tuple[str, int], ...]:
+    options = _parse_options(text, option_text, OPTIONS)
+    for name, value in options.items():
         if not re.fullmatch("[1-9][0-9]{0,5}", value):
             raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
-    return tuple((name, int(value)) for name, value in found.items())
+    return tuple((name, int(value)) for name, value in options.items())
 
 
-def _columns(text: str, told: str) -> tuple[tuple[str, str], ...]:
-    found = _told(text, told, (*COLUMNS, SEVERAL, BY))
-    if {BY, COLUMNS[0]} <= set(found):
+def _parse_columns(text: str, option_text: str) -> tuple[tuple[str, str], ...]:
+    options = _parse_options(text, option_text, (*COLUMNS, SEVERAL, BY))
+    if {BY, COLUMNS[0]} <= set(options):
         raise InputError(f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them")
-    if found.get(SEVERAL, "first") != "first":
-        raise InputError(f"the model `{text}` has `{SEVERAL}={found[SEVERAL]}`; expected `{SEVERAL}=first`")
-    return tuple(found.items())
+    if options.get(SEVERAL, "first") != "first":
+        raise InputError(f"the model `{text}` has `{SEVERAL}={options[SEVERAL]}`; expected `{SEVERAL}=first`")
+    return tuple(options.items())
 
 
-_READ: Mapping[str, Callable[[str, str], tuple[tuple[str, int | str], ...]]] = {"local": _decoding, "canned": _columns}
+_OPTION_PARSERS: Mapping[str, Callable[[str, str], tuple[tuple[str, int | str], ...]]] = {
+    "local": _parse_decoding,
+    "canned": _parse_columns,
+}
 
 
-def asked_of(columns: Sequence[str], answerers: Sequence[Answerer]) -> list[tuple[int, int]]:
+def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> list[tuple[int, int]]:
     """Which column each model answers, as places `(column, model)`, by column.
 
     Where columns have the names of models, each model answers its own; a model that no column is named for answers all
@@ -105,12 +110,12 @@ def asked_of(columns: Sequence[str], answerers: Sequence[Answerer]) -> list[tupl
     """
     names = {one.name: at for at, one in enumerate(answerers)}
     free = [at for at, one in enumerate(answerers) if one.name not in columns]
-    asked = [
+    matches = [
         (at, model) for at, column in enumerate(columns) for model in ([names[column]] if column in names else free)
     ]
-    if lost := [column for at, column in enumerate(columns) if at not in dict(asked)]:
+    if unanswered := [column for at, column in enumerate(columns) if at not in dict(matches)]:
         raise InputError(
-            f"no model answers the column `{lost[0]}`: each of {', '.join(names)} answers the column of its name; "
+            f"no model answers the column `{unanswered[0]}`: each of {', '.join(names)} answers the column of its name; "
             "name a model for it, or one that no column is named for"
         )
-    return asked
+    return matches

@@ -15,7 +15,7 @@ LEAST_MASS = 0.5
 _LETTER = r"[(\[\"'*]*({names})[)\]\"'*]*(?:[.:,)\n].*)?\s*"
 
 
-def written(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str | None:
+def read_choice(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str | None:
     """The one of these names that a reply gives; None where it cannot be read.
 
     It is read if it is a name but for capitals, alone, in brackets, quotes or asterisks, or before a full stop, colon,
@@ -28,22 +28,22 @@ def written(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str 
         names: how answers are called, such as `A`, `B`, `C`.
         texts: what each of them stands for, where that is known.
     """
-    known = {name.casefold(): name for name in names}
-    listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    if found := re.fullmatch(_LETTER.format(names=listed), reply.strip(), re.IGNORECASE | re.DOTALL):
-        return known[found[1].casefold()]
-    said = _folded(reply)
-    whole = [name for name, text in zip(names, texts, strict=False) if _folded(text) == said]
-    held = [name for name, text in zip(names, texts, strict=False) if _folded(text) and _folded(text) in said]
-    read = whole or held
-    return read[0] if len(read) == 1 else None
+    names_by_folded = {name.casefold(): name for name in names}
+    alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    if match := re.fullmatch(_LETTER.format(names=alternatives), reply.strip(), re.IGNORECASE | re.DOTALL):
+        return names_by_folded[match[1].casefold()]
+    folded_reply = _fold(reply)
+    equal = [name for name, text in zip(names, texts, strict=False) if _fold(text) == folded_reply]
+    contained = [name for name, text in zip(names, texts, strict=False) if _fold(text) and _fold(text) in folded_reply]
+    readings = equal or contained
+    return readings[0] if len(readings) == 1 else None
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.split()).rstrip(".").casefold()
 
 
-class Weighed(NamedTuple):
+class ProbabilityReading(NamedTuple):
     """What a model holds of each answer: the likeliest, all probabilities in their order, and a remark."""
 
     likeliest: str
@@ -51,21 +51,21 @@ class Weighed(NamedTuple):
     note: str
 
 
-def weighed(reply: str, names: Sequence[str], all_: str = "(all)") -> Weighed:
+def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> ProbabilityReading:
     """Read probabilities as `shares_of` has them, and which answer is the likeliest.
 
     Raises:
         InputError: what `shares_of` raises, or several answers are the likeliest.
     """
-    shares, note = shares_of(reply, names, all_)
+    shares, note = parse_probabilities(reply, names, all_)
     if (n := shares.count(max(shares))) > 1:
         raise InputError(
             f"{n} answers are held to be the likeliest, at {max(shares):g}; the probabilities count, and no answer does"
         )
-    return Weighed(names[shares.index(max(shares))], shares, note)
+    return ProbabilityReading(names[shares.index(max(shares))], shares, note)
 
 
-def shares_of(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tuple[float, ...], str]:
+def parse_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tuple[float, ...], str]:
     """Read probabilities: a JSON object with one for each name, and under `all_` what they have among everything.
 
     Returns:
@@ -75,17 +75,17 @@ def shares_of(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tu
         InputError: no such object, a number below 0, or probabilities that do not add up to 1.
     """
     try:
-        told = json.loads(reply)
+        probabilities = json.loads(reply)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, Mapping) or not set(names) <= set(told) <= {*names, all_}:
+        probabilities = None
+    if not isinstance(probabilities, Mapping) or not set(names) <= set(probabilities) <= {*names, all_}:
         raise InputError(f"expected a JSON object with the probability of each of {', '.join(names)}")
-    shares = tuple(float(told[name]) if _is_number(told[name]) else math.nan for name in names)
-    if any(not 0 <= one <= 1 for one in shares) or abs(sum(shares) - 1) > TOLERANCE:
+    shares = tuple(float(probabilities[name]) if _is_number(probabilities[name]) else math.nan for name in names)
+    if any(not 0 <= share <= 1 for share in shares) or abs(sum(shares) - 1) > TOLERANCE:
         raise InputError(f"the probabilities are {', '.join(map(str, shares))}; expected numbers that add up to 1")
-    mass = told.get(all_, 1.0)
-    few = _is_number(mass) and mass < LEAST_MASS
-    return shares, f"all answers together have {mass:.3g} of the probability" if few else ""
+    mass = probabilities.get(all_, 1.0)
+    is_low = _is_number(mass) and mass < LEAST_MASS
+    return shares, f"all answers together have {mass:.3g} of the probability" if is_low else ""
 
 
 def _is_number(value: object) -> bool:

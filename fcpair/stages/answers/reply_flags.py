@@ -50,7 +50,7 @@ _PARTED = re.compile(r"\n\s*\n")
 _LETTERS = str.maketrans({"’": "'", "‘": "'", "ئ": "ی", "أ": "ا"})
 
 
-def marks_of(reply: str, question: Text, language: str | None = None) -> tuple[str, ...]:
+def find_marks(reply: str, question: Text, language: str | None = None) -> tuple[str, ...]:
     """The marks of a reply to a question that asks for one text.
 
     Args:
@@ -66,16 +66,16 @@ def marks_of(reply: str, question: Text, language: str | None = None) -> tuple[s
     if not identity(reply):
         return (EMPTY,)
     n = n_words(reply)
-    found = {
+    is_marked = {
         TOO_LONG: question.max_words is not None and n > question.max_words,
         TOO_SHORT: n < question.min_words,
-        REFUSAL: bool(_REFUSAL.search(_plain(reply)[:_BEGINNING])),
+        REFUSAL: bool(_REFUSAL.search(_fold_text(reply)[:_BEGINNING])),
         SEVERAL: len(_LISTED.findall(reply)) > 1 or bool(_OPTION.search(reply) or _PARTED.search(reply.strip())),
         LANGUAGE: language is not None,
     }
-    return tuple(name for name, is_so in found.items() if is_so)
+    return tuple(name for name, is_so in is_marked.items() if is_so)
 
 
-def _plain(text: str) -> str:
+def _fold_text(text: str) -> str:
     """The text in small letters with plain quotes, one form of each Persian letter, and one space between words."""
     return " ".join(fold_letters(text.replace("\u200c", " ")).translate(_LETTERS).casefold().split())

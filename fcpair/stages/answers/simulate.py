@@ -28,7 +28,7 @@ class Habits:
     skips: float
 
 
-def truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
+def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
     """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
 
     Where no answer is positive, or each is, they are all alike.
@@ -40,7 +40,7 @@ def truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArra
     return np.where(is_positive, *drawn)
 
 
-def answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
+def draw_answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
     """What annotators answer, shape `(n,)`: a code, or -1 for a skip.
 
     Args:
@@ -51,15 +51,17 @@ def answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int
     """
     rng = np.random.default_rng([seed, 1])
     n = len(true)
-    seen = _look(true, question, habits.accuracy, rng)
-    seen = np.where(rng.random(n) < habits.leaning, habits.leaning_to, seen)
+    codes = _perceive(true, question, habits.accuracy, rng)
+    codes = np.where(rng.random(n) < habits.leaning, habits.leaning_to, codes)
     indefinite = [code for code in question.codes if code not in question.definite]
     if indefinite:
-        seen = np.where(rng.random(n) < habits.unsure, rng.choice(indefinite, n), seen)
-    return np.where(rng.random(n) < habits.skips, NO_CODE, seen)
+        codes = np.where(rng.random(n) < habits.unsure, rng.choice(indefinite, n), codes)
+    return np.where(rng.random(n) < habits.skips, NO_CODE, codes)
 
 
-def _look(true: NDArray[np.int64], question: Closed, accuracy: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def _perceive(
+    true: NDArray[np.int64], question: Closed, accuracy: float, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """The code that each person sees: the true one with probability `accuracy`, else another definite one."""
     definite = np.asarray(question.definite)
     shift = rng.integers(1, len(definite), len(true))
@@ -67,7 +69,7 @@ def _look(true: NDArray[np.int64], question: Closed, accuracy: float, rng: np.ra
     return np.where(rng.random(len(true)) < accuracy, true, wrong)
 
 
-def second_looks(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
+def draw_second_looks(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
     """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
 
     They see what is true as often as annotators do, so that most wrong labels are disagreed with.
@@ -79,20 +81,20 @@ def second_looks(true: NDArray[np.int64], question: Closed, habits: Habits, seed
         seed: of all that is drawn.
     """
     rng = np.random.default_rng([seed, 2])
-    seen = _look(true, question, habits.accuracy, rng)
-    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, seen)
+    codes = _perceive(true, question, habits.accuracy, rng)
+    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, codes)
 
 
-def seconds(n: int, seed: int) -> NDArray[np.float64]:
+def draw_seconds(n: int, seed: int) -> NDArray[np.float64]:
     """How long each answer took, in seconds, shape `(n,)`: log-normal around 9 seconds."""
     return np.round(np.random.default_rng([seed, 3]).lognormal(np.log(9.0), 0.5, n), 1)
 
 
-def attributes(n: int, asked: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
+def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
     """What each of `n` people says about themselves: an option of every question, all about as often.
 
     A question without options is left open.
     """
     rng = np.random.default_rng([seed, 4])
-    drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in asked.items() if options}
-    return [{label: asked[label][which[at]] for label, which in drawn.items()} for at in range(n)]
+    drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in questions.items() if options}
+    return [{label: questions[label][order[at]] for label, order in drawn.items()} for at in range(n)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.params import check_shares
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, even_out, split
+from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, even_out, split_pairs
 
 LARGEST_PLAIN = 3  # groups up to this size are dealt without swaps
 NO_OVERLAP: Mapping[int, float] = MappingProxyType({})
@@ -22,7 +22,7 @@ Group = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Dealing:
+class AssignedPairs:
     """Who labels what, one row an assignment, sorted by annotator and pair: two index arrays of the same length."""
 
     pair: Ints
@@ -40,9 +40,9 @@ def overlap_counts(n_pairs: int, overlap: Mapping[int, float]) -> dict[int, int]
     counts = {n_labels: round(overlap[n_labels] * n_pairs) for n_labels in sorted(overlap)}
     n_single = n_pairs - sum(counts.values())
     if n_single < 0:
-        asked = " and ".join(f"{count} with {n_labels} labels" for n_labels, count in counts.items())
+        demands = " and ".join(f"{count} with {n_labels} labels" for n_labels, count in counts.items())
         raise InputError(
-            f"overlap asks for too many pairs: {asked}, of {n_pairs} in all; lower a share until the rounded numbers "
+            f"overlap asks for too many pairs: {demands}, of {n_pairs} in all; lower a share until the rounded numbers "
             "fit"
         )
     return {1: n_single, **counts}
@@ -58,7 +58,7 @@ def check_overlap(n_annotators: int, counts: Mapping[int, int]) -> None:
             )
 
 
-def deal(
+def assign_pairs(
     hs: Ints,
     cn: Ints,
     n_annotators: int,
@@ -66,7 +66,7 @@ def deal(
     groups: Sequence[Group] = (),
     *,
     seed: int = 0,
-) -> Dealing:
+) -> AssignedPairs:
     """Deal the pairs of a grid, which may have holes, to annotators `0 .. n_annotators - 1`, in a balanced way.
 
     `hs` and `cn`, `(n_pairs,)`, name the two ends of each pair by any integers, no pair twice.
@@ -81,17 +81,17 @@ def deal(
     """
     counts = overlap_counts(len(hs), overlap)
     rng = np.random.default_rng(seed)
-    pairs = _number(hs, cn, rng)
+    pairs = _number_texts(hs, cn, rng)
     _check_people(n_annotators, counts, groups)
-    n_labels = np.array(list(counts))[split(pairs, np.array(list(counts.values())), rng)]
+    n_labels = np.array(list(counts))[split_pairs(pairs, np.array(list(counts.values())), rng)]
     crew = np.zeros((len(hs), n_annotators), np.bool_)
-    _deal_groups(pairs, n_labels, crew, groups, rng)
-    _deal_singles(pairs, n_labels, crew, rng)
+    _assign_groups(pairs, n_labels, crew, groups, rng)
+    _assign_singles(pairs, n_labels, crew, rng)
     annotator, pair = np.nonzero(crew.T)
-    return Dealing(pair, annotator)
+    return AssignedPairs(pair, annotator)
 
 
-def _number(hs: Ints, cn: Ints, rng: np.random.Generator) -> Pairs:
+def _number_texts(hs: Ints, cn: Ints, rng: np.random.Generator) -> Pairs:
     """Number the texts in random order, so that no text is favoured by where it stands."""
     if len(hs) == 0:
         raise InputError("there are no pairs to deal; make the grid first")
@@ -124,7 +124,9 @@ def _check_people(n_annotators: int, counts: Mapping[int, int], groups: Sequence
             )
 
 
-def _deal_groups(pairs: Pairs, n_labels: Ints, crew: Bools, groups: Sequence[Group], rng: np.random.Generator) -> None:
+def _assign_groups(
+    pairs: Pairs, n_labels: Ints, crew: Bools, groups: Sequence[Group], rng: np.random.Generator
+) -> None:
     """Write into `crew`, `(n_pairs, n_annotators)`, who labels the pairs with two labels and more."""
     n_annotators = crew.shape[1]
     colour, members = np.zeros(len(pairs), np.int64), np.zeros((0, n_annotators), np.bool_)
@@ -132,30 +134,30 @@ def _deal_groups(pairs: Pairs, n_labels: Ints, crew: Bools, groups: Sequence[Gro
     for size in sorted(set(n_labels.tolist()) - {1}, reverse=True):  # small groups fit what large ones leave uneven
         rows = np.flatnonzero(n_labels == size)
         named = [group for group in groups if len(group) == size]
-        chosen = _repeat(named, len(rows), rng) if groups else _design(size, len(rows), shared, rng)
+        chosen = _repeat_groups(named, len(rows), rng) if groups else _design_groups(size, len(rows), shared, rng)
         weights = np.array(list(chosen.values()))
         has = np.zeros((len(chosen), n_annotators), np.bool_)
         np.put_along_axis(has, np.array(list(chosen)), True, axis=1)
-        colour[rows] = len(members) + split(pairs.only(rows), weights, rng)
+        colour[rows] = len(members) + split_pairs(pairs.subset(rows), weights, rng)
         members = np.concatenate([members, has])
         shared += has.T @ (has * weights[:, None])
     several = n_labels > 1
-    crew[several] = members[even_out(pairs.only(several), colour[several], members, rng)]
+    crew[several] = members[even_out(pairs.subset(several), colour[several], members, rng)]
 
 
-def _times(each: int, groups: Iterable[Group]) -> Counter[Group]:
+def _n_of_each(each: int, groups: Iterable[Group]) -> Counter[Group]:
     return Counter(dict.fromkeys(groups, each)) if each else Counter()
 
 
-def _repeat(groups: Sequence[Group], n_pairs: int, rng: np.random.Generator) -> Counter[Group]:
+def _repeat_groups(groups: Sequence[Group], n_pairs: int, rng: np.random.Generator) -> Counter[Group]:
     """How many pairs each of the named groups gets: the same number, within one."""
     each, rest = divmod(n_pairs, len(groups))
-    chosen = _times(each, groups)
+    chosen = _n_of_each(each, groups)
     chosen.update(groups[at] for at in rng.permutation(len(groups))[:rest])
     return chosen
 
 
-def _design(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """How many pairs each group of `size` gets, so that loads and what two annotators share come out even.
 
     `shared`, `(n_annotators, n_annotators)`, says how many pairs larger groups share already, and on its diagonal the
@@ -165,13 +167,13 @@ def _design(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> 
     n_annotators = len(shared)
     n_out = n_annotators - size
     if size <= LARGEST_PLAIN or n_out >= size:
-        return _duos(n_pairs, shared, rng) if size == 2 else _crews(size, n_pairs, shared, rng)
-    left_out = _duos(n_pairs, -shared, rng) if n_out == 2 else _crews(n_out, n_pairs, -shared, rng)
+        return _design_duos(n_pairs, shared, rng) if size == 2 else _design_crews(size, n_pairs, shared, rng)
+    left_out = _design_duos(n_pairs, -shared, rng) if n_out == 2 else _design_crews(n_out, n_pairs, -shared, rng)
     everybody = set(range(n_annotators))
     return Counter({tuple(sorted(everybody - set(group))): count for group, count in left_out.items()})
 
 
-def _duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """How many pairs each duo gets: the same number, and the rest to duos that form a graph of near-equal degrees.
 
     `shared`, `(n_annotators, n_annotators)`, says how many pairs the trios share already, and on its diagonal the
@@ -180,7 +182,7 @@ def _duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group
     """
     n_annotators = len(shared)
     each, rest = divmod(n_pairs, comb(n_annotators, 2))
-    chosen = _times(each, combinations(range(n_annotators), 2))
+    chosen = _n_of_each(each, combinations(range(n_annotators), 2))
     degree, n_higher = divmod(2 * rest, n_annotators)
     needs = np.full(n_annotators, degree)
     needs[np.lexsort((rng.random(n_annotators), np.diag(shared)))[:n_higher]] += 1
@@ -194,7 +196,7 @@ def _duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group
     return chosen
 
 
-def _crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
+def _design_crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
     """How many pairs each group of `size` gets: the same number, and the rest to groups of those with the least load.
 
     Among equal loads come first those who share least with the members chosen before. Swaps between groups of four
@@ -202,34 +204,34 @@ def _crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> C
     """
     n_annotators = len(shared)
     each, rest = divmod(n_pairs, comb(n_annotators, size))
-    chosen = _times(each, combinations(range(n_annotators), size))
+    chosen = _n_of_each(each, combinations(range(n_annotators), size))
     crews = np.zeros((rest, n_annotators), np.bool_)
-    loads, met = np.diag(shared) - np.diag(shared).min(), np.zeros((n_annotators, n_annotators), np.int64)
+    loads, meetings = np.diag(shared) - np.diag(shared).min(), np.zeros((n_annotators, n_annotators), np.int64)
     for crew in crews:
         members: list[int] = []
         while len(members) < size:
-            order = np.lexsort((rng.random(n_annotators), met[members].sum(axis=0), loads))
+            order = np.lexsort((rng.random(n_annotators), meetings[members].sum(axis=0), loads))
             members.append(next(int(member) for member in order if member not in members))
-        met[np.ix_(members, members)] += 1
+        meetings[np.ix_(members, members)] += 1
         loads[members] += 1
         crew[members] = True
     if size > LARGEST_PLAIN:
-        crews = even_meetings(crews, np.zeros_like(crews), shared + met, rng)
+        crews = even_meetings(crews, np.zeros_like(crews), shared + meetings, rng)
     chosen.update(tuple(np.flatnonzero(crew).tolist()) for crew in crews)
     return chosen
 
 
-def _deal_singles(pairs: Pairs, n_labels: Ints, crew: Bools, rng: np.random.Generator) -> None:
+def _assign_singles(pairs: Pairs, n_labels: Ints, crew: Bools, rng: np.random.Generator) -> None:
     """Write into `crew` who labels the pairs with one label, so that loads come out level."""
     rows = np.flatnonzero(n_labels == 1)
     loads = crew.sum(axis=0)
-    loads += _fill(loads, len(rows), rng)
+    loads += _fill_loads(loads, len(rows), rng)
     weights = loads if np.ptp(loads) > 1 else np.ones_like(loads)  # equal weights keep HS and CN within one
-    already = np.array([pairs.degrees(has) for has in crew.T])
-    crew[rows, split(pairs.only(rows), weights, rng, already)] = True
+    prior_counts = np.array([pairs.degrees(has) for has in crew.T])
+    crew[rows, split_pairs(pairs.subset(rows), weights, rng, prior_counts)] = True
 
 
-def _fill(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:
+def _fill_loads(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:
     """How many of `n_slots` each person gets so that the lowest loads rise to one level, within one."""
     order = np.lexsort((rng.random(len(loads)), loads))
     ordered = loads[order]
@@ -270,26 +272,26 @@ def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
     then the second ones to those who have not got the first, and so on.
     """
     _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
-    nth = turn_of(row)
+    nth = n_earlier_equal(row)
     person, has = np.full(len(pair), -1, np.int64), np.zeros((len(n_each), len(loads)), np.bool_)
     for turn in range(int(n_each.max(initial=0))):
         at = np.flatnonzero(nth == turn)
         person[at] = share_out(barred[at] | has[row[at]], loads, seed)
-        given = at[person[at] >= 0]
-        has[row[given], person[given]] = True
-        loads = loads + np.bincount(person[given], minlength=len(loads))
+        filled = at[person[at] >= 0]
+        has[row[filled], person[filled]] = True
+        loads = loads + np.bincount(person[filled], minlength=len(loads))
     return person
 
 
 def fill_rows(row: Ints, pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
     """Share slots out as `fill_slots` does, and all those of a `row` to the same person; of a pair, to several."""
-    groups, group = np.unique(np.column_stack([row, turn_of(pair)]), axis=0, return_inverse=True)
+    groups, group = np.unique(np.column_stack([row, n_earlier_equal(pair)]), axis=0, return_inverse=True)
     together = np.zeros((len(groups), barred.shape[1]), np.bool_)
     np.logical_or.at(together, group, barred)
     return fill_slots(groups[:, 0], together, loads, seed)[group]
 
 
-def turn_of(value: Ints) -> Ints:
+def n_earlier_equal(value: Ints) -> Ints:
     """How many places before each have the same value."""
     _, at, n_each = np.unique(value, return_inverse=True, return_counts=True)
     turn = np.empty(len(value), np.int64)
@@ -314,24 +316,24 @@ def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
     if len(slots) == 0:
         return person
     patterns, pattern = np.unique(barred[slots], axis=0, return_inverse=True)
-    quota = _level(~patterns, np.bincount(pattern), loads, rng)
-    takers = np.tile(np.arange(n_people), len(patterns))
-    person[slots[np.argsort(pattern, kind="stable")]] = np.repeat(takers, quota.ravel())
+    quota = _level_loads(~patterns, np.bincount(pattern), loads, rng)
+    people = np.tile(np.arange(n_people), len(patterns))
+    person[slots[np.argsort(pattern, kind="stable")]] = np.repeat(people, quota.ravel())
     return person
 
 
-def _level(may: Bools, n_slots: Ints, loads: Ints, rng: np.random.Generator) -> Ints:
+def _level_loads(is_allowed: Bools, n_slots: Ints, loads: Ints, rng: np.random.Generator) -> Ints:
     """How many of the `n_slots` of each pattern each person gets, `(n_patterns, n_people)`."""
-    quota = np.zeros(may.shape, np.int64)
-    for row in np.argsort(may.sum(axis=1), kind="stable"):
-        quota[row, may[row]] = _fill((loads + quota.sum(axis=0))[may[row]], int(n_slots[row]), rng)
-    if len(may) == 1:
+    quota = np.zeros(is_allowed.shape, np.int64)
+    for row in np.argsort(is_allowed.sum(axis=1), kind="stable"):
+        quota[row, is_allowed[row]] = _fill_loads((loads + quota.sum(axis=0))[is_allowed[row]], int(n_slots[row]), rng)
+    if len(is_allowed) == 1:
         return quota  # which is level already
     from scipy.sparse.csgraph import shortest_path
 
     while True:
         total = loads + quota.sum(axis=0)
-        can_hand = (quota > 0).astype(np.int64).T @ may.astype(np.int64)
+        can_hand = (quota > 0).astype(np.int64).T @ is_allowed.astype(np.int64)
         steps, before = shortest_path(can_hand > 0, unweighted=True, return_predecessors=True)
         gap = np.where(np.isfinite(steps), total[:, None] - total, 0)
         giver, taker = np.unravel_index(gap.argmax(), gap.shape)
@@ -340,7 +342,7 @@ def _level(may: Bools, n_slots: Ints, loads: Ints, rng: np.random.Generator) -> 
         moves = []
         while taker != giver:
             hander = before[giver, taker]
-            row = np.where(may[:, taker], quota[:, hander], 0).argmax()
+            row = np.where(is_allowed[:, taker], quota[:, hander], 0).argmax()
             moves.append((row, hander, taker))
             taker = hander
         n_moved = min(int(gap.max()) // 2, *(int(quota[row, hander]) for row, hander, _ in moves))

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from fcpair.stages.assignment.assign import overlap_counts, share_out
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, split
+from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, split_pairs
 
 
-def missing(hs: Ints, cn: Ints, asked: Ints, settled: Bools, overlap: Mapping[int, float] | None, seed: int) -> Ints:
+def n_labels_missing(
+    hs: Ints, cn: Ints, n_assigned: Ints, is_decided: Bools, overlap: Mapping[int, float] | None, seed: int
+) -> Ints:
     """How many labels more each pair is to get, `(n_pairs,)`.
 
     Args:
@@ -25,40 +27,40 @@ def missing(hs: Ints, cn: Ints, asked: Ints, settled: Bools, overlap: Mapping[in
     As few labels are added as suffice: the pairs with most labels are taken for those that are to have most.
     """
     if overlap is None:
-        return np.where(settled, 0, np.maximum(1 - asked, 0))
+        return np.where(is_decided, 0, np.maximum(1 - n_assigned, 0))
     rng = np.random.default_rng(seed)
-    wanted = _without(overlap_counts(len(hs), overlap), asked[settled])
-    pairs = _between(hs, cn)
-    target = np.zeros_like(asked)
+    target_counts = _target_counts(overlap_counts(len(hs), overlap), n_assigned[is_decided])
+    pairs = _number_ends(hs, cn)
+    target = np.zeros_like(n_assigned)
     n_met = 0
-    for level in np.unique(asked[~settled])[::-1]:
-        rows = np.flatnonzero(~settled & (asked == level))
-        numbers, n_each = np.unique(wanted[n_met : n_met + len(rows)], return_counts=True)
-        target[rows] = numbers[split(pairs.only(rows), n_each, rng)]
+    for level in np.unique(n_assigned[~is_decided])[::-1]:
+        rows = np.flatnonzero(~is_decided & (n_assigned == level))
+        numbers, n_each = np.unique(target_counts[n_met : n_met + len(rows)], return_counts=True)
+        target[rows] = numbers[split_pairs(pairs.subset(rows), n_each, rng)]
         n_met += len(rows)
-    more: Ints = np.maximum(target - asked, 0)
-    return more
+    n_missing: Ints = np.maximum(target - n_assigned, 0)
+    return n_missing
 
 
-def _without(counts: Mapping[int, int], settled: Ints) -> Ints:
+def _target_counts(counts: Mapping[int, int], settled: Ints) -> Ints:
     """The numbers of labels that the other pairs are to get, descending, once settled pairs stand for what they have.
 
     Each settled pair takes the largest number that it reaches, or else the smallest that there is.
     """
-    left = dict(counts)
-    for asked in np.sort(settled)[::-1]:
-        open_ = [n_labels for n_labels, count in left.items() if count]
-        left[max((n_labels for n_labels in open_ if n_labels <= asked), default=open_[0])] -= 1
-    return np.repeat(list(left), list(left.values()))[::-1]
+    remaining = dict(counts)
+    for n_had in np.sort(settled)[::-1]:
+        available = [n_labels for n_labels, count in remaining.items() if count]
+        remaining[max((n_labels for n_labels in available if n_labels <= n_had), default=available[0])] -= 1
+    return np.repeat(list(remaining), list(remaining.values()))[::-1]
 
 
-def _between(hs: Ints, cn: Ints) -> Pairs:
+def _number_ends(hs: Ints, cn: Ints) -> Pairs:
     hs_names, hs_at = np.unique(hs, return_inverse=True)
     cn_names, cn_at = np.unique(cn, return_inverse=True)
     return Pairs(hs_at, len(hs_names) + cn_at, len(hs_names), len(hs_names) + len(cn_names))
 
 
-def top_up(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:
+def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:
     """Who gets the further labels of each pair, `(n_pairs, n_people)`: True where a person is to give one.
 
     Args:
@@ -75,19 +77,19 @@ def top_up(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, 
     new, loads = np.zeros_like(crew), loads.copy()
     for turn in range(int(n_more.max(initial=0))):
         rows = np.flatnonzero(n_more > turn)
-        who = share_out((barred | new)[rows], loads, seed + turn)
-        new[rows[who >= 0], who[who >= 0]] = True
-        loads += np.bincount(who[who >= 0], minlength=len(loads))
+        person = share_out((barred | new)[rows], loads, seed + turn)
+        new[rows[person >= 0], person[person >= 0]] = True
+        loads += np.bincount(person[person >= 0], minlength=len(loads))
     rows = np.flatnonzero(new.any(axis=1))
-    both = (crew | new)[rows].astype(np.int64)
-    before = crew[rows].astype(np.int64)
-    met = shared + both.T @ both - before.T @ before
-    evened = even_meetings((crew | new)[rows], barred[rows], met, np.random.default_rng(seed))
+    crew_after = (crew | new)[rows].astype(np.int64)
+    crew_before = crew[rows].astype(np.int64)
+    meetings = shared + crew_after.T @ crew_after - crew_before.T @ crew_before
+    evened = even_meetings((crew | new)[rows], barred[rows], meetings, np.random.default_rng(seed))
     new[rows] = evened & ~crew[rows]
     return new
 
 
-def hand_on(pair: Ints, holder: Ints, position: Ints, may: Bools, loads: Ints, late: Ints) -> Ints:
+def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools, loads: Ints, latecomers: Ints) -> Ints:
     """Who of those who came late takes over which open slot, `(n_slots,)`: -1 where the holder keeps it.
 
     Args:
@@ -101,13 +103,13 @@ def hand_on(pair: Ints, holder: Ints, position: Ints, may: Bools, loads: Ints, l
     Each slot goes from whoever has most to whoever of the late has least, until no one of the late is two below
     somebody who has a slot that they may take.
     """
-    loads, taken = loads.copy(), np.full(len(holder), -1)
-    given: set[tuple[int, int]] = set()
+    loads, new_holder = loads.copy(), np.full(len(holder), -1)
+    handed_over: set[tuple[int, int]] = set()
     stacks = {
         (int(one), int(other)): list(rows[np.argsort(position[rows], kind="stable")])
-        for one in np.unique(holder[~np.isin(holder, late)])
-        for other in late
-        if len(rows := np.flatnonzero((holder == one) & may[:, other]))
+        for one in np.unique(holder[~np.isin(holder, latecomers)])
+        for other in latecomers
+        if len(rows := np.flatnonzero((holder == one) & is_allowed[:, other]))
     }
     while stacks:
         giver, taker = max(stacks, key=lambda ends: (loads[ends[0]] - loads[ends[1]], -ends[0], -ends[1]))
@@ -116,8 +118,8 @@ def hand_on(pair: Ints, holder: Ints, position: Ints, may: Bools, loads: Ints, l
         slot = stacks[giver, taker].pop()
         if not stacks[giver, taker]:
             del stacks[giver, taker]
-        if taken[slot] < 0 and (int(pair[slot]), taker) not in given:
-            given.add((int(pair[slot]), taker))
-            taken[slot] = taker
+        if new_holder[slot] < 0 and (int(pair[slot]), taker) not in handed_over:
+            handed_over.add((int(pair[slot]), taker))
+            new_holder[slot] = taker
             loads[[giver, taker]] += -1, 1
-    return taken
+    return new_holder

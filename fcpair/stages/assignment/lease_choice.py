@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 
-def choose(slots: Sequence[tuple[int, int]], rows: Mapping[int, int], columns: Mapping[int, int], n: int) -> list[int]:
+def choose_slots(
+    slots: Sequence[tuple[int, int]], rows: Mapping[int, int], columns: Mapping[int, int], n: int
+) -> list[int]:
     """Which of some slots to give, so that whoever asks meets each row, and then each column, as evenly as they allow.
 
     Args:
@@ -19,17 +21,17 @@ def choose(slots: Sequence[tuple[int, int]], rows: Mapping[int, int], columns: M
         Places in `slots`, in the order in which they are given: each time the slot whose row was met least, among those
         the one whose column was, and of these the first.
     """
-    met_rows, met_columns, left = Counter(rows), Counter(columns), dict(enumerate(slots))
+    met_rows, met_columns, remaining = Counter(rows), Counter(columns), dict(enumerate(slots))
     chosen: list[int] = []
-    while left and len(chosen) < n:
-        at = min(left, key=lambda one: (met_rows[left[one][0]], met_columns[left[one][1]], one))
-        row, column = left.pop(at)
+    while remaining and len(chosen) < n:
+        at = min(remaining, key=lambda place: (met_rows[remaining[place][0]], met_columns[remaining[place][1]], place))
+        row, column = remaining.pop(at)
         met_rows[row] += 1
         met_columns[column] += 1
         chosen.append(at)
     return chosen
 
 
-def half(n: int) -> int:
+def refill_threshold(n: int) -> int:
     """Below how many slots in hand somebody who wants `n` is given more: not one at each answer, but some at once."""
     return (n + 1) // 2

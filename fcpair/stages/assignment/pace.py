@@ -18,7 +18,7 @@ from fcpair.records import LISTED
 PAUSE_S = 600.0
 """A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting."""
 
-TOGETHER_S = 2.0
+LIST_GAP_S = 2.0
 """Answers of one list are sent one after the other; a gap that is longer than this, in seconds, parts two lists."""
 
 LAST_INTERVALS = 50
@@ -55,30 +55,30 @@ def pace_s(times: Sequence[float]) -> float | None:
     return median(newest) if len(newest) >= LEAST_INTERVALS else None
 
 
-def shared(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
+def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list[float]:
     """The times of answers, each with a key; those with one key, one after the other, share the time since the others.
 
     So it is with the answers on a row, which are on one screen and come together, and with those on a list of rows
     (LISTED), which come within moments. None is the key of any other.
     """
     times: list[float] = []
-    for key, group in groupby(_parted(answers), key=itemgetter(1)):
-        given = [time for time, _ in group]
+    for key, group in groupby(_number_lists(answers), key=itemgetter(1)):
+        group_times = [time for time, _ in group]
         if key is None:
-            times += given
+            times += group_times
         elif times:
-            before, share = times[-1], (given[-1] - times[-1]) / len(given)
-            times += [before + at * share for at in range(1, len(given) + 1)]
+            before, share = times[-1], (group_times[-1] - times[-1]) / len(group_times)
+            times += [before + at * share for at in range(1, len(group_times) + 1)]
         else:  # it is not known when the first of them was begun
-            times.append(given[-1])
+            times.append(group_times[-1])
     return times
 
 
-def _parted(answers: Iterable[tuple[float, Hashable | None]]) -> Iterator[tuple[float, Hashable | None]]:
+def _number_lists(answers: Iterable[tuple[float, Hashable | None]]) -> Iterator[tuple[float, Hashable | None]]:
     """The same, with keys that tell one list from the next."""
     n, before = 0, -inf
     for time, key in answers:
-        n += key == LISTED and time - before > TOGETHER_S
+        n += key == LISTED and time - before > LIST_GAP_S
         yield time, (LISTED, n) if key == LISTED else key
         before = time
 
@@ -91,7 +91,7 @@ def left_s(n_open: int, pace: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class TimeEstimate:
     """What lies before somebody who has `n_open` pairs.
 
     `pace_s` is in seconds a pair; `left_s` is the work left at that pace, None where there is none (see `NO_PACE`).
@@ -106,22 +106,22 @@ class Outlook:
     end_at: float | None
 
 
-def outlook(n_open: int, times: Sequence[float], new: Sequence[float], now: float) -> Outlook:
+def estimate_time(n_open: int, times: Sequence[float], new: Sequence[float], now: float) -> TimeEstimate:
     """What lies before somebody who answered at `times`; `new` are those at which they answered a pair for the first
     time, which alone bring the end nearer.
     """
-    pace, daily = pace_s(times), per_day(new, now)
-    return Outlook(n_open, pace, left_s(n_open, pace), daily, end_at(n_open, daily, now))
+    pace, daily = pace_s(times), answers_per_day(new, now)
+    return TimeEstimate(n_open, pace, left_s(n_open, pace), daily, end_time(n_open, daily, now))
 
 
-def end_at(n_open: int, daily: float, now: float) -> float | None:
+def end_time(n_open: int, daily: float, now: float) -> float | None:
     """When `n_open` pairs will be answered at `daily` answers a day, a POSIX time; None where none is answered."""
     if not n_open:
         return now
     return now + n_open / daily * DAY_S if daily else None
 
 
-def per_day(times: Sequence[float], now: float) -> float:
+def answers_per_day(times: Sequence[float], now: float) -> float:
     """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later.
 
     Never over less than one day, so that the work of an hour is not taken for that of every hour of a day.
@@ -133,17 +133,17 @@ def per_day(times: Sequence[float], now: float) -> float:
     return sum(at > since for at in times) / days
 
 
-def last_end(outlooks: Sequence[Outlook]) -> float | None:
+def last_end(estimates: Sequence[TimeEstimate]) -> float | None:
     """When the last of several people will be done, a POSIX time; None where nobody has anything to do, or where
     somebody who has did nothing in the last days.
     """
-    ends = [one.end_at for one in outlooks if one.n_open]
-    known = [end for end in ends if end is not None]
-    return max(known) if known and len(known) == len(ends) else None
+    ends = [one.end_at for one in estimates if one.n_open]
+    known_ends = [end for end in ends if end is not None]
+    return max(known_ends) if known_ends and len(known_ends) == len(ends) else None
 
 
-def longest_left(outlooks: Sequence[Outlook]) -> float | None:
+def longest_left(estimates: Sequence[TimeEstimate]) -> float | None:
     """The seconds of work of whoever has most, each at their own pace; None as for `last_end`."""
-    work = [one.left_s for one in outlooks if one.n_open]
-    known = [left for left in work if left is not None]
-    return max(known) if known and len(known) == len(work) else None
+    work = [one.left_s for one in estimates if one.n_open]
+    known_work = [left for left in work if left is not None]
+    return max(known_work) if known_work and len(known_work) == len(work) else None

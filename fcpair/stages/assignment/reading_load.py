@@ -24,8 +24,10 @@ FASTEST_WPM = 700.0
 
 def start_of_day(now: datetime) -> datetime:
     """The last midnight before a time that knows its zone, where the server is."""
-    here = now.astimezone()
-    return datetime(here.year, here.month, here.day).astimezone()  # whose offset may be another than that of `here`
+    local_now = now.astimezone()
+    return datetime(
+        local_now.year, local_now.month, local_now.day
+    ).astimezone()  # whose offset may be another than that of `here`
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,15 @@ class Sitting:
         return self.end - self.start
 
 
-def sittings(times: Sequence[float]) -> list[Sitting]:
+def split_sittings(times: Sequence[float]) -> list[Sitting]:
     """The answers at `times` parted where more than `PAUSE_S` passed between two of them, oldest first."""
-    found: list[Sitting] = []
+    parts: list[Sitting] = []
     for at in times:
-        if found and at - found[-1].end <= PAUSE_S:
-            found[-1] = Sitting(found[-1].start, at, found[-1].n + 1)
+        if parts and at - parts[-1].end <= PAUSE_S:
+            parts[-1] = Sitting(parts[-1].start, at, parts[-1].n + 1)
         else:
-            found.append(Sitting(at, at, 1))
-    return found
+            parts.append(Sitting(at, at, 1))
+    return parts
 
 
 @dataclass(frozen=True)
@@ -70,17 +72,17 @@ class Exposure:
     longest: Sitting | None
 
 
-def exposure(read: Iterable[tuple[int, int]], times: Sequence[float], day_start: float) -> Exposure:
+def measure_exposure(read_pairs: Iterable[tuple[int, int]], times: Sequence[float], day_start: float) -> Exposure:
     """The exposure of a person who read the pairs `read`, each as (cell_id, hs_id), and answered at `times`."""
-    pairs, found = set(read), sittings(times)
+    pairs, all_sittings = set(read_pairs), split_sittings(times)
     today = [at for at in times if at >= day_start]
     return Exposure(
         n_pairs=len({pair for pair, _ in pairs}),
         n_hs=len({hs for _, hs in pairs}),
         n_today=len(today),
-        today_s=math.fsum(one.end - max(one.start, day_start) for one in found if one.end >= day_start),
-        total_s=math.fsum(one.length_s for one in found),
-        longest=max(found, key=lambda one: one.length_s, default=None),
+        today_s=math.fsum(one.end - max(one.start, day_start) for one in all_sittings if one.end >= day_start),
+        total_s=math.fsum(one.length_s for one in all_sittings),
+        longest=max(all_sittings, key=lambda one: one.length_s, default=None),
     )
 
 
@@ -89,14 +91,14 @@ def n_words(text: str) -> int:
     return len(text.split())
 
 
-def least_s(words: int) -> float:
+def least_reading_s(words: int) -> float:
     """The seconds below which nobody can have read so many words."""
     return words * 60.0 / FASTEST_WPM
 
 
-def too_fast(seconds: float, words: int) -> bool:
+def is_too_fast(seconds: float, words: int) -> bool:
     """Whether an answer came sooner than its CN of so many words can be read.
 
     The CN alone counts, because the HS may be known from the pair before.
     """
-    return seconds < least_s(words)
+    return seconds < least_reading_s(words)

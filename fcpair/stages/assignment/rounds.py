@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.stages.assignment.assign import Dealing, deal
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, split
+from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs
+from fcpair.stages.corpus.split import Bools, Ints, Pairs, split_pairs
 
-NOBODY = "there is nobody to deal to; `fcpair people add NAME --role ROLE` adds people"
+NOBODY_TO_ASSIGN = "there is nobody to deal to; `fcpair people add NAME --role ROLE` adds people"
 
 
-def deal_round(
+def assign_cells(
     row: Ints,
     column: Ints,
     barred: Bools,
@@ -20,7 +20,7 @@ def deal_round(
     once_per_row: bool = False,
     seed: int = 0,
     unit: str = "cells",
-) -> Dealing:
+) -> AssignedPairs:
     """Deal the cells of a grid, which may have holes, so that each gets `answers` answers by different people.
 
     `row` and `column`, `(n_cells,)`, name the two ends of each cell by any integers, no cell twice. `barred`,
@@ -37,10 +37,10 @@ def deal_round(
         InputError: no cell, nobody to deal to, or too few people for what is asked, with the number there must be.
     """
     n_people = barred.shape[1]
-    _check(row, barred, answers, once_per_row=once_per_row, unit=unit)
+    _check_feasible(row, barred, answers, once_per_row=once_per_row, unit=unit)
     if not answers:
         person, cell = np.nonzero(~barred.T)
-        return Dealing(cell, person)
+        return AssignedPairs(cell, person)
     row = np.unique(row, return_inverse=True)[1]
     column = np.unique(column, return_inverse=True)[1]
     crew = np.zeros(barred.shape, np.bool_)
@@ -49,18 +49,18 @@ def deal_round(
         turn = np.tile(np.arange(answers), len(row))
         n_rows, n_columns = int(row.max()) + 1, int(column.max()) + 1
         pairs = Pairs(row[cell], n_rows + column[cell] * answers + turn, n_rows, n_rows + n_columns * answers)
-        crew[cell, split(pairs, np.ones(n_people, np.int64), np.random.default_rng(seed))] = True
+        crew[cell, split_pairs(pairs, np.ones(n_people, np.int64), np.random.default_rng(seed))] = True
     else:
-        dealt = deal(row, column, n_people, {answers: 1.0} if answers > 1 else {}, seed=seed)
-        crew[dealt.pair, dealt.annotator] = True
+        assigned = assign_pairs(row, column, n_people, {answers: 1.0} if answers > 1 else {}, seed=seed)
+        crew[assigned.pair, assigned.annotator] = True
     if (crew & barred).any():
         # A row of its own for each cell: then only the cell is had once.
-        crew = _spare(row if once_per_row else np.arange(len(row)), crew, barred, answers)
+        crew = _replace_barred(row if once_per_row else np.arange(len(row)), crew, barred, answers)
     person, cell = np.nonzero(crew.T)
-    return Dealing(cell, person)
+    return AssignedPairs(cell, person)
 
 
-def deal_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: str = "rows") -> Dealing:
+def assign_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: str = "rows") -> AssignedPairs:
     """Deal whole rows: each is answered by `answers` people, who have all its cells; otherwise as `deal_round`.
 
     `row`, `(n_cells,)`, may name anything else that cells have in common, which errors call `unit`. Loads differ by at
@@ -70,11 +70,11 @@ def deal_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: st
     barred_rows = np.zeros((len(rows), barred.shape[1]), np.bool_)
     np.logical_or.at(barred_rows, at, barred)
     alone = np.zeros(len(rows), np.int64)
-    dealt = deal_round(np.arange(len(rows)), alone, barred_rows, answers, seed=seed, unit=unit)
+    assigned = assign_cells(np.arange(len(rows)), alone, barred_rows, answers, seed=seed, unit=unit)
     crew = np.zeros(barred_rows.shape, np.bool_)
-    crew[dealt.pair, dealt.annotator] = True
+    crew[assigned.pair, assigned.annotator] = True
     person, cell = np.nonzero(crew[at].T)
-    return Dealing(cell, person)
+    return AssignedPairs(cell, person)
 
 
 def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
@@ -94,20 +94,27 @@ def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
     fewest = int(np.bincount(row).min())
     if per_row > fewest:
         raise InputError(f"{per_row} columns of each row are to be drawn, but a row has {fewest}; lower it")
-    taken, together = np.zeros(len(columns), np.int64), np.zeros((len(columns), len(columns)), np.int64)
+    n_taken, n_together = np.zeros(len(columns), np.int64), np.zeros((len(columns), len(columns)), np.int64)
     drawn = np.zeros(len(row), np.bool_)
     order = np.argsort(row, kind="stable")
     starts = np.searchsorted(row[order], np.arange(len(rows) + 1))
-    for one in rng.permutation(len(rows)).tolist():
-        cells = order[starts[one] : starts[one + 1]]
-        there = column[cells]
-        chance, mine = rng.random(len(there)), np.zeros(len(columns), np.bool_)
+    for row_index in rng.permutation(len(rows)).tolist():
+        cells = order[starts[row_index] : starts[row_index + 1]]
+        row_columns = column[cells]
+        chance, is_chosen = rng.random(len(row_columns)), np.zeros(len(columns), np.bool_)
         for _ in range(per_row):
-            key = np.lexsort((chance, together[there][:, mine].sum(axis=1), taken[there], mine[there]))
-            mine[there[key[0]]] = True
-        taken[mine] += 1
-        together[np.ix_(mine, mine)] += 1
-        drawn[cells[mine[there]]] = True
+            key = np.lexsort(
+                (
+                    chance,
+                    n_together[row_columns][:, is_chosen].sum(axis=1),
+                    n_taken[row_columns],
+                    is_chosen[row_columns],
+                )
+            )
+            is_chosen[row_columns[key[0]]] = True
+        n_taken[is_chosen] += 1
+        n_together[np.ix_(is_chosen, is_chosen)] += 1
+        drawn[cells[is_chosen[row_columns]]] = True
     return drawn
 
 
@@ -118,7 +125,7 @@ def batches(row: Ints, size: int, seed: int) -> Ints:
     return np.asarray(turn[at] // size)
 
 
-def draw_each(batch: Ints, n: int, seed: int) -> Bools:
+def draw_per_batch(batch: Ints, n: int, seed: int) -> Bools:
     """Which cells are drawn where each batch is to give `n` of its own, or all where it has no more; `(n_cells,)`."""
     order = np.lexsort((np.random.default_rng([seed, n]).random(len(batch)), batch))
     starts = np.searchsorted(batch[order], batch[order])
@@ -127,21 +134,21 @@ def draw_each(batch: Ints, n: int, seed: int) -> Bools:
     return drawn
 
 
-def in_batches(annotator: Ints, batch: Ints, place: Ints) -> Ints:
+def order_by_batch(annotator: Ints, batch: Ints, place: Ints) -> Ints:
     """The place of each assignment in its annotator's shard where one batch comes after the other, else as `place`."""
     order = np.lexsort((place, batch, annotator))
     _, starts = np.unique(annotator[order], return_index=True)
-    found = np.empty(len(place), np.int64)
-    found[order] = 1 + np.arange(len(place)) - np.repeat(starts, np.diff([*starts, len(place)]))
-    return found
+    new_place = np.empty(len(place), np.int64)
+    new_place[order] = 1 + np.arange(len(place)) - np.repeat(starts, np.diff([*starts, len(place)]))
+    return new_place
 
 
-def _check(row: Ints, barred: Bools, answers: int, *, once_per_row: bool, unit: str) -> None:
+def _check_feasible(row: Ints, barred: Bools, answers: int, *, once_per_row: bool, unit: str) -> None:
     n_cells, n_people = barred.shape
     if n_cells == 0:
         raise InputError(f"there are no {unit} to deal")
     if n_people == 0:
-        raise InputError(NOBODY)
+        raise InputError(NOBODY_TO_ASSIGN)
     if answers > n_people:
         raise InputError(
             f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`"
@@ -160,13 +167,13 @@ def _check(row: Ints, barred: Bools, answers: int, *, once_per_row: bool, unit: 
         )
 
 
-def _spare(row: Ints, crew: Bools, barred: Bools, answers: int) -> Bools:
+def _replace_barred(row: Ints, crew: Bools, barred: Bools, answers: int) -> Bools:
     """Take what is barred from the people of `crew`, `(n_cells, n_people)`, give it to others, and level the loads."""
     crew = crew & ~barred
     total = len(crew) * answers
     missing = answers - crew.sum(axis=1)
     for most in (-(-total // crew.shape[1]), total):  # first to those who have less than all others
-        crew = _pass_on(row, crew, barred, missing, np.maximum(most - crew.sum(axis=0), 0))
+        crew = _shift_work(row, crew, barred, missing, np.maximum(most - crew.sum(axis=0), 0))
         missing = answers - crew.sum(axis=1)
     if missing.any():
         n_rows = len(np.unique(row[missing > 0]))
@@ -179,11 +186,11 @@ def _spare(row: Ints, crew: Bools, barred: Bools, answers: int) -> Bools:
     while (loads := crew.sum(axis=0)).min() < level:
         level = int(loads[loads <= level].max()) - 1
         surplus, room = np.maximum(loads - level, 0), np.maximum(level - loads, 0)
-        crew = _pass_on(row, crew, barred, missing, room, surplus)
+        crew = _shift_work(row, crew, barred, missing, room, surplus)
     return crew
 
 
-def _pass_on(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints, surplus: Ints | None = None) -> Bools:
+def _shift_work(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints, surplus: Ints | None = None) -> Bools:
     """Give cells the answers that they miss, and take work from people with a surplus, by as many as have room.
 
     A flow of units of work: from cells that miss an answer and people with a surplus, to people with room. A unit goes

@@ -38,7 +38,9 @@ def is_valid(balance: Any) -> Any:
     return balance > 0
 
 
-def combine(cell_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def combine_verdicts(
+    cell_id: NDArray[np.int64], verdict: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """One verdict a pair: valid when more validators agree with the label than disagree.
 
     Args:
@@ -55,8 +57,8 @@ def combine(cell_id: NDArray[np.int64], verdict: NDArray[np.int64]) -> tuple[NDA
     return pairs, np.where(is_valid(balance), AGREE, DISAGREE).astype(np.int64)
 
 
-def blind_verdict(own: NDArray[np.int64], final: NDArray[np.int64]) -> NDArray[np.int64]:
+def blind_verdict(own_codes: NDArray[np.int64], final_codes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The verdict of one who labelled blind: agrees if both labels are the same; a skip (-1) stays a skip."""
     import numpy as np
 
-    return np.where(own == NO_CODE, NO_CODE, np.where(own == final, AGREE, DISAGREE))
+    return np.where(own_codes == NO_CODE, NO_CODE, np.where(own_codes == final_codes, AGREE, DISAGREE))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DECIMALS = 6  # what float32 vectors are good for; below it equal texts would not tie
-NOBODY = -1  # stands where a query has fewer neighbours than were asked for
+NO_NEIGHBOUR = -1  # stands where a query has fewer neighbours than were asked for
 ROWS, COLUMNS = 1024, 4096  # of a block; beyond these a product gets no faster
 CROWD = 2048  # neighbours that one row may have in sight before it is computed in float64 as a whole
 GATHERED = 4096  # pairs computed in float64 at once
@@ -26,7 +26,7 @@ _MB = 1_000_000
 Vectors = NDArray[np.float32]
 Positions = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Found = tuple[Positions, Floats]
+Neighbours = tuple[Positions, Floats]
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,17 @@ class Blocks:
     columns: int
 
     @classmethod
-    def within(cls, memory_mb: int, k: int) -> Blocks:
+    def fit_memory(cls, memory_mb: int, k: int) -> Blocks:
         """The largest blocks, up to those beyond which nothing gets faster, that take `memory_mb` together."""
-        memory, row = memory_mb * _MB, _crowd(k) * _KEPT_BYTES + COLUMNS * _CELL_BYTES
+        memory, row = memory_mb * _MB, _crowd_size(k) * _KEPT_BYTES + COLUMNS * _CELL_BYTES
         rows = min(max(1, memory // row), ROWS)
-        left = memory - rows * _crowd(k) * _KEPT_BYTES
+        left = memory - rows * _crowd_size(k) * _KEPT_BYTES
         return cls(rows, min(max(1, left // (rows * _CELL_BYTES)), COLUMNS))
 
 
-def nearest(queries: Vectors, texts: Vectors, own: Positions, k: int, blocks: Blocks) -> Found:
+def nearest_neighbours(
+    queries: Vectors, texts: Vectors, self_position: Positions, k: int, blocks: Blocks
+) -> Neighbours:
     """The `k` texts nearest to each query by cosine similarity, nearest first; ties by the order of the texts.
 
     Args:
@@ -59,15 +61,17 @@ def nearest(queries: Vectors, texts: Vectors, own: Positions, k: int, blocks: Bl
         Positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
         texts, rows end with the position -1 (`NOBODY`) and the cosine -inf.
     """
-    error = _rounding(queries, texts)
+    error = _rounding_error(queries, texts)
     parts = [
-        _of_rows(queries[at : at + blocks.rows], texts, own[at : at + blocks.rows], k, (blocks, error))
+        _nearest_of_block(
+            queries[at : at + blocks.rows], texts, self_position[at : at + blocks.rows], k, (blocks, error)
+        )
         for at in range(0, len(queries), blocks.rows)
     ]
-    return stacked(parts, k)
+    return stack_parts(parts, k)
 
 
-def stacked(parts: Sequence[Found], k: int) -> Found:
+def stack_parts(parts: Sequence[Neighbours], k: int) -> Neighbours:
     """What was found for the queries of each part, one part below the other; without any part, for no query."""
     if not parts:
         return np.empty((0, k), np.int64), np.empty((0, k))
@@ -75,14 +79,14 @@ def stacked(parts: Sequence[Found], k: int) -> Found:
     return np.concatenate(cn), np.concatenate(score)
 
 
-def merged(parts: Sequence[Found], k: int) -> Found:
+def merge_parts(parts: Sequence[Neighbours], k: int) -> Neighbours:
     """The `k` nearest of what was found for the same queries in different texts; ties by the positions given."""
     cn, score = (np.concatenate(columns, axis=1) for columns in zip(*parts, strict=True))
     order = np.lexsort((cn, -score))[:, :k]
     return np.take_along_axis(cn, order, axis=1), np.take_along_axis(score, order, axis=1)
 
 
-def top(similarity: Floats, places: int) -> Positions:
+def top_columns(similarity: Floats, places: int) -> Positions:
     """The columns of the `places` largest values of each row, largest first; of equal values the first column."""
     if places == 0:
         return np.empty((len(similarity), 0), np.int64)
@@ -95,22 +99,22 @@ def top(similarity: Floats, places: int) -> Positions:
     return np.take_along_axis(part, order, axis=1)
 
 
-def _crowd(k: int) -> int:
+def _crowd_size(k: int) -> int:
     return max(CROWD, 8 * k)
 
 
-def _rounding(queries: Vectors, texts: Vectors) -> float:
+def _rounding_error(queries: Vectors, texts: Vectors) -> float:
     """By how much a cosine in float32 may be wrong, in whatever order it was summed.
 
     n u / (1 - n u) times the lengths of both vectors, with n summands and u = 2**-24 (Higham 2002, section 3.1,
     https://doi.org/10.1137/1.9780898718027).
     """
     summed: float = texts.shape[1] * 2.0**-24
-    one, other = (math.sqrt(np.einsum("ij,ij->i", some, some).max(initial=0)) for some in (queries, texts))
+    one, other = (math.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0)) for vectors in (queries, texts))
     return summed / (1 - summed) * one * other * 1.001
 
 
-class _InSight:
+class _CandidateSet:
     """The neighbours that some queries may have, by row, and the floor that a cosine in float32 must reach to be one.
 
     At least `k` cosines of a row are as great as the floor and `error` say. What is among the `k` greatest to six
@@ -133,7 +137,7 @@ class _InSight:
         n = n_columns // width
         if n >= self._k:
             maxima = block[:, : n * width].reshape(n_rows, n, width).max(axis=2)
-            self._raise(np.partition(maxima, n - self._k, axis=1)[:, n - self._k])
+            self._raise_floor_to(np.partition(maxima, n - self._k, axis=1)[:, n - self._k])
 
     def add(self, block: Vectors, start: int) -> None:
         """Take in what reaches the floor, of a block whose first column is the text `start`."""
@@ -155,52 +159,59 @@ class _InSight:
         last = (np.cumsum(count) - count + self._k - 1)[enough]
         level = np.full(len(count), -np.inf)
         level[enough] = self.cosine[last]
-        self._raise(level)
-        self._keep(self.cosine >= self.floor.astype(np.float32)[self.row])
-        self.crowded |= np.bincount(self.row, minlength=len(self.floor)) > _crowd(self._k)
+        self._raise_floor_to(level)
+        self._keep_rows(self.cosine >= self.floor.astype(np.float32)[self.row])
+        self.crowded |= np.bincount(self.row, minlength=len(self.floor)) > _crowd_size(self._k)
         self.floor[self.crowded] = np.inf
-        self._keep(~self.crowded[self.row])
+        self._keep_rows(~self.crowded[self.row])
 
-    def _raise(self, level: NDArray[np.floating]) -> None:
+    def _raise_floor_to(self, level: NDArray[np.floating]) -> None:
         self.floor = np.maximum(self.floor, level - self._slack)
 
-    def _keep(self, kept: NDArray[np.bool_]) -> None:
-        self.row, self.column, self.cosine = self.row[kept], self.column[kept], self.cosine[kept]
+    def _keep_rows(self, is_kept: NDArray[np.bool_]) -> None:
+        self.row, self.column, self.cosine = self.row[is_kept], self.column[is_kept], self.cosine[is_kept]
 
 
-def _of_rows(queries: Vectors, texts: Vectors, own: Positions, k: int, how: tuple[Blocks, float]) -> Found:
+def _nearest_of_block(
+    queries: Vectors, texts: Vectors, self_position: Positions, k: int, blocks_and_error: tuple[Blocks, float]
+) -> Neighbours:
     """The nearest of one block of rows."""
-    blocks, error = how
-    sight = _InSight(len(queries), k, error)
-    room = np.empty(len(queries) * min(blocks.columns, len(texts)), np.float32)
+    blocks, error = blocks_and_error
+    candidates = _CandidateSet(len(queries), k, error)
+    buffer = np.empty(len(queries) * min(blocks.columns, len(texts)), np.float32)
     for start in range(0, len(texts), blocks.columns):
         columns = texts[start : start + blocks.columns]
-        block = room[: len(queries) * len(columns)].reshape(len(queries), len(columns))
+        block = buffer[: len(queries) * len(columns)].reshape(len(queries), len(columns))
         np.matmul(queries, columns.T, out=block)
-        _leave_out(own, block, start)
+        _exclude_self(self_position, block, start)
         if start == 0:
-            sight.raise_floor(block)
-        sight.add(block, start)
-    sight.sift()
-    cn, score = _decided(queries, texts, sight, k)
-    if (full := np.flatnonzero(sight.crowded)).size:
-        cn[full], score[full] = _in_full(queries[full], texts, own[full], k, blocks.columns)
+            candidates.raise_floor(block)
+        candidates.add(block, start)
+    candidates.sift()
+    cn, score = _decide_exactly(queries, texts, candidates, k)
+    if (crowded := np.flatnonzero(candidates.crowded)).size:
+        cn[crowded], score[crowded] = _nearest_in_float64(
+            queries[crowded], texts, self_position[crowded], k, blocks.columns
+        )
     return cn, score
 
 
-def _decided(queries: Vectors, texts: Vectors, sight: _InSight, k: int) -> Found:
+def _decide_exactly(queries: Vectors, texts: Vectors, candidates: _CandidateSet, k: int) -> Neighbours:
     """The nearest of those in sight, which are by row, by their cosines in float64."""
-    pairs = range(0, len(sight.row), GATHERED)
-    exact = [_cosines(queries, texts, sight.row[at : at + GATHERED], sight.column[at : at + GATHERED]) for at in pairs]
+    pairs = range(0, len(candidates.row), GATHERED)
+    exact = [
+        _cosines(queries, texts, candidates.row[at : at + GATHERED], candidates.column[at : at + GATHERED])
+        for at in pairs
+    ]
     score = np.concatenate(exact) if exact else np.empty(0)
-    order = np.lexsort((sight.column, -score, sight.row))
-    count = np.bincount(sight.row, minlength=len(queries))
+    order = np.lexsort((candidates.column, -score, candidates.row))
+    count = np.bincount(candidates.row, minlength=len(queries))
     rank = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
     order, rank = order[rank < k], rank[rank < k]
-    found = np.full((len(queries), k), NOBODY, np.int64), np.full((len(queries), k), -np.inf)
-    for array, values in zip(found, (sight.column, score), strict=True):
-        array[sight.row[order], rank] = values[order]
-    return found
+    result = np.full((len(queries), k), NO_NEIGHBOUR, np.int64), np.full((len(queries), k), -np.inf)
+    for array, values in zip(result, (candidates.column, score), strict=True):
+        array[candidates.row[order], rank] = values[order]
+    return result
 
 
 def _cosines(queries: Vectors, texts: Vectors, rows: Positions, columns: Positions) -> Floats:
@@ -209,24 +220,24 @@ def _cosines(queries: Vectors, texts: Vectors, rows: Positions, columns: Positio
     return np.round(cosines, DECIMALS)
 
 
-def _in_full(queries: Vectors, texts: Vectors, own: Positions, k: int, columns: int) -> Found:
+def _nearest_in_float64(queries: Vectors, texts: Vectors, self_position: Positions, k: int, columns: int) -> Neighbours:
     """The nearest of queries by their cosines with every text in float64, block by block."""
     exact = queries.astype(np.float64)
-    cn, score = np.full((len(queries), k), NOBODY, np.int64), np.full((len(queries), k), -np.inf)
+    cn, score = np.full((len(queries), k), NO_NEIGHBOUR, np.int64), np.full((len(queries), k), -np.inf)
     for start in range(0, len(texts), columns):
         block = np.round(exact @ texts[start : start + columns].astype(np.float64).T, DECIMALS)
-        _leave_out(own, block, start)
+        _exclude_self(self_position, block, start)
         better = np.flatnonzero((block > score[:, -1:]).any(axis=1))  # of equal ones the first found stays
-        both = np.concatenate([score[better], block[better]], axis=1)
-        there = np.concatenate(
+        scores = np.concatenate([score[better], block[better]], axis=1)
+        positions = np.concatenate(
             [cn[better], np.tile(np.arange(start, start + block.shape[1]), (len(better), 1))], axis=1
         )
-        best = top(both, k)
-        cn[better], score[better] = (np.take_along_axis(values, best, axis=1) for values in (there, both))
+        best = top_columns(scores, k)
+        cn[better], score[better] = (np.take_along_axis(values, best, axis=1) for values in (positions, scores))
     return cn, score
 
 
-def _leave_out(own: Positions, block: NDArray[np.floating], start: int) -> None:
+def _exclude_self(self_position: Positions, block: NDArray[np.floating], start: int) -> None:
     """No query is its own neighbour: its cosine with itself, if it is in this block, becomes the least of all."""
-    inside = np.flatnonzero((own >= start) & (own < start + block.shape[1]))
-    block[inside, own[inside] - start] = -np.inf
+    inside = np.flatnonzero((self_position >= start) & (self_position < start + block.shape[1]))
+    block[inside, self_position[inside] - start] = -np.inf

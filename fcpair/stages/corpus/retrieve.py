@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.params import MEMORY_MB
-from fcpair.stages.corpus.nearest import Blocks, Found, nearest, stacked
+from fcpair.stages.corpus.nearest import Blocks, Neighbours, nearest_neighbours, stack_parts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COPIED = 8192  # source vectors at once, which stand among all others
+COPIED_ROWS = 8192  # source vectors at once, which stand among all others
 
 
-def draw(n_items: int, n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
+def draw_positions(n_items: int, n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
     """Draw `n` of `n_items` by seed, without replacement.
 
     Returns:
@@ -52,7 +52,7 @@ def draw_stratified(strata: NDArray[np.object_], n: int, seed: int, what: str = 
         InputError: fewer than one asked for, or more than there are.
     """
     order = np.random.default_rng(seed).permutation(len(strata))
-    draw(len(strata), n, seed, what)
+    draw_positions(len(strata), n, seed, what)
     _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
     quotas = n * sizes // len(strata)
     remainders = n * sizes % len(strata)
@@ -62,14 +62,14 @@ def draw_stratified(strata: NDArray[np.object_], n: int, seed: int, what: str = 
     return np.sort(np.concatenate(drawn))
 
 
-def foreign(bodies: Iterable[str], languages: Iterable[str]) -> str | None:
+def non_english_note(bodies: Iterable[str], languages: Iterable[str]) -> str | None:
     """In what way most texts are not English, as far as one can see: their language, or their script; None if not.
 
     `languages` are those that the corpus names, one for each text, empty where it names none.
     """
-    named = Counter(languages)
-    language, n = named.most_common(1)[0] if named else ("", 0)
-    if language and 2 * n > named.total():
+    n_by_language = Counter(languages)
+    language, n = n_by_language.most_common(1)[0] if n_by_language else ("", 0)
+    if language and 2 * n > n_by_language.total():
         return None if language.lower().startswith("en") else f"is in the language `{language}`"
     letters = Counter(name(letter, "").startswith("LATIN") for body in bodies for letter in body if letter.isalpha())
     return "is written in another script than Latin" if letters[False] > letters[True] else None
@@ -104,7 +104,7 @@ def neighbours(
         InputError: `k` below 1.
     """
     check_k(k)
-    return listed(nearest_to(vectors, sources, k, memory_mb), sources, k, copies)
+    return neighbour_table(nearest_to(vectors, sources, k, memory_mb), sources, k, copies)
 
 
 def nearest_to(
@@ -113,24 +113,26 @@ def nearest_to(
     k: int,
     memory_mb: int = MEMORY_MB,
     progress: Callable[[int, int], None] | None = None,
-) -> Found:
+) -> Neighbours:
     """Positions and cosines of the `k` texts nearest to each source, each of shape `(n_sources, places)`.
 
     `places` is `k`, or the number of other texts where there are fewer. `progress(done, total)` counts sources.
     """
     places = min(k, len(vectors) - 1)
     if not places:
-        return stacked([], 0)
-    blocks, parts = Blocks.within(memory_mb, places), []
-    for at in range(0, len(sources), COPIED):
-        rows = sources[at : at + COPIED]
-        parts.append(nearest(vectors[rows], vectors, rows, places, blocks))
+        return stack_parts([], 0)
+    blocks, parts = Blocks.fit_memory(memory_mb, places), []
+    for at in range(0, len(sources), COPIED_ROWS):
+        rows = sources[at : at + COPIED_ROWS]
+        parts.append(nearest_neighbours(vectors[rows], vectors, rows, places, blocks))
         if progress:
             progress(at + len(rows), len(sources))
-    return stacked(parts, places)
+    return stack_parts(parts, places)
 
 
-def listed(found: Found, sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None) -> pd.DataFrame:
+def neighbour_table(
+    neighbour_arrays: Neighbours, sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None
+) -> pd.DataFrame:
     """The nearest texts of each source text as a table.
 
     Args:
@@ -146,13 +148,15 @@ def listed(found: Found, sources: NDArray[np.int64], k: int, copies: NDArray[np.
     """
     import pandas as pd
 
-    cn, score = found
+    cn, score = neighbour_arrays
     rank = np.broadcast_to(np.arange(1, cn.shape[1] + 1), cn.shape)
-    kept = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
+    is_counted = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
     source = np.broadcast_to(sources[: len(cn), None], cn.shape)
-    return pd.DataFrame({"source": source[kept], "cn": cn[kept], "rank": rank[kept], "score": score[kept]})
+    return pd.DataFrame(
+        {"source": source[is_counted], "cn": cn[is_counted], "rank": rank[is_counted], "score": score[is_counted]}
+    )
 
 
-def candidates(found: pd.DataFrame, sources: NDArray[np.int64]) -> NDArray[np.int64]:
+def candidate_positions(neighbour_rows: pd.DataFrame, sources: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of all neighbours in `found` that are no source text, ascending."""
-    return np.setdiff1d(found["cn"].to_numpy(), sources)
+    return np.setdiff1d(neighbour_rows["cn"].to_numpy(), sources)

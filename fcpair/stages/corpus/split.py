@@ -38,7 +38,7 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.hs)
 
-    def only(self, rows: Ints | Bools) -> Pairs:
+    def subset(self, rows: Ints | Bools) -> Pairs:
         """The pairs at `rows`, between the same nodes."""
         return Pairs(self.hs[rows], self.cn[rows], self.n_hs, self.n_nodes)
 
@@ -49,7 +49,7 @@ class Pairs:
         return counts.astype(np.int64)
 
 
-def split(pairs: Pairs, weights: Ints, rng: np.random.Generator, already: Ints | None = None) -> Ints:
+def split_pairs(pairs: Pairs, weights: Ints, rng: np.random.Generator, prior_counts: Ints | None = None) -> Ints:
     """Give each pair a colour in proportion to `weights`, at every HS, at every CN and over all.
 
     `already`, `(n_colours, n_nodes)`, says how much each colour has at each node beforehand; the split then evens out
@@ -62,7 +62,7 @@ def split(pairs: Pairs, weights: Ints, rng: np.random.Generator, already: Ints |
     Weights whose sum is the number of pairs (and of what is there already): each colour has exactly its weight.
     Where `already` is too uneven to be made up for, sizes still hold and the nodes come near to their share.
     """
-    before = np.zeros((len(weights), 1), np.int64) if already is None else already
+    prior = np.zeros((len(weights), 1), np.int64) if prior_counts is None else prior_counts
     colour = np.zeros(len(pairs), np.int64)
     parts = [(np.arange(len(pairs)), rng.permutation(np.flatnonzero(weights)))]
     while parts:
@@ -72,28 +72,28 @@ def split(pairs: Pairs, weights: Ints, rng: np.random.Generator, already: Ints |
         elif len(rows):
             first, second = np.array_split(colours, 2)
             weight, total = int(weights[first].sum()), int(weights[colours].sum())
-            had_first, had = before[first].sum(axis=0), before[colours].sum(axis=0)
-            part = pairs.only(rows)
-            taken = _take(part, weight * (part.degrees() + had) - total * had_first, total, rng)
+            prior_first, prior_total = prior[first].sum(axis=0), prior[colours].sum(axis=0)
+            part = pairs.subset(rows)
+            taken = _take_share(part, weight * (part.degrees() + prior_total) - total * prior_first, total, rng)
             parts += [(rows[taken], first), (rows[~taken], second)]
     return colour
 
 
-def _take(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
+def _take_share(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
     """Choose a part of the pairs in which each node has `share / total` pairs, rounded down or up."""
     degree = pairs.degrees()
     low, high = np.clip(share // total, 0, degree), np.clip(-(-share // total), 0, degree)
     size = min(max(int(share.sum()) // (2 * total), 0), len(pairs))  # each pair counts at its HS and at its CN
-    taken, is_met = _mend(pairs, _draw(pairs, share, total, rng), size, low, high)
+    taken, is_met = _mend_share(pairs, _draw_share(pairs, share, total, rng), size, low, high)
     slack = 1
     while not is_met:  # only where `already` is very uneven
         low, high = np.maximum(low - slack, 0), np.minimum(high + slack, degree)
-        taken, is_met = _mend(pairs, taken, size, low, high)
+        taken, is_met = _mend_share(pairs, taken, size, low, high)
         slack *= 2
     return taken
 
 
-def _draw(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
+def _draw_share(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
     """Draw at random in each HS as many pairs as is its share: right for the HS, roughly right for the CNs."""
     n_pairs = pairs.degrees()[: pairs.n_hs]
     n_taken = np.diff(np.cumsum(share[: pairs.n_hs]) // total, prepend=0)
@@ -104,7 +104,7 @@ def _draw(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bo
     return taken
 
 
-def _mend(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) -> tuple[Bools, bool]:
+def _mend_share(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) -> tuple[Bools, bool]:
     """Bring the size of `taken` to `size` and its degrees to `low .. high`, or near; say whether all are met.
 
     The flow runs from a start to each HS, along the taken pairs to the CNs, on to an end, and back to the start.
@@ -153,38 +153,38 @@ def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generato
     surplus = counts - np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1)
     n_idle = 0
     for number in range(MOST_ROUNDS):
-        some = rng.permutation(len(pairs))[: PROPOSALS_PER_NODE * pairs.n_nodes]
+        proposed = rng.permutation(len(pairs))[: PROPOSALS_PER_NODE * pairs.n_nodes]
         kept_end = pairs.hs if number % 2 else pairs.cn  # a swap within one HS leaves the counts at HS alone
-        some = some[np.lexsort((kept_end[some], group_size[colour[some]]))]
-        one, other = some[:-1:2], some[1::2]
-        same = group_size[colour[one]] == group_size[colour[other]]
-        one, other = _best_swaps(pairs, one[same], other[same], surplus, members[colour].astype(np.int64))
-        n_idle = 0 if len(one) else n_idle + 1
+        proposed = proposed[np.lexsort((kept_end[proposed], group_size[colour[proposed]]))]
+        pair_a, pair_b = proposed[:-1:2], proposed[1::2]
+        same = group_size[colour[pair_a]] == group_size[colour[pair_b]]
+        pair_a, pair_b = _best_swaps(pairs, pair_a[same], pair_b[same], surplus, members[colour].astype(np.int64))
+        n_idle = 0 if len(pair_a) else n_idle + 1
         if n_idle == IDLE_ROUNDS:
             break
-        change = members[colour[other]].astype(np.int64) - members[colour[one]]
+        change = members[colour[pair_b]].astype(np.int64) - members[colour[pair_a]]
         for ends in (pairs.hs, pairs.cn):
-            np.add.at(surplus, ends[one], change)
-            np.add.at(surplus, ends[other], -change)
-        colour[one], colour[other] = colour[other], colour[one]
+            np.add.at(surplus, ends[pair_a], change)
+            np.add.at(surplus, ends[pair_b], -change)
+        colour[pair_a], colour[pair_b] = colour[pair_b], colour[pair_a]
     return colour
 
 
-def _best_swaps(pairs: Pairs, one: Ints, other: Ints, surplus: Floats, crew: Ints) -> tuple[Ints, Ints]:
+def _best_swaps(pairs: Pairs, pair_a: Ints, pair_b: Ints, surplus: Floats, crew: Ints) -> tuple[Ints, Ints]:
     """Those proposed swaps that lower the sum of squares and are the best at each node that they change."""
-    change = crew[other] - crew[one]
-    gain = np.zeros(len(one))
-    touched = np.tile(pairs.n_nodes + np.arange(len(one)), (4, 1))  # a node of its own where nothing changes
+    change = crew[pair_b] - crew[pair_a]
+    gain = np.zeros(len(pair_a))
+    touched = np.tile(pairs.n_nodes + np.arange(len(pair_a)), (4, 1))  # a node of its own where nothing changes
     for side, ends in enumerate((pairs.hs, pairs.cn)):
-        moves = ends[one] != ends[other]
-        gap = surplus[ends[one]] - surplus[ends[other]]
+        moves = ends[pair_a] != ends[pair_b]
+        gap = surplus[ends[pair_a]] - surplus[ends[pair_b]]
         gain -= np.where(moves, 2 * ((gap + change) * change).sum(axis=1), 0)
-        touched[2 * side : 2 * side + 2, moves] = ends[one[moves]], ends[other[moves]]
+        touched[2 * side : 2 * side + 2, moves] = ends[pair_a[moves]], ends[pair_b[moves]]
     rank = np.argsort(np.argsort(-gain))
-    first = np.full(pairs.n_nodes + len(one), len(one))
+    first = np.full(pairs.n_nodes + len(pair_a), len(pair_a))
     np.minimum.at(first, touched.ravel(), np.tile(rank, 4))  # spelt out: numpy 2.4.6 broadcasts wrongly here
     best = (gain > ROUNDING) & (first[touched] == rank).all(axis=0)
-    return one[best], other[best]
+    return pair_a[best], pair_b[best]
 
 
 def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Generator) -> Bools:
@@ -199,28 +199,28 @@ def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Gener
     may_leave = np.flatnonzero((crew & ~locked).any(axis=1))
     n_idle = 0
     for _ in range(MOST_TRADES if len(may_leave) > 1 else 0):
-        one, other = rng.choice(may_leave, (2, OFFERS))
-        given = _any_of(crew[one] & ~locked[one] & ~crew[other] & ~locked[other], rng)
-        taken = _any_of(crew[other] & ~locked[other] & ~crew[one] & ~locked[one], rng)
-        change = crew[other].astype(np.int64) - crew[one]
-        np.put_along_axis(change, np.column_stack([given, taken]), 0, axis=1)
-        gain = -((shared[given] - shared[taken] + change) * change).sum(axis=1)
-        gain[(given < 0) | (taken < 0)] = 0
+        pair_a, pair_b = rng.choice(may_leave, (2, OFFERS))
+        outgoing = _draw_column(crew[pair_a] & ~locked[pair_a] & ~crew[pair_b] & ~locked[pair_b], rng)
+        incoming = _draw_column(crew[pair_b] & ~locked[pair_b] & ~crew[pair_a] & ~locked[pair_a], rng)
+        change = crew[pair_b].astype(np.int64) - crew[pair_a]
+        np.put_along_axis(change, np.column_stack([outgoing, incoming]), 0, axis=1)
+        gain = -((shared[outgoing] - shared[incoming] + change) * change).sum(axis=1)
+        gain[(outgoing < 0) | (incoming < 0)] = 0
         best = int(gain.argmax())
         n_idle = 0 if gain[best] > 0 else n_idle + 1
         if n_idle == IDLE_TRADES:
             break
         if gain[best] > 0:
-            giver, taker = given[best], taken[best]
+            giver, taker = outgoing[best], incoming[best]
             for at, sign in ((giver, 1), (taker, -1)):
                 shared[at] += sign * change[best]
                 shared[:, at] += sign * change[best]
-            crew[one[best], [giver, taker]] = False, True
-            crew[other[best], [giver, taker]] = True, False
+            crew[pair_a[best], [giver, taker]] = False, True
+            crew[pair_b[best], [giver, taker]] = True, False
     return crew
 
 
-def _any_of(choices: Bools, rng: np.random.Generator) -> Ints:
+def _draw_column(choices: Bools, rng: np.random.Generator) -> Ints:
     """A column of each row that is True, drawn at random; -1 where there is none."""
     drawn = np.where(choices, rng.random(choices.shape), -1.0)
     return np.where(choices.any(axis=1), drawn.argmax(axis=1), -1)

@@ -7,8 +7,8 @@ import re
 import unicodedata
 
 NO_TEXT = re.compile("[\x00\ud800-\udfff]")  # a NUL, half a surrogate pair, a byte that was no UTF-8
-_WHOLE = re.compile(r"^(\d+)[.,]0+$")
-_PARTED = re.compile(r"[\s_-]+")
+_ZERO_DECIMALS = re.compile(r"^(\d+)[.,]0+$")
+_WORD_JOINTS = re.compile(r"[\s_-]+")
 
 
 def identity(text: str) -> str:
@@ -21,16 +21,16 @@ def digest(text: str) -> str:
     return hashlib.sha256(identity(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def writable(text: str) -> str:
+def escape_non_text(text: str) -> str:
     """A text as any database can keep it: what is no character is written out, as `\\u0000`."""
     return NO_TEXT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def fold(name: str) -> str:
+def fold_name(name: str) -> str:
     """What tells names in files apart: neither capitals nor how words are joined (`Own label` is `own_label`)."""
-    return _PARTED.sub("_", name.strip().casefold())
+    return _WORD_JOINTS.sub("_", name.strip().casefold())
 
 
-def whole(cell: str) -> str:
+def strip_zero_decimals(cell: str) -> str:
     """A number that other programs write as `2.0`, or `2,0`, as `2`; anything else as it is."""
-    return _WHOLE.sub(r"\1", cell.strip())
+    return _ZERO_DECIMALS.sub(r"\1", cell.strip())

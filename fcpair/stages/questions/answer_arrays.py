@@ -15,15 +15,15 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def part_codes(asked: Question[Any] | Form, stored: Sequence[Any]) -> Ints:
+def part_codes(question: Question[Any] | Form, stored: Sequence[Any]) -> Ints:
     """The codes of answers in each part of a question or a form, shape `(n_answers, n_parts)`.
 
     `stored` has the distinct answers of a round, as `asked.store` gave them; None stands for no answer, which has -1 in
     every part. A judgement points at one of them, so that `part_codes(asked, stored)[answers]` has a row for each.
     """
-    parts = asked.parts()
+    parts = question.parts()
     nothing = (NO_CODE,) * len(parts)
-    rows = [nothing if one is None else asked.part_codes(asked.load(one)) for one in stored]
+    rows = [nothing if answer is None else question.part_codes(question.load(answer)) for answer in stored]
     return np.array(rows, dtype=np.int64).reshape(len(rows), len(parts))
 
 

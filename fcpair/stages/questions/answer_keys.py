@@ -25,17 +25,17 @@ def keys_of(names: Sequence[str]) -> tuple[Keys, ...]:
 
     No two choices have the same keys. One's may begin another's (`3` and `3.`): then what is typed may go on.
     """
-    written = [_in_ascii(name) for name in names]
-    numbers = [found[0] if (found := _NUMBER.match(one)) else "" for one in written]
+    ascii_names = [_in_ascii(name) for name in names]
+    numbers = [found[0] if (found := _NUMBER.match(word)) else "" for word in ascii_names]
     if not all(numbers):
-        numbers = [number if number == one else "" for number, one in zip(numbers, written, strict=True)]
+        numbers = [number if number == word else "" for number, word in zip(numbers, ascii_names, strict=True)]
     if any(numbers):
         counts = Counter(filter(None, numbers))
-        return tuple(_typed(one, counts) if counts[one] == 1 else () for one in numbers)
+        return tuple(_number_keys(word, counts) if counts[word] == 1 else () for word in numbers)
     return tuple((str(at),) if at <= MOST_PLACES else () for at, _ in enumerate(names, 1))
 
 
-def listed(names: Sequence[str]) -> dict[str, list[Any]]:
+def choices_with_keys(names: Sequence[str]) -> dict[str, list[Any]]:
     """Names as a page lists them: the `choices`, and of each its `keys`."""
     return {"choices": list(names), "keys": [list(keys) for keys in keys_of(names)]}
 
@@ -45,7 +45,7 @@ def _in_ascii(name: str) -> str:
     return "".join(str(unicodedata.decimal(sign, sign)) for sign in name)
 
 
-def _typed(number: str, numbers: Counter[str]) -> Keys:
+def _number_keys(number: str, numbers: Counter[str]) -> Keys:
     whole, point, _ = number.partition(".")
     begun = whole + point
     is_alone = point and sum(other.startswith(begun) for other in numbers) == 1

@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError
-from fcpair.stages.questions.answer_keys import listed
+from fcpair.stages.questions.answer_keys import choices_with_keys
 from fcpair.stages.questions.base import Choice, Part, Question
-from fcpair.stages.questions.closed import OneOf, complain, differ, name_problems, reader_of, word_of
-from fcpair.stages.questions.notation import Item, plain_names, take_options, whole_number
+from fcpair.stages.questions.closed import OneOf, all_distinct, comparable_word, name_problems, raise_first, word_reader
+from fcpair.stages.questions.notation import Item, parse_whole_number, plain_names, take_options
 
 NONE = "none"
 COLUMN = "column"
@@ -44,25 +44,25 @@ class AnyOf(Question[int]):
 
     def __post_init__(self) -> None:
         n, most = len(self.names), len(self.names) if self.max is None else self.max
-        complain(
+        raise_first(
             (
                 (not 1 <= n <= MOST_LABELS, f"1 to {MOST_LABELS} labels are needed"),
-                (not differ(self.names), "a name is duplicated"),
+                (not all_distinct(self.names), "a name is duplicated"),
                 *name_problems(self.names),
-                (NONE in map(word_of, self.names), f"`{NONE}` has a meaning of its own"),
+                (NONE in map(comparable_word, self.names), f"`{NONE}` has a meaning of its own"),
                 (any(";" in name for name in self.names), "a name has no semicolon, which separates labels in files"),
                 (not 0 <= self.min <= most <= n or most == 0, f"min={self.min},max={most} cannot be with {n} labels"),
             )
         )
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> Self:
+    def from_items(cls, items: Iterable[Item]) -> Self:
         """The question with these items in its brackets."""
         rest, options = take_options(items, ("min", "max", "always"))
         is_always = "always" in options
         if (always := options.pop("always", COLUMN)) != COLUMN:
             raise InputError(f"`always={always}` cannot be read; expected `always={COLUMN}`")
-        limits = {name: whole_number(name, value) for name, value in options.items()}
+        limits = {name: parse_whole_number(name, value) for name, value in options.items()}
         return cls(tuple(plain_names(rest)), **limits, always=is_always)
 
     def items(self) -> Iterator[Item]:
@@ -77,29 +77,29 @@ class AnyOf(Question[int]):
 
     def read(self, cell: str) -> int:
         """The code of a cell with labels separated by semicolons (or commas, if no label contains one), or `none`."""
-        between = "[;]" if any("," in name for name in self.names) else "[;,]"
-        given = [_reader(self.names)(piece) for piece in map(str.strip, re.split(between, cell)) if piece]
-        found = _once(given, lambda at: self.names[at] if at >= 0 else NONE)
-        if not found or (_NO_LABEL in found and len(found) > 1):
+        separator = "[;]" if any("," in name for name in self.names) else "[;,]"
+        places = [_label_reader(self.names)(piece) for piece in map(str.strip, re.split(separator, cell)) if piece]
+        chosen = _unique_places(places, lambda at: self.names[at] if at >= 0 else NONE)
+        if not chosen or (_NO_LABEL in chosen and len(chosen) > 1):
             raise InputError(f"`{cell}` is no list of labels; expected some of {', '.join(self.names)}, or `{NONE}`")
-        return self._sum(found - {_NO_LABEL})
+        return self._code_of(chosen - {_NO_LABEL})
 
     def load(self, stored: object) -> int:
         """The code of a list of labels, in any order."""
         if not isinstance(stored, list) or not all(name in self.names for name in stored):
             raise InputError(f"`{stored}` is no answer here; expected a list of some of {', '.join(self.names)}")
-        return self._sum(_once([self.names.index(name) for name in stored], self.names.__getitem__))
+        return self._code_of(_unique_places([self.names.index(name) for name in stored], self.names.__getitem__))
 
-    def _sum(self, chosen: set[int]) -> int:
+    def _code_of(self, chosen: set[int]) -> int:
         most = len(self.names) if self.max is None else self.max
         if not self.min <= len(chosen) <= most:
-            found = f"{len(chosen)} label{'s' * (len(chosen) != 1)}"
-            raise InputError(f"{found}; expected {f'{self.min} to {most}' if self.min < most else most}")
+            n_chosen = f"{len(chosen)} label{'s' * (len(chosen) != 1)}"
+            raise InputError(f"{n_chosen}; expected {f'{self.min} to {most}' if self.min < most else most}")
         return sum(1 << at for at in chosen)
 
     def with_label(self, answer: int, name: str) -> int:
         """The code of the same answer with one label more, where it lacks it and the question has it."""
-        return self._sum({at for at, one in enumerate(self.names) if answer >> at & 1 or one == name})
+        return self._code_of({at for at, one in enumerate(self.names) if answer >> at & 1 or one == name})
 
     def store(self, answer: int) -> list[str]:
         """The labels, in the order of the question."""
@@ -122,18 +122,18 @@ class AnyOf(Question[int]):
         among them.
         """
         most = len(self.names) if self.max is None else self.max
-        return {"kind": self.kind, **listed(self.names), "min": self.min, "max": most, "always": self.always}
+        return {"kind": self.kind, **choices_with_keys(self.names), "min": self.min, "max": most, "always": self.always}
 
 
-def _once(given: Sequence[int], name: Callable[[int], str]) -> set[int]:
+def _unique_places(places: Sequence[int], name: Callable[[int], str]) -> set[int]:
     """The places of labels; raises InputError for one that is given twice."""
-    for at in given:
-        if given.count(at) > 1:
+    for at in places:
+        if places.count(at) > 1:
             raise InputError(f"label `{name(at)}` is given twice")
-    return set(given)
+    return set(places)
 
 
 @lru_cache
-def _reader(names: tuple[str, ...]) -> Callable[[str], int]:
+def _label_reader(names: tuple[str, ...]) -> Callable[[str], int]:
     """What reads the place of a label."""
-    return reader_of({word_of(name): at for at, name in enumerate(names)} | {NONE: _NO_LABEL})
+    return word_reader({comparable_word(name): at for at, name in enumerate(names)} | {NONE: _NO_LABEL})

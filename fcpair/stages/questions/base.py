@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from fcpair.stages.questions.answer_keys import Keys, keys_of
-from fcpair.stages.questions.notation import Item, written
+from fcpair.stages.questions.notation import Item, format_call
 
 Value = TypeVar("Value")
 SKIP = "skip"  # said instead of an answer, so that no question has it for one
@@ -35,7 +35,7 @@ class Question(ABC, Generic[Value]):
     """
 
     kind: ClassVar[str]
-    no_parts: ClassVar[str] = ""
+    no_parts_reason: ClassVar[str] = ""
     """Why there is nothing to measure agreement on; empty where `parts` has something."""
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Question(ABC, Generic[Value]):
         """What stands between the brackets of the printed form."""
 
     def __str__(self) -> str:
-        return written(self.kind, self.items())
+        return format_call(self.kind, self.items())
 
     def check_new(self) -> None:
         """Raise InputError for what studies of earlier versions have, and a new question may not."""
@@ -155,7 +155,7 @@ class Closed(Question[int]):
         return tuple(map(float, self.codes))
 
     @abstractmethod
-    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
+    def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
         """What reads a cell of a file as `read` does, or as a word `besides`, which is no answer: -1.
 
         With `final`, an answer that is not definite is no word.

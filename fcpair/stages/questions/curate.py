@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from fcpair.errors import InputError, nearest
-from fcpair.stages.corpus.text_identity import fold
-from fcpair.stages.questions.answer_keys import listed
-from fcpair.stages.questions.closed import complain, differ, name_problems, reader_of, word_of
-from fcpair.stages.questions.notation import Item, plain_names, take_options, whole_number
+from fcpair.errors import InputError, suggest_name
+from fcpair.stages.corpus.text_identity import fold_name
+from fcpair.stages.questions.answer_keys import choices_with_keys
+from fcpair.stages.questions.closed import all_distinct, comparable_word, name_problems, raise_first, word_reader
+from fcpair.stages.questions.notation import Item, parse_whole_number, plain_names, take_options
 from fcpair.stages.questions.text_question import Edit
 
 ACTS = ("Accept", "Edit", "Reject")  # as a page offers them
@@ -33,24 +33,24 @@ class Curate(Edit):
     """
 
     kind: ClassVar[str] = "curate"
-    no_parts: ClassVar[str] = "two people keep two texts, which neither agree nor disagree"
+    no_parts_reason: ClassVar[str] = "two people keep two texts, which neither agree nor disagree"
     reasons: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        complain(
+        raise_first(
             (
                 (not self.reasons, "at least one reason to reject a text is needed, such as `curate(off_topic,rude)`"),
-                (not differ(self.reasons), "a reason is duplicated"),
+                (not all_distinct(self.reasons), "a reason is duplicated"),
                 *name_problems(self.reasons),
             )
         )
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> Self:
+    def from_items(cls, items: Iterable[Item]) -> Self:
         """The question with these items in its brackets."""
         rest, options = take_options(items, ("min_words", "max_words"))
-        limits = {name: whole_number(name, value) for name, value in options.items()}
+        limits = {name: parse_whole_number(name, value) for name, value in options.items()}
         return cls(**limits, reasons=tuple(plain_names(rest)))
 
     def items(self) -> Iterator[Item]:
@@ -60,19 +60,21 @@ class Curate(Edit):
 
     def read(self, cell: str) -> str:
         """The text as it stands there, or what `reject: REASON` says; raises InputError also for no such reason."""
-        said = _REJECTS.fullmatch(cell)
-        if said is None and fold(cell) != REJECT:
+        rejection = _REJECTS.fullmatch(cell)
+        if rejection is None and fold_name(cell) != REJECT:
             return super().read(cell)
-        reason = said[1].strip() if said else ""
+        reason = rejection[1].strip() if rejection else ""
         if not reason:
-            raise InputError(f"a rejection needs its reason; expected `{_PREFIX}REASON` with one of {self._listed()}")
-        return _PREFIX + self.reasons[_reader(self.reasons)(reason)]
+            raise InputError(
+                f"a rejection needs its reason; expected `{_PREFIX}REASON` with one of {self._reason_list()}"
+            )
+        return _PREFIX + self.reasons[_reason_reader(self.reasons)(reason)]
 
     def load(self, stored: object) -> str:
         """The text, checked as `read` does, or the rejection that `{"reject": REASON}` is."""
         if isinstance(stored, dict) and set(stored) == {REJECT}:
             if stored[REJECT] not in self.reasons:
-                raise InputError(f"`{stored[REJECT]}` is no reason here; expected one of {self._listed()}")
+                raise InputError(f"`{stored[REJECT]}` is no reason here; expected one of {self._reason_list()}")
             return _PREFIX + str(stored[REJECT])
         if isinstance(stored, str) and _REJECTS.fullmatch(stored):
             raise InputError(f'a text does not begin with `{REJECT}:`; expected another, or {{"{REJECT}": REASON}}')
@@ -84,7 +86,7 @@ class Curate(Edit):
         """The rejection, or the text, of whatever length."""
         return self.load(stored) if isinstance(stored, dict) else super().recall(stored)
 
-    def _listed(self) -> str:
+    def _reason_list(self) -> str:
         return ", ".join(self.reasons)
 
     def reason(self, answer: str) -> str | None:
@@ -106,19 +108,24 @@ class Curate(Edit):
 
     def as_json(self) -> dict[str, Any]:
         """`kind`, `min_words`, `max_words` (None: no limit), `reasons`, of each its `keys`, and `acts` with theirs."""
-        reasons = listed(self.reasons)
-        return {**super().as_json(), "reasons": reasons["choices"], "keys": reasons["keys"], "acts": listed(ACTS)}
+        reasons = choices_with_keys(self.reasons)
+        return {
+            **super().as_json(),
+            "reasons": reasons["choices"],
+            "keys": reasons["keys"],
+            "acts": choices_with_keys(ACTS),
+        }
 
 
 @lru_cache
-def _reader(reasons: tuple[str, ...]) -> Callable[[str], int]:
+def _reason_reader(reasons: tuple[str, ...]) -> Callable[[str], int]:
     """What reads the place of a reason; raises InputError that proposes the nearest for one that is not known."""
-    known = reader_of({word_of(name): at for at, name in enumerate(reasons)})
+    read_place = word_reader({comparable_word(name): at for at, name in enumerate(reasons)})
 
-    def read(reason: str) -> int:
+    def read_reason(reason: str) -> int:
         try:
-            return known(reason)
+            return read_place(reason)
         except InputError:
-            raise InputError(f"`{reason}` is no reason here; {nearest(reason, reasons)}") from None
+            raise InputError(f"`{reason}` is no reason here; {suggest_name(reason, reasons)}") from None
 
-    return read
+    return read_reason

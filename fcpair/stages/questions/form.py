@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple, Self
 
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 from fcpair.stages.questions.any_of import AnyOf
 from fcpair.stages.questions.base import NO_CODE, Part, Question
 from fcpair.stages.questions.closed import OneOf
-from fcpair.stages.questions.notation import PLAIN, QUOTED, quoted, series, unquoted
+from fcpair.stages.questions.notation import PLAIN, QUOTED, match_series, quote_name, unquote
 from fcpair.stages.questions.parse import parse_question
 from fcpair.stages.questions.text_question import Edit, Text
 
@@ -25,7 +25,7 @@ _WHEN = rf"(?:when\s+([A-Za-z0-9_]+)\s*=\s*({_ANSWER}(?:\s*,\s*{_ANSWER})*))?"
 _ASKED = re.compile(rf"\s*({_QUESTION})\s*{_WHEN}\s*", re.DOTALL)
 _NAMED = re.compile(rf'\s*([^\s:;"()]+)\s*:\s*({_QUESTION})\s*{_WHEN}\s*(?:;|\Z)', re.DOTALL)
 _EXPECTED = "expected a name, a colon and a question, such as `text: text(); types: any_of(a,b)`"
-_NOTHING: tuple[Any, ...] = ("", None, [])  # what files, pages and the API say where a question is not asked
+_NOT_ASKED: tuple[Any, ...] = ("", None, [])  # what files, pages and the API say where a question is not asked
 
 
 class When(NamedTuple):
@@ -35,7 +35,7 @@ class When(NamedTuple):
     answers: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"when {self.question}={','.join(map(quoted, self.answers))}"
+        return f"when {self.question}={','.join(map(quote_name, self.answers))}"
 
 
 @dataclass(frozen=True)
@@ -63,34 +63,37 @@ class Form:
         if len({name.lower() for name in names}) < len(names):
             raise InputError(f"the name of a question is duplicated: {', '.join(names)}")
         for name, when in self.conditions:
-            self._check(name, when, names[: names.index(name)])
+            self._check_condition(name, when, names[: names.index(name)])
 
-    def _check(self, name: str, when: When, earlier: list[str]) -> None:
+    def _check_condition(self, name: str, when: When, earlier: list[str]) -> None:
         """Raise InputError for a condition that cannot be."""
-        rests_on = self[when.question] if when.question in earlier else None
-        if not isinstance(rests_on, OneOf):
-            known = [one for one in earlier if isinstance(self[one], OneOf)]
-            there = f"earlier are {', '.join(known)}" if known else "there is none before it"
-            raise InputError(f"`{name}` {when}: `{when.question}` is no earlier one_of(...); {there}")
-        choices = [one.name for one in rests_on]
+        condition_question = self[when.question] if when.question in earlier else None
+        if not isinstance(condition_question, OneOf):
+            eligible = [one for one in earlier if isinstance(self[one], OneOf)]
+            hint = f"earlier are {', '.join(eligible)}" if eligible else "there is none before it"
+            raise InputError(f"`{name}` {when}: `{when.question}` is no earlier one_of(...); {hint}")
+        choices = [one.name for one in condition_question]
         for answer in when.answers:
             if answer not in choices:
-                raise InputError(f"`{name}` {when}: `{answer}` is no answer there; {nearest(answer, choices)}")
+                raise InputError(f"`{name}` {when}: `{answer}` is no answer there; {suggest_name(answer, choices)}")
 
     @classmethod
-    def of(cls, questions: Mapping[str, str | Question[Any]]) -> Self:
+    def from_table(cls, questions: Mapping[str, str | Question[Any]]) -> Self:
         """The form of a table in a recipe: of each name, the question or its printed form."""
-        for name, one in questions.items():
-            if not isinstance(one, str | Question):
-                raise InputError(f"`{name}` is `{one}`; expected a question such as `text()`")
-        read = {name: _asked(one) if isinstance(one, str) else (one, None) for name, one in questions.items()}
-        asked = tuple((name, question) for name, (question, _) in read.items())
-        return cls(asked, tuple((name, when) for name, (_, when) in read.items() if when))
+        for name, value in questions.items():
+            if not isinstance(value, str | Question):
+                raise InputError(f"`{name}` is `{value}`; expected a question such as `text()`")
+        parsed = {
+            name: _parse_conditional(value) if isinstance(value, str) else (value, None)
+            for name, value in questions.items()
+        }
+        named_questions = tuple((name, question) for name, (question, _) in parsed.items())
+        return cls(named_questions, tuple((name, when) for name, (_, when) in parsed.items() if when))
 
     @property
     def table(self) -> dict[str, str]:
         """The questions in their printed form by their names, with what they depend on, as `of` takes them."""
-        when = {name: f" {said}" for name, said in self.conditions}
+        when = {name: f" {condition}" for name, condition in self.conditions}
         return {name: f"{question}{when.get(name, '')}" for name, question in self.questions}
 
     def __str__(self) -> str:
@@ -100,7 +103,7 @@ class Form:
         return dict(self.questions)[name]
 
     @property
-    def writes(self) -> str | None:
+    def written_question(self) -> str | None:
         """The name of the question whose texts can be a side of a next grid: the first that has a text written."""
         return next((name for name, question in self.questions if isinstance(question, Text)), None)
 
@@ -108,12 +111,12 @@ class Form:
         """The text, verbatim, that an answer adds to the study; None where nothing was written, or it was rejected."""
         for name, question in self.questions:
             if isinstance(question, Text):
-                body: str | None = _of(question.body, answer[name])
+                body: str | None = _apply(question.body, answer[name])
                 return body
         return None
 
     @property
-    def edits(self) -> tuple[str, Edit] | None:
+    def edited_question(self) -> tuple[str, Edit] | None:
         """The first question that gives a text to be edited, after its name; None where there is none."""
         return next(((name, question) for name, question in self.questions if isinstance(question, Edit)), None)
 
@@ -146,51 +149,53 @@ class Form:
         Raises:
             InputError: all that is wrong with it: what a question refuses, a name without an answer or a question.
         """
-        return self._each(cells, lambda question, cell: question.read(cell))
+        return self._read_each(cells, lambda question, cell: question.read(cell))
 
-    def take(self, given: Mapping[str, object]) -> Answer:
+    def load_submitted(self, values: Mapping[str, object]) -> Answer:
         """The answer that a page or the API sends, of each name what its question stores; raises as `read` does."""
-        return self._each(given, lambda question, value: question.load(value))
+        return self._read_each(values, lambda question, value: question.load(value))
 
-    def _each(self, given: Mapping[str, Any], reader: Callable[[Question[Any], Any], Any]) -> Answer:
+    def _read_each(self, values: Mapping[str, Any], reader: Callable[[Question[Any], Any], Any]) -> Answer:
         answer: Answer = {}
-        wrong = [f"`{name}` is no question here" for name in given if name not in dict(self.questions)]
+        problems = [f"`{name}` is no question here" for name in values if name not in dict(self.questions)]
         for name, question in self.questions:
             if not self.is_asked(name, answer):
                 answer[name] = None
-                if given.get(name) not in _NOTHING:
-                    wrong.append(f"{name}: this is asked only {dict(self.conditions)[name]}; leave it empty")
+                if values.get(name) not in _NOT_ASKED:
+                    problems.append(f"{name}: this is asked only {dict(self.conditions)[name]}; leave it empty")
                 continue
             try:
-                answer[name] = reader(question, given.get(name, ""))
+                answer[name] = reader(question, values.get(name, ""))
             except InputError as error:
-                found = str(error) if name in given else "an answer is missing"
-                wrong.append(f"{name}: {found}" if len(self.questions) > 1 else found)
-        if wrong:
-            raise InputError("; ".join(wrong))
+                problem = str(error) if name in values else "an answer is missing"
+                problems.append(f"{name}: {problem}" if len(self.questions) > 1 else problem)
+        if problems:
+            raise InputError("; ".join(problems))
         return answer
 
     def store(self, answer: Answer) -> str:
         """The answer as the study keeps it: JSON, with the names in the order of the form, and texts verbatim."""
-        return _json({name: _of(question.store, answer[name]) for name, question in self.questions})
+        return _to_json({name: _apply(question.store, answer[name]) for name, question in self.questions})
 
     def load(self, stored: str) -> Answer:
         """The answer that `store` gave."""
-        return self._each(json.loads(stored), lambda question, value: question.recall(value))
+        return self._read_each(json.loads(stored), lambda question, value: question.recall(value))
 
     @property
-    def unlimited(self) -> Form:
+    def without_limits(self) -> Form:
         """The same form, with texts of any number of words."""
-        asked = ((name, one.unlimited if isinstance(one, Text) else one) for name, one in self.questions)
-        return replace(self, questions=tuple(asked))
+        unlimited_questions = (
+            (name, one.without_limits if isinstance(one, Text) else one) for name, one in self.questions
+        )
+        return replace(self, questions=tuple(unlimited_questions))
 
     def key(self, answer: Answer) -> str:
         """The same string for answers that are the same, by which a round keeps each distinct one once."""
-        return _json({name: _of(question.key, answer[name]) for name, question in self.questions})
+        return _to_json({name: _apply(question.key, answer[name]) for name, question in self.questions})
 
     def names(self, answer: Answer) -> dict[str, str]:
         """The answer as people read it, question by question; empty where one was not asked."""
-        return {name: _of(question.name, answer[name]) or "" for name, question in self.questions}
+        return {name: _apply(question.name, answer[name]) or "" for name, question in self.questions}
 
     def parts(self) -> tuple[Part, ...]:
         """The closed questions on which agreement is measured, with names such as `types: humour`."""
@@ -218,27 +223,27 @@ class Form:
 
 def parse_form(text: str) -> Form:
     """The form that a study keeps as `text`; raises InputError for what cannot be read, and what Form refuses."""
-    named = list(series(_NAMED, text.strip(), _EXPECTED))
-    asked = tuple((found[1], parse_question(found[2], kept=True)) for found in named)
-    return Form(asked, tuple((found[1], _when(found[3], found[4])) for found in named if found[3]))
+    matches = list(match_series(_NAMED, text.strip(), _EXPECTED))
+    questions = tuple((match[1], parse_question(match[2], is_stored=True)) for match in matches)
+    return Form(questions, tuple((match[1], _when(match[3], match[4])) for match in matches if match[3]))
 
 
-def _asked(printed: str) -> tuple[Question[Any], When | None]:
+def _parse_conditional(printed: str) -> tuple[Question[Any], When | None]:
     """A question as a recipe has it, and when it is asked, where that is said."""
-    found = _ASKED.fullmatch(printed)
-    if not (found and found[2]):
+    match = _ASKED.fullmatch(printed)
+    if not (match and match[2]):
         return parse_question(printed), None
-    return parse_question(found[1]), _when(found[2], found[3])
+    return parse_question(match[1]), _when(match[2], match[3])
 
 
 def _when(question: str, answers: str) -> When:
-    return When(question, tuple(unquoted(one) for one in re.findall(_ANSWER, answers)))
+    return When(question, tuple(unquote(one) for one in re.findall(_ANSWER, answers)))
 
 
-def _of(say: Callable[[Any], Any], answer: Any) -> Any:
+def _apply(function: Callable[[Any], Any], answer: Any) -> Any:
     """What is said of an answer; None where the question was not asked."""
-    return None if answer is None else say(answer)
+    return None if answer is None else function(answer)
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from fcpair.errors import InputError, RecipeError
 from fcpair.stages.questions.base import SKIP, Choice, Closed, Question
-from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, complain
+from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, raise_first
 from fcpair.stages.questions.parse import parse_question
 from fcpair.stages.questions.scale import Scale
 
@@ -27,13 +27,13 @@ def need_tiers(question: Question[Any]) -> Closed:
     if not isinstance(question, Closed):
         raise InputError(f"`{question}` cannot decide a cell for tiers; expected one_of(...) or scale(...)")
     try:
-        complain(_tier_problems(question.choices))
+        raise_first(_tier_problems(question.choices))
     except InputError as error:
         raise InputError(f"`{question}` cannot decide a cell for tiers: {error}") from None
     return question
 
 
-def no_tiers(question: Question[Any]) -> str:
+def tier_obstacle(question: Question[Any]) -> str:
     """Why `need_tiers` refuses a question; empty where it does not."""
     try:
         need_tiers(question)
@@ -72,7 +72,7 @@ def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
         if [type(value) for value in astuple(choice)] != [int, str, bool, bool]:
             raise RecipeError(f"the label choice {choice.code}, `{choice.name}`: a code is a number, a name is text")
     try:
-        complain(_tier_problems(choices))
+        raise_first(_tier_problems(choices))
         question = OneOf(tuple(choices))
         question.check_new()
         return question
@@ -120,9 +120,9 @@ def decision_words(question: Closed) -> tuple[str, ...]:
 
 def label_reader(question: Closed) -> Callable[[str], int]:
     """What reads a cell of a label column: an answer, or `skip`, which is -1."""
-    return question.reader(SKIP)
+    return question.cell_reader(SKIP)
 
 
 def outcome_reader(question: Closed) -> Callable[[str], int]:
     """What reads what a file says of a conflict: a definite answer, or `irreconcilable`, which is -1."""
-    return question.reader(IRRECONCILABLE, final=True)
+    return question.cell_reader(IRRECONCILABLE, final=True)

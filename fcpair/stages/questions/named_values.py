@@ -14,12 +14,12 @@ from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError, nearest
+from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import is_required
 from fcpair.stages.corpus.text_identity import NO_TEXT
-from fcpair.stages.questions.notation import QUOTED, unquoted
+from fcpair.stages.questions.notation import QUOTED, unquote
 
-Self = TypeVar("Self", bound="Named")
+Self = TypeVar("Self", bound="NamedValue")
 _HEAD = re.compile(
     rf'\s*([A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)\s*(?::\s*({QUOTED}|[^,()"]+?))?\s*(?:\((.*)\))?\s*', re.DOTALL
 )
@@ -29,17 +29,17 @@ _NEEDS_QUOTES = re.compile(r'[,()="\\]|^\s|\s$|^$')
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedValue:
     """A frozen value that prints as its name.
 
     A field `of` stands behind the colon, those in `apart` where the class itself puts them, all others in brackets.
     """
 
     word: ClassVar[str]
-    apart: ClassVar[tuple[str, ...]] = ()
+    outside_brackets: ClassVar[tuple[str, ...]] = ()
 
     def __str__(self) -> str:
-        return self._printed(str, list(_options(self)))
+        return self._format(str, list(_option_fields(self)))
 
     @property
     def head(self) -> str:
@@ -47,57 +47,57 @@ class Named:
         return self.word
 
     @property
-    def short(self) -> str:
+    def short_name(self) -> str:
         """The name with only those options that are not the default, and files without their folders."""
-        changed = [item for item in _options(self) if getattr(self, item.name) != item.default]
-        return self._printed(_brief, changed)
+        changed = [item for item in _option_fields(self) if getattr(self, item.name) != item.default]
+        return self._format(_short_text, changed)
 
-    def within(self: Self, folder: Path) -> Self:
+    def resolve_in(self: Self, folder: Path) -> Self:
         """The same value, with its files taken to be relative to `folder`."""
-        moved: dict[str, Any] = {}
+        resolved: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, Path):
-                moved[item.name] = folder / value
-            elif isinstance(value, Named):
-                moved[item.name] = value.within(folder)
-        return replace(self, **moved)
+                resolved[item.name] = folder / value
+            elif isinstance(value, NamedValue):
+                resolved[item.name] = value.resolve_in(folder)
+        return replace(self, **resolved)
 
-    def _printed(self, show: Callable[[Any], str], options: list[Field[Any]]) -> str:
-        of = f":{_quoted(show(self.of))}" if hasattr(self, "of") else ""
-        inside = ",".join(f"{item.name}={_value(getattr(self, item.name), show)}" for item in options)
+    def _format(self, format_: Callable[[Any], str], options: list[Field[Any]]) -> str:
+        of = f":{_quote(format_(self.of))}" if hasattr(self, "of") else ""
+        inside = ",".join(f"{item.name}={_format_value(getattr(self, item.name), format_)}" for item in options)
         return f"{self.head}{of}" + (f"({inside})" if inside else "")
 
 
-def _options(value: Named | type[Named]) -> Iterator[Field[Any]]:
-    return (item for item in fields(value) if item.name not in ("of", *value.apart))
+def _option_fields(value: NamedValue | type[NamedValue]) -> Iterator[Field[Any]]:
+    return (item for item in fields(value) if item.name not in ("of", *value.outside_brackets))
 
 
-def _value(value: Any, show: Callable[[Any], str]) -> str:
+def _format_value(value: Any, show: Callable[[Any], str]) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    text = show(value) if isinstance(value, Named) else _quoted(show(value))
+    text = show(value) if isinstance(value, NamedValue) else _quote(show(value))
     return f"./{text}" if isinstance(value, Path) and _WORD.fullmatch(text) else text
 
 
-def _brief(value: Any) -> str:
-    if isinstance(value, Named):
-        return value.short
+def _short_text(value: Any) -> str:
+    if isinstance(value, NamedValue):
+        return value.short_name
     return value.name if isinstance(value, Path) else str(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False) if _NEEDS_QUOTES.search(text) else text
 
 
-def _unquoted(place: str, text: str) -> str:
+def _unquote(place: str, text: str) -> str:
     try:
-        return unquoted(text.strip())
+        return unquote(text.strip())
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
 
 
-def read_named(text: str, known: Mapping[str, type[Named]], what: str) -> Any:
+def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -> Any:
     """Read a name that one of the classes in `known`, by their words, prints.
 
     Raises:
@@ -107,27 +107,27 @@ def read_named(text: str, known: Mapping[str, type[Named]], what: str) -> Any:
     place = f"{what} `{text}`"
     head = _HEAD.fullmatch(text)
     if not head:
-        raise InputError(f"{place} cannot be read; expected a name such as {', '.join(known)}")
+        raise InputError(f"{place} cannot be read; expected a name such as {', '.join(classes)}")
     word, of, inside = head.groups()
-    if word not in known:
-        raise InputError(f"{place}: there is no `{word}`; {nearest(word, known)}")
-    return _build(place, known[word], of, _options_in(place, inside or ""), known)
+    if word not in classes:
+        raise InputError(f"{place}: there is no `{word}`; {suggest_name(word, classes)}")
+    return _build_value(place, classes[word], of, _parse_options(place, inside or ""), classes)
 
 
-def _options_in(place: str, inside: str) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for part in _split(place, inside):
+def _parse_options(place: str, inside: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for part in _split_options(place, inside):
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or not name:
             raise InputError(f"{place}: `{part.strip()}` cannot be read; expected option=value")
-        if name in given:
+        if name in options:
             raise InputError(f"{place}: `{name}` is given twice")
-        given[name] = value
-    return given
+        options[name] = value
+    return options
 
 
-def _split(place: str, inside: str) -> Iterator[str]:
+def _split_options(place: str, inside: str) -> Iterator[str]:
     """The parts between commas that stand outside of quotes and of inner brackets."""
     part, depth = "", 0
     for piece in _PIECE.findall(inside):
@@ -145,20 +145,24 @@ def _split(place: str, inside: str) -> Iterator[str]:
         yield part
 
 
-def _build(
-    place: str, cls: type[Named], of: str | None, given: dict[str, str], known: Mapping[str, type[Named]]
-) -> Named:
+def _build_value(
+    place: str,
+    cls: type[NamedValue],
+    of: str | None,
+    option_texts: dict[str, str],
+    classes: Mapping[str, type[NamedValue]],
+) -> NamedValue:
     hints = get_type_hints(cls)
-    options = [item.name for item in _options(cls)]
+    options = [item.name for item in _option_fields(cls)]
     if of is not None and "of" not in hints:
         raise InputError(f"{place}: `{cls.word}` takes nothing behind a colon")
-    for name in given:
+    for name in option_texts:
         if name not in options:
-            hint = nearest(name, options) if options else f"`{cls.word}` has none"
+            hint = suggest_name(name, options) if options else f"`{cls.word}` has none"
             raise InputError(f"{place}: there is no option `{name}`; {hint}")
     if of is not None:
-        given["of"] = of
-    values = {name: _read(place, name, value, hints[name], known) for name, value in given.items()}
+        option_texts["of"] = of
+    values = {name: _parse_value(place, name, value, hints[name], classes) for name, value in option_texts.items()}
     missing = [item.name for item in fields(cls) if item.name not in values and is_required(item)]
     if missing:
         shown = f"{cls.word}:NAME" if missing[0] == "of" else f"{cls.word}({missing[0]}=...)"
@@ -169,37 +173,37 @@ def _build(
         raise InputError(f"{place}: {error}") from None
 
 
-def _read(place: str, name: str, text: str, hint: Any, known: Mapping[str, type[Named]]) -> Any:
+def _parse_value(place: str, name: str, text: str, hint: Any, classes: Mapping[str, type[NamedValue]]) -> Any:
     kinds = [hint] if get_origin(hint) is Literal or not get_args(hint) else list(get_args(hint))
-    if any(isinstance(kind, type) and issubclass(kind, Named) for kind in kinds):
-        return read_named(text.strip(), known, "system")
-    value = _unquoted(place, text)
+    if any(isinstance(kind, type) and issubclass(kind, NamedValue) for kind in kinds):
+        return parse_named(text.strip(), classes, "system")
+    value = _unquote(place, text)
     for kind in kinds:
         if get_origin(kind) is Literal and value in get_args(kind):
             return value
-        if (read := _KINDS.get(kind)) is not None:
-            return _converted(place, name, value, kind, read)
+        if (convert := _CONVERTERS.get(kind)) is not None:
+            return _convert(place, name, value, kind, convert)
     raise InputError(f"{place}: `{name}` is `{value}`; expected one of {', '.join(get_args(kinds[0]))}")
 
 
-def _converted(place: str, name: str, text: str, kind: Any, read: Callable[[str], Any]) -> Any:
+def _convert(place: str, name: str, text: str, kind: Any, convert: Callable[[str], Any]) -> Any:
     try:
-        return read(text)
+        return convert(text)
     except (ValueError, KeyError):
         expected = {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, "a text")
         raise InputError(f"{place}: `{name}` is `{text}`; expected {expected}") from None
 
 
-def _filled(text: str) -> str:
+def _non_empty(text: str) -> str:
     if not text or NO_TEXT.search(text):
         raise ValueError(text)
     return text
 
 
-_KINDS: dict[Any, Callable[[str], Any]] = {
+_CONVERTERS: dict[Any, Callable[[str], Any]] = {
     int: int,
     float: float,
     bool: lambda text: {"true": True, "false": False}[text.lower()],
-    str: _filled,
-    Path: lambda text: Path(_filled(text)),
+    str: _non_empty,
+    Path: lambda text: Path(_non_empty(text)),
 }

@@ -30,15 +30,15 @@ class Item(NamedTuple):
     signs: str = ""
 
     def __str__(self) -> str:
-        return quoted(self.name) + ("" if self.value is None else f"={quoted(self.value)}") + self.signs
+        return quote_name(self.name) + ("" if self.value is None else f"={quote_name(self.value)}") + self.signs
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """The name as it is written, in quotes where it needs them."""
     return name if re.fullmatch(PLAIN, name) else json.dumps(name, ensure_ascii=False)
 
 
-def written(word: str, items: Iterable[Item]) -> str:
+def format_call(word: str, items: Iterable[Item]) -> str:
     """The printed form, which `read_call` reads back."""
     return f"{word}({','.join(map(str, items))})"
 
@@ -51,11 +51,11 @@ def read_call(text: str) -> tuple[str, list[Item]]:
     """
     if not (call := _CALL.fullmatch(text)):
         raise InputError("expected a word and brackets, such as `one_of(no,yes+)` or `text()`")
-    items = series(_ITEM, call[2], _EXPECTED) if call[2].strip() else ()
-    return call[1], [Item(unquoted(one[1]), one[2] and unquoted(one[2]), one[3]) for one in items]
+    items = match_series(_ITEM, call[2], _EXPECTED) if call[2].strip() else ()
+    return call[1], [Item(unquote(one[1]), one[2] and unquote(one[2]), one[3]) for one in items]
 
 
-def series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
+def match_series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
     """The matches of a pattern that follow one another from the beginning of a text to its end.
 
     Raises:
@@ -63,10 +63,10 @@ def series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Ma
     """
     at = 0
     while at < len(text):
-        if not (found := pattern.match(text, at)):
+        if not (match := pattern.match(text, at)):
             raise InputError(f"`{text[at:].strip()}` cannot be read; {expected}")
-        yield found
-        at = found.end()
+        yield match
+        at = match.end()
 
 
 def plain_names(items: Iterable[Item]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def plain_names(items: Iterable[Item]) -> Iterator[str]:
         yield item.name
 
 
-def take_options(items: Iterable[Item], known: Sequence[str]) -> tuple[list[Item], dict[str, str]]:
+def take_options(items: Iterable[Item], allowed: Sequence[str]) -> tuple[list[Item], dict[str, str]]:
     """The items that are not options, and the options, which are those of the form `name=value`.
 
     Raises:
@@ -87,22 +87,24 @@ def take_options(items: Iterable[Item], known: Sequence[str]) -> tuple[list[Item
     for item in items:
         if item.value is None:
             rest.append(item)
-        elif item.name not in known or item.name in options or item.signs:
+        elif item.name not in allowed or item.name in options or item.signs:
             problem = "is given twice" if item.name in options else "is no option here"
-            raise InputError(f"`{item}` {problem}; expected {' and '.join(f'{name}=' for name in known)} at most once")
+            raise InputError(
+                f"`{item}` {problem}; expected {' and '.join(f'{name}=' for name in allowed)} at most once"
+            )
         else:
             options[item.name] = item.value
     return rest, options
 
 
-def whole_number(name: str, value: str) -> int:
+def parse_whole_number(name: str, value: str) -> int:
     """The number that `name=value` says; raises InputError for anything but digits."""
     if not re.fullmatch("[0-9]{1,19}", value):
         raise InputError(f"`{name}={value}` cannot be read; expected a whole number from 0")
     return int(value)
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """What `quoted` wrote, or what is written without quotes; raises InputError for quotes that cannot be read."""
     if not text.startswith('"'):
         return text

@@ -20,7 +20,7 @@ _ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (
 KINDS = {kind.kind: kind for kind in _ALL}
 
 
-def parse_question(text: str, *, kept: bool = False) -> Question[Any]:
+def parse_question(text: str, *, is_stored: bool = False) -> Question[Any]:
     """The question that is printed so: `one_of(no,unsure?,yes+)`, `any_of(a,b)`, `scale(1,5,0.5)`, `text()`, `edit()`,
     `curate(rude)`.
 
@@ -33,8 +33,8 @@ def parse_question(text: str, *, kept: bool = False) -> Question[Any]:
         word, items = read_call(text)
         if word not in KINDS:
             raise InputError(f"there is no `{word}`; expected one of {', '.join(KINDS)}")
-        question: Question[Any] = KINDS[word].of(items)
-        if not kept:
+        question: Question[Any] = KINDS[word].from_items(items)
+        if not is_stored:
             question.check_new()
         return question
     except InputError as error:

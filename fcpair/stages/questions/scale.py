@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError
-from fcpair.stages.corpus.text_identity import fold
-from fcpair.stages.questions.answer_keys import listed
+from fcpair.stages.corpus.text_identity import fold_name
+from fcpair.stages.questions.answer_keys import choices_with_keys
 from fcpair.stages.questions.base import NO_CODE, Choice, Closed, Distance
-from fcpair.stages.questions.closed import complain
+from fcpair.stages.questions.closed import raise_first
 from fcpair.stages.questions.notation import Item, plain_names, take_options
 
 LARGEST, DECIMALS, MOST_VALUES = 1_000_000, 4, 1_001
@@ -39,37 +39,39 @@ class Scale(Closed):
     distance: Distance = field(init=False, default="interval", repr=False)
 
     def __post_init__(self) -> None:
-        low, high, step = (_exact(shown(number)) for number in (self.low, self.high, self.step))
+        low, high, step = (_parse_decimal(format_number(number)) for number in (self.low, self.high, self.step))
         if step <= 0 or high <= low:
             raise InputError("expected the lowest number, the highest one, and a step above 0")
         n_steps, rest = divmod(high - low, step)
-        complain(
+        raise_first(
             (
-                (bool(rest), f"steps of {shown(step)} from {shown(low)} miss {shown(high)}"),
+                (bool(rest), f"steps of {format_number(step)} from {format_number(low)} miss {format_number(high)}"),
                 (n_steps >= MOST_VALUES, f"a scale has at most {MOST_VALUES:,} values"),
             )
         )
         numbers, start = (low + step * code for code in range(int(n_steps) + 1)), self.positive_from
-        choices = (Choice(at, shown(n), positive=start is not None and n >= start) for at, n in enumerate(numbers))
+        choices = (
+            Choice(at, format_number(n), positive=start is not None and n >= start) for at, n in enumerate(numbers)
+        )
         object.__setattr__(self, "choices", tuple(choices))
         if start is not None:
             self._code(start)
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> Self:
+    def from_items(cls, items: Iterable[Item]) -> Self:
         """The question with these items in its brackets."""
         rest, options = take_options(items, ("positive",))
-        given = list(plain_names(rest))
-        if len(given) != 3:
+        numbers = list(plain_names(rest))
+        if len(numbers) != 3:
             raise InputError("expected the lowest number, the highest one and the step, such as `scale(1,5,0.5)`")
-        low, high, step = map(_exact, given)
-        return cls(low, high, step, _exact(options["positive"]) if options else None)
+        low, high, step = map(_parse_decimal, numbers)
+        return cls(low, high, step, _parse_decimal(options["positive"]) if options else None)
 
     def items(self) -> Iterator[Item]:
         """The lowest number, the highest one, the step, and where the positive ones begin."""
-        yield from (Item(shown(number)) for number in (self.low, self.high, self.step))
+        yield from (Item(format_number(number)) for number in (self.low, self.high, self.step))
         if self.positive_from is not None:
-            yield Item("positive", shown(self.positive_from))
+            yield Item("positive", format_number(self.positive_from))
 
     @property
     def numbers(self) -> tuple[float, ...]:
@@ -78,66 +80,74 @@ class Scale(Closed):
 
     def read(self, cell: str) -> int:
         """The code of a number, with a decimal point or comma; raises InputError for one that is not on the scale."""
-        return self._code(_exact(cell))
+        return self._code(_parse_decimal(cell))
 
-    def reader(self, besides: str, *, final: bool = False) -> Callable[[str], int]:
+    def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
         """What reads a number, never a code, or `besides`."""
 
-        def read(cell: str) -> int:
-            if fold(cell) == fold(besides):
+        def read_cell(cell: str) -> int:
+            if fold_name(cell) == fold_name(extra_word):
                 return NO_CODE
             try:
                 return self.read(cell)
             except InputError as error:
-                raise InputError(f"{error}, or `{besides}`") from None
+                raise InputError(f"{error}, or `{extra_word}`") from None
 
-        return read
+        return read_cell
 
     def load(self, stored: object) -> int:
         """The code of a number on the scale."""
         if not isinstance(stored, int | float):
             raise InputError(f"`{stored}` is no answer here; expected a number")
-        return self._code(_exact(str(stored)))
+        return self._code(_parse_decimal(str(stored)))
 
     def store(self, answer: int) -> int | float:
         """The number, whole where it is."""
-        return _plain(self.low + self.step * answer)
+        return _as_number(self.low + self.step * answer)
 
     def as_json(self) -> dict[str, Any]:
         """`kind`, `low`, `high`, `step`, `choices` (the names of all numbers, ascending), and of each its `keys`."""
-        low, high, step = map(_plain, (self.low, self.high, self.step))
-        return {"kind": self.kind, "low": low, "high": high, "step": step, **listed([one.name for one in self])}
+        low, high, step = map(_as_number, (self.low, self.high, self.step))
+        return {
+            "kind": self.kind,
+            "low": low,
+            "high": high,
+            "step": step,
+            **choices_with_keys([one.name for one in self]),
+        }
 
     def _code(self, number: Decimal) -> int:
         """The code of a number; raises InputError, with the two nearest numbers, for one that is not on the scale."""
         if not self.low <= number <= self.high:
-            raise InputError(f"`{shown(number)}` is outside of the scale; expected {self.range}")
+            raise InputError(f"`{format_number(number)}` is outside of the scale; expected {self.range}")
         code = int((number - self.low) // self.step)
         if number != self.low + self.step * code:
             near = f"the nearest are {self[code].name} and {self[code + 1].name}"
-            raise InputError(f"`{shown(number)}` is between the steps of the scale; {near}, expected {self.range}")
+            raise InputError(
+                f"`{format_number(number)}` is between the steps of the scale; {near}, expected {self.range}"
+            )
         return code
 
     @property
     def range(self) -> str:
         """The numbers in words: `1 to 5 by 0.5`."""
-        return f"{shown(self.low)} to {shown(self.high)} by {shown(self.step)}"
+        return f"{format_number(self.low)} to {format_number(self.high)} by {format_number(self.step)}"
 
 
-def shown(number: Decimal) -> str:
+def format_number(number: Decimal) -> str:
     """The number without zeros at its end: `4.5`, `4`."""
     return format(number.normalize() + 0, "f")
 
 
-def _plain(number: Decimal) -> int | float:
+def _as_number(number: Decimal) -> int | float:
     return int(number) if number == int(number) else float(number)
 
 
-def _exact(given: str) -> Decimal:
+def _parse_decimal(written_number: str) -> Decimal:
     """The number that is written; a comma or the separator of Persian and Arabic may stand for the point."""
-    text = given.strip().replace(",", ".").replace("٫", ".")
+    text = written_number.strip().replace(",", ".").replace("٫", ".")
     number = Decimal(text) if _NUMBER.fullmatch(text) else None
     if number is None or abs(number) > LARGEST or number != round(number, DECIMALS):
         limits = f"at most {DECIMALS} decimals, up to {LARGEST:,}"
-        raise InputError(f"`{given}` is no number of a scale; expected one such as 4 or 4.5 ({limits})")
+        raise InputError(f"`{written_number}` is no number of a scale; expected one such as 4 or 4.5 ({limits})")
     return number

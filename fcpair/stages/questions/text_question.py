@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from fcpair.errors import InputError
-from fcpair.stages.corpus.text_identity import NO_TEXT, fold, identity
+from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity
 from fcpair.stages.questions.base import SKIP, Part, Question
-from fcpair.stages.questions.notation import Item, take_options, whole_number
+from fcpair.stages.questions.notation import Item, parse_whole_number, take_options
 
 Act = Literal["accepted", "edited", "rejected"]
 ACCEPTED: Act = "accepted"
@@ -42,22 +42,22 @@ class Text(Question[str]):
     """
 
     kind: ClassVar[str] = "text"
-    no_parts: ClassVar[str] = "two people write two texts, which neither agree nor disagree"
+    no_parts_reason: ClassVar[str] = "two people write two texts, which neither agree nor disagree"
     min_words: int = 1
     max_words: int | None = None
 
     def __post_init__(self) -> None:
         if self.min_words < 0 or (self.max_words is not None and self.max_words < max(self.min_words, 1)):
-            found = f"min_words={self.min_words},max_words={self.max_words}"
-            raise InputError(f"`{found}`: expected numbers from 0, max_words above 0 and not below min_words")
+            limits = f"min_words={self.min_words},max_words={self.max_words}"
+            raise InputError(f"`{limits}`: expected numbers from 0, max_words above 0 and not below min_words")
 
     @classmethod
-    def of(cls, items: Iterable[Item]) -> Self:
+    def from_items(cls, items: Iterable[Item]) -> Self:
         """The question with these items in its brackets."""
         rest, options = take_options(items, ("min_words", "max_words"))
         if rest:
             raise InputError(f"`{rest[0]}` cannot be read; expected min_words= and max_words= or nothing")
-        return cls(**{name: whole_number(name, value) for name, value in options.items()})
+        return cls(**{name: parse_whole_number(name, value) for name, value in options.items()})
 
     def items(self) -> Iterator[Item]:
         """The limits that are not the default."""
@@ -68,7 +68,7 @@ class Text(Question[str]):
 
     def read(self, cell: str) -> str:
         """The text as it stands there; raises InputError for too few or too many words, and for `skip`."""
-        if fold(cell) == SKIP:
+        if fold_name(cell) == SKIP:
             raise InputError(f"`{SKIP}` says that there is no answer; expected a text")
         if NO_TEXT.search(cell):
             raise InputError("the text holds a NUL character or half a surrogate pair")
@@ -76,9 +76,9 @@ class Text(Question[str]):
         if self.min_words and not identity(cell):
             raise InputError("the text is empty")
         if n < self.min_words:
-            raise InputError(f"the text has {_words(n)}; expected at least {self.min_words}")
+            raise InputError(f"the text has {_format_n_words(n)}; expected at least {self.min_words}")
         if most is not None and n > most:
-            raise InputError(f"the text has {_words(n)}; expected at most {most}")
+            raise InputError(f"the text has {_format_n_words(n)}; expected at most {most}")
         return cell
 
     def load(self, stored: object) -> str:
@@ -88,7 +88,7 @@ class Text(Question[str]):
         return self.read(stored)
 
     @property
-    def unlimited(self) -> Self:
+    def without_limits(self) -> Self:
         """The same question, answered in any number of words."""
         return replace(self, min_words=0, max_words=None)
 
@@ -131,20 +131,20 @@ class Edit(Text):
 
     kind: ClassVar[str] = "edit"
 
-    def is_unchanged(self, answer: str, given: str) -> bool:
+    def is_unchanged(self, answer: str, given_text: str) -> bool:
         """Whether the text is the given one still."""
-        return identity(answer) == identity(given)
+        return identity(answer) == identity(given_text)
 
     def reason(self, answer: str) -> str | None:
         """Why the text is rejected; None where it is kept, as always here."""
         return None
 
-    def act(self, answer: str, given: str) -> Act:
+    def act(self, answer: str, given_text: str) -> Act:
         """What was done with the given text."""
         if self.reason(answer) is not None:
             return REJECTED
-        return ACCEPTED if self.is_unchanged(answer, given) else EDITED
+        return ACCEPTED if self.is_unchanged(answer, given_text) else EDITED
 
 
-def _words(n: int) -> str:
+def _format_n_words(n: int) -> str:
     return f"{n} word" if n == 1 else f"{n} words"

@@ -15,16 +15,16 @@ from fcpair.records import Figure
 from fcpair.stages.questions import Closed, Form, Scale
 from fcpair.stages.questions.answer_arrays import numbers
 from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides
-from fcpair.stages.stats.interval_cautions import cautions
+from fcpair.stages.stats.interval_cautions import find_cautions
 from fcpair.stages.stats.kappa import ON_BINS, SubsetAgreement, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.multi_rater import ALPHA, OWN, coefficients_of, pooled_figures
+from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, pooled_figures
 from fcpair.stages.stats.rating_bins import check_bins, parse_bins
 from fcpair.stages.stats.rating_counts import Overlap
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
+LABEL_COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
 
 
 @dataclass(frozen=True)
@@ -51,26 +51,28 @@ class Agreement:
     cautions: tuple[str, ...] = ()
 
     @property
-    def spoken_for(self) -> str:
+    def interval_scope(self) -> str:
         """What the intervals of `summary` and `pooled` are for; those of `subsets` are for new HS and CN only."""
-        return self.sides.spoken_for(self.options.intervals)
+        return self.sides.interval_scope(self.options.intervals)
 
     @property
     def alpha(self) -> Figure:
         """Krippendorff's alpha with the distance of the question."""
-        own = (figure for figure in self.pooled if OWN in figure.note)
-        return next(own, next(figure for figure in self.pooled if figure.name == ALPHA["nominal"]))
+        with_own_distance = (figure for figure in self.pooled if OWN_DISTANCE in figure.note)
+        return next(with_own_distance, next(figure for figure in self.pooled if figure.name == ALPHA["nominal"]))
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
-        found = asdict(self)
+        values = asdict(self)
         for name in ("sides", *(() if self.bins else ("bins", "on_bins"))):
-            del found[name]
-        return found | {"options": {name: value for name, value in found["options"].items() if value not in (None, ())}}
+            del values[name]
+        return values | {
+            "options": {name: value for name, value in values["options"].items() if value not in (None, ())}
+        }
 
 
 @dataclass(frozen=True)
-class Block:
+class AgreementBlock:
     """Agreement on one part of a round: on all pairs, or on those of one column or row, whose text is `of`.
 
     `part` is named as in `Form.parts`. Where there is nothing to agree on, `agreement` is None, `undefined` says why.
@@ -83,11 +85,11 @@ class Block:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON; what `Agreement.as_dict` gives stands beside the names."""
-        named = {"part": self.part, "of": self.of, "undefined": self.undefined}
-        return named | (self.agreement.as_dict() if self.agreement else {})
+        values = {"part": self.part, "of": self.of, "undefined": self.undefined}
+        return values | (self.agreement.as_dict() if self.agreement else {})
 
 
-def agreement(
+def compute_agreement(
     labels: pd.DataFrame, question: Closed, options: Agree | None = None, sides: Sides = HS_AND_CN
 ) -> Agreement:
     """All agreement figures on labels as the annotators gave them, before adjudication.
@@ -104,19 +106,19 @@ def agreement(
     undefined has no value and says why.
     """
     options = options or Agree()
-    _check(labels, question)
-    kept = [choice for choice in question if choice.definite or options.not_sure == "class"]
-    codes = np.array([choice.code for choice in kept], dtype=np.int64)
+    _check_labels(labels, question)
+    classes = [choice for choice in question if choice.definite or options.not_sure == "class"]
+    codes = np.array([choice.code for choice in classes], dtype=np.int64)
     labels = labels.loc[labels["code"].isin(codes)]
     overlapped = labels.loc[labels.duplicated("cell_id", keep=False)]
     overlap, names = _overlap(overlapped, codes)
     subsets = Subsets(overlap, options.weights)
     bins = parse_bins(question, options.bins) if options.bins else None
-    on_bins = Subsets(overlap.merged(bins.bin_of), "none") if bins else None
+    on_bins = Subsets(overlap.merge_classes(bins.bin_of), "none") if bins else None
     coefficients = coefficients_of(question.distance, numbers(question, codes))
     return Agreement(
         options=options,
-        classes=tuple(choice.name for choice in kept),
+        classes=tuple(choice.name for choice in classes),
         n_pairs=int(labels["cell_id"].nunique()),
         n_overlapped=int(overlapped["cell_id"].nunique()),
         n_labels=len(labels),
@@ -129,7 +131,7 @@ def agreement(
         sides=sides,
         bins=bins.names if bins else (),
         on_bins=subset_figures(on_bins, names, options.level, sides, ON_BINS) if on_bins else (),
-        cautions=cautions(overlap, [choice.name for choice in kept], sides),
+        cautions=find_cautions(overlap, [choice.name for choice in classes], sides),
     )
 
 
@@ -140,7 +142,7 @@ def part_agreements(
     options: Agree | None = None,
     texts: Mapping[int, str] | None = None,
     names: tuple[str, str] = HS_AND_CN.names,
-) -> tuple[Block, ...]:
+) -> tuple[AgreementBlock, ...]:
     """`agreement` on each part of a form, in its order; a question without parts, such as a text, says why it has none.
 
     `answers` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (of the row and of the column, int),
@@ -150,57 +152,57 @@ def part_agreements(
     other one. `names` says what a row and a column is called in notes. `options.bins` are for the scales of the form;
     raises InputError where there is none, and where they are not those of one.
     """
-    options, at, found = options or Agree(), 0, []
+    options, at, blocks = options or Agree(), 0, []
     check_bins(form, options.bins)
     side = answers["hs_id" if options.by == "row" else "cn_id"]
     fixed = {None: None, "row": Cluster.HS, "column": Cluster.CN}[options.by if texts is not None else None]
-    groups = {text: answers[side == one] for one, text in texts.items()} if texts is not None else {"": answers}
+    groups = {text: answers[side == text_id] for text_id, text in texts.items()} if texts is not None else {"": answers}
     for name, question in form.questions:
-        if question.no_parts:
-            found.append(Block(name, "", None, question.no_parts))
+        if question.no_parts_reason:
+            blocks.append(AgreementBlock(name, "", None, question.no_parts_reason))
         for part in question.parts():
             for text, rows in groups.items():
                 labels = rows.assign(code=codes[rows["answer"].to_numpy(), at])
-                own = options if isinstance(part.question, Scale) else replace(options, bins=())
-                measured = agreement(labels, part.question, own, Sides(names, fixed))
-                found.append(Block(form.parts()[at].name, text, measured))
+                part_options = options if isinstance(part.question, Scale) else replace(options, bins=())
+                part_agreement = compute_agreement(labels, part.question, part_options, Sides(names, fixed))
+                blocks.append(AgreementBlock(form.parts()[at].name, text, part_agreement))
             at += 1
-    return tuple(found)
+    return tuple(blocks)
 
 
 def _overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overlap, list[str]]:
     """The labels as numbers, in an order of their own, so that the order of the rows changes nothing; and the names."""
     import pandas as pd
 
-    who, names = pd.factorize(labels["annotator"].astype(str), sort=True)
+    annotator, names = pd.factorize(labels["annotator"].astype(str), sort=True)
     pair, hs, cn = (pd.factorize(labels[name], sort=True)[0] for name in ("cell_id", "hs_id", "cn_id"))
     klass = np.searchsorted(codes, labels["code"].to_numpy(dtype=np.int64))
-    order = np.lexsort((who, pair))
-    columns = (column[order].astype(np.int64) for column in (pair, hs, cn, who, klass))
+    order = np.lexsort((annotator, pair))
+    columns = (column[order].astype(np.int64) for column in (pair, hs, cn, annotator, klass))
     return Overlap(len(codes), *columns), [str(name) for name in names]
 
 
-def _check(labels: pd.DataFrame, question: Closed) -> None:
-    if missing := [name for name in COLUMNS if name not in labels.columns]:
-        raise InputError(f"labels lack the columns {', '.join(missing)}; expected {', '.join(COLUMNS)}")
-    if empty := [name for name in COLUMNS if labels[name].isna().any()]:
+def _check_labels(labels: pd.DataFrame, question: Closed) -> None:
+    if missing := [name for name in LABEL_COLUMNS if name not in labels.columns]:
+        raise InputError(f"labels lack the columns {', '.join(missing)}; expected {', '.join(LABEL_COLUMNS)}")
+    if empty := [name for name in LABEL_COLUMNS if labels[name].isna().any()]:
         raise InputError(f"labels have empty cells in {', '.join(empty)}; leave out pairs without a judgement")
-    strange = labels.loc[~labels["code"].isin(question.codes)]
-    if len(strange):
-        found = ", ".join(map(str, strange["code"].unique()[:5]))
+    unknown_codes = labels.loc[~labels["code"].isin(question.codes)]
+    if len(unknown_codes):
+        codes = ", ".join(map(str, unknown_codes["code"].unique()[:5]))
         raise InputError(
-            f"labels have codes that the scheme lacks ({found}), as on pairs {_some_pairs(strange)}; "
+            f"labels have codes that the scheme lacks ({codes}), as on pairs {_some_pairs(unknown_codes)}; "
             f"expected {', '.join(map(str, question.codes))}"
         )
-    twice = labels.loc[labels.duplicated(["cell_id", "annotator"])]
-    if len(twice):
+    duplicated = labels.loc[labels.duplicated(["cell_id", "annotator"])]
+    if len(duplicated):
         raise InputError(
-            f"labels have two rows of one annotator on pairs {_some_pairs(twice)}; give only the current judgement"
+            f"labels have two rows of one annotator on pairs {_some_pairs(duplicated)}; give only the current judgement"
         )
     places = labels[["cell_id", "hs_id", "cn_id"]].drop_duplicates()
-    twice = places.loc[places.duplicated("cell_id")]
-    if len(twice):
-        raise InputError(f"labels give one cell_id several hs_id or cn_id: pairs {_some_pairs(twice)}")
+    duplicated = places.loc[places.duplicated("cell_id")]
+    if len(duplicated):
+        raise InputError(f"labels give one cell_id several hs_id or cn_id: pairs {_some_pairs(duplicated)}")
 
 
 def _some_pairs(rows: pd.DataFrame) -> str:

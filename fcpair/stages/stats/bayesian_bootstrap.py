@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.stages.stats.paired_tests import LEVEL, SAME, blocks, check_resamples
+from fcpair.stages.stats.paired_tests import LEVEL, SAME, block_sizes, check_resamples
 
 METHOD = "Bayesian bootstrap over HS"
 LEAST_HS = 5  # with three an interval spans 0.58 of the scale on average, and covers 0.84 at worst
@@ -13,7 +13,7 @@ END = 0.5  # of an HS, at each end of the scale
 TAIL = (1 - LEVEL) / 2
 
 
-def intervals(
+def mean_intervals(
     values: NDArray[np.float64], reach: NDArray[np.float64], draws: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Intervals at 95 % of the means over the population that the HS are drawn from.
@@ -43,24 +43,24 @@ def intervals(
         return np.full(n_figures, np.nan), np.full(n_figures, np.nan)
     least, span = reach[0], reach[1] - reach[0]
     scaled = (values - least) / span
-    low, high = np.quantile(_means(scaled, draws, seed), [TAIL, 1 - TAIL], axis=0)
-    low, high = _at_the_ends(scaled, low, high)
+    low, high = np.quantile(_draw_means(scaled, draws, seed), [TAIL, 1 - TAIL], axis=0)
+    low, high = _bound_at_ends(scaled, low, high)
     mean = scaled.mean(axis=0)  # which a constant very near an end could otherwise leave outside
     return least + span * np.minimum(low, mean), least + span * np.maximum(high, mean)
 
 
-def _means(scaled: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
+def _draw_means(scaled: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
     """The weighted means of each draw, shape `(draws, n_figures)`."""
     rng, shape = np.random.default_rng(seed), np.array([1.0] * len(scaled) + [END, END])
-    found = []
-    for size in blocks(draws, len(shape)):
+    means = []
+    for size in block_sizes(draws, len(shape)):
         weights = rng.standard_gamma(shape, (size, len(shape)))
         weights /= weights.sum(axis=1, keepdims=True)
-        found.append(weights[:, : len(scaled)] @ scaled + weights[:, -1:])
-    return np.concatenate(found)
+        means.append(weights[:, : len(scaled)] @ scaled + weights[:, -1:])
+    return np.concatenate(means)
 
 
-def _at_the_ends(
+def _bound_at_ends(
     scaled: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The bounds of figures whose HS, all or all but one, stand at one end of the scale."""

@@ -21,7 +21,7 @@ class Bounds(NamedTuple):
     high: float
 
 
-def of_shares(given: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
+def share_difference(is_label: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
     """The share of a label in the first group less that in the other; one of them is neither 0 nor 1.
 
     Args:
@@ -29,21 +29,21 @@ def of_shares(given: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bou
         is_first: whether its annotator is of the first group, `(n,)`.
         clusters: the numbers of item and annotator, `(n, 2)`.
     """
-    first, other = given[is_first].mean(), given[~is_first].mean()
-    pull = (given - np.where(is_first, first, other)) / np.where(is_first, is_first.sum(), -(~is_first).sum())
-    return _bounds(float(first - other), pull, is_first, clusters)
+    first, other = is_label[is_first].mean(), is_label[~is_first].mean()
+    pull = (is_label - np.where(is_first, first, other)) / np.where(is_first, is_first.sum(), -(~is_first).sum())
+    return _clustered_bounds(float(first - other), pull, is_first, clusters)
 
 
-def of_log_odds(given: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
+def log_odds_difference(is_label: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
     """The same of the logarithm of the odds, as a logistic regression on the group has it; no share may be 0 or 1."""
-    shares = given[is_first].mean(), given[~is_first].mean()
+    shares = is_label[is_first].mean(), is_label[~is_first].mean()
     first, other = (float(np.log(share / (1 - share))) for share in shares)
     share = np.where(is_first, *shares)
     sizes = np.where(is_first, is_first.sum(), -(~is_first).sum())
-    return _bounds(first - other, (given - share) / (sizes * share * (1 - share)), is_first, clusters)
+    return _clustered_bounds(first - other, (is_label - share) / (sizes * share * (1 - share)), is_first, clusters)
 
 
-def _bounds(value: float, pull: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
+def _clustered_bounds(value: float, pull: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
     """The interval of a value by how far each label pulls it, `(n,)`.
 
     V = V_people + V_items - V_labels, at least V_people and V_items: Cameron, Gelbach and Miller (2011), Robust
@@ -57,18 +57,20 @@ def _bounds(value: float, pull: Floats, is_first: Bools, clusters: NDArray[np.in
 
     item, annotator = clusters.T
     people: Floats = np.bincount(annotator, pull).astype(float)
-    of_first = np.bincount(annotator, is_first) > 0
-    of_people = _spread(people[of_first]) + _spread(people[~of_first])
-    of_items = _spread(np.bincount(item, pull).astype(float))
-    variance = max(of_people + of_items - float(pull @ pull), of_people, of_items)
-    uncertain = of_people**2 / _freedom(of_first) + (variance - of_people) ** 2 / item.max()
-    half = float(stdtrit(variance**2 / uncertain, (1 + LEVEL) / 2)) * variance**0.5
-    return Bounds(value, value - half, value + half)
+    is_first_group = np.bincount(annotator, is_first) > 0
+    people_variance = _spread(people[is_first_group]) + _spread(people[~is_first_group])
+    item_variance = _spread(np.bincount(item, pull).astype(float))
+    variance = max(people_variance + item_variance - float(pull @ pull), people_variance, item_variance)
+    uncertain = (
+        people_variance**2 / _degrees_of_freedom(is_first_group) + (variance - people_variance) ** 2 / item.max()
+    )
+    half_width = float(stdtrit(variance**2 / uncertain, (1 + LEVEL) / 2)) * variance**0.5
+    return Bounds(value, value - half_width, value + half_width)
 
 
-def _freedom(of_first: Bools) -> float:
+def _degrees_of_freedom(is_first_group: Bools) -> float:
     """The degrees of freedom of two groups of people with the same variance, each of which has its own estimate."""
-    n = np.array([of_first.sum(), (~of_first).sum()])
+    n = np.array([is_first_group.sum(), (~is_first_group).sum()])
     return float((1 / n).sum() ** 2 / (1 / n**2 / (n - 1)).sum())
 
 

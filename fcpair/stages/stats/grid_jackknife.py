@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.params import Reach
+from fcpair.params import IntervalScope
 from fcpair.records import Figure
 
 Floats = npt.NDArray[np.float64]
@@ -41,8 +41,8 @@ class Cluster(StrEnum):
 
 
 TEXTS = (Cluster.HS, Cluster.CN, Cluster.PAIR)
-CLUSTERS: dict[Reach, tuple[Cluster, ...]] = {"texts": TEXTS, "annotators": tuple(Cluster)}
-OF_ONE = {
+CLUSTERS: dict[IntervalScope, tuple[Cluster, ...]] = {"texts": TEXTS, "annotators": tuple(Cluster)}
+ONE_SIDE_CLUSTERS = {
     Cluster.HS: (Cluster.HS, Cluster.ANNOTATOR, Cluster.HS_ANNOTATOR),
     Cluster.CN: (Cluster.CN, Cluster.ANNOTATOR, Cluster.CN_ANNOTATOR),
 }
@@ -60,18 +60,18 @@ class Sides:
     fixed: Cluster | None = None
 
     @property
-    def free(self) -> tuple[Cluster, ...]:
+    def free_sides(self) -> tuple[Cluster, ...]:
         """The sides of which intervals speak for new texts."""
-        return tuple(side for side in OF_ONE if side is not self.fixed)
+        return tuple(side for side in ONE_SIDE_CLUSTERS if side is not self.fixed)
 
-    def left_out(self, reach: Reach) -> tuple[Cluster, ...]:
+    def clusters_left_out(self, reach: IntervalScope) -> tuple[Cluster, ...]:
         """What is left out, one at a time."""
         if self.fixed is None:
             return CLUSTERS[reach]
-        (side,) = self.free
-        return OF_ONE[side] if reach == "annotators" else (side,)
+        (side,) = self.free_sides
+        return ONE_SIDE_CLUSTERS[side] if reach == "annotators" else (side,)
 
-    def word(self, cluster: Cluster, n: int = 1) -> str:
+    def cluster_name(self, cluster: Cluster, n: int = 1) -> str:
         """What `n` clusters of a kind are called; HS and CN have no plural."""
         word = str(cluster).replace("HS", self.names[0]).replace("CN", self.names[1])
         return word + "s" * (n != 1 and word.islower())
@@ -79,14 +79,14 @@ class Sides:
     @property
     def new_texts(self) -> str:
         """The new texts that intervals speak for: `new HS and CN`."""
-        return f"new {' and '.join(self.word(side, 2) for side in self.free)}"
+        return f"new {' and '.join(self.cluster_name(side, 2) for side in self.free_sides)}"
 
-    def spoken_for(self, reach: Reach) -> str:
+    def interval_scope(self, reach: IntervalScope) -> str:
         """What intervals speak for."""
         if reach == "texts":
             return f"{self.new_texts}, the same annotators"
-        listed = [*(self.word(side, 2) for side in self.free), "annotators"]
-        return f"new {', '.join(listed[:-1])} and {listed[-1]}"
+        parts = [*(self.cluster_name(side, 2) for side in self.free_sides), "annotators"]
+        return f"new {', '.join(parts[:-1])} and {parts[-1]}"
 
 
 HS_AND_CN = Sides()
@@ -106,7 +106,7 @@ class Spread:
 Spreads = Mapping[Cluster, Spread]
 
 
-def spread(replicates: Floats, times: Ints | None = None) -> Spread:
+def jackknife_spread(replicates: Floats, times: Ints | None = None) -> Spread:
     """(n - 1) / n times the sum of squares of the replicates about their mean.
 
     `replicates` (n_values,) are the figure without one cluster each; `times` (n_values,), if given, says for how many
@@ -114,11 +114,13 @@ def spread(replicates: Floats, times: Ints | None = None) -> Spread:
     """
     times = np.ones(len(replicates), dtype=np.int64) if times is None else times
     n = int(times.sum())
-    about_mean = replicates - times @ replicates / n
-    return Spread(float((n - 1) / n * (times @ about_mean**2)), n)
+    deviations = replicates - times @ replicates / n
+    return Spread(float((n - 1) / n * (times @ deviations**2)), n)
 
 
-def bounded(figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN) -> Figure:
+def add_bounds(
+    figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN
+) -> Figure:
     """The figure with its interval, or with the reason why it has none in its note.
 
     The interval is the value plus and minus t standard errors, cut off at `lowest` and 1, at confidence `level` (0 to
@@ -127,53 +129,53 @@ def bounded(figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0
     """
     if figure.value is None:
         return figure
-    if why := why_none(spreads, sides):
-        return _noted(figure, f"no interval: {why}")
+    if why := no_interval_reason(spreads, sides):
+        return _with_note(figure, f"no interval: {why}")
     from scipy.special import stdtrit
 
-    reach = float(stdtrit(min(_sides(spreads).values()) - 1, (1 + level) / 2)) * standard_error(spreads)
+    reach = float(stdtrit(min(_side_sizes(spreads).values()) - 1, (1 + level) / 2)) * standard_error(spreads)
     return replace(figure, low=max(lowest, figure.value - reach), high=min(1.0, figure.value + reach))
 
 
-def with_interval(
+def add_interval(
     figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN
 ) -> Figure:
     """The same as `bounded`, with a note on how many HS, CN and annotators the interval rests on."""
-    found = bounded(figure, spreads, level, lowest, sides)
-    return found if found.low is None else _noted(found, _basis(spreads, sides))
+    bounded_figure = add_bounds(figure, spreads, level, lowest, sides)
+    return bounded_figure if bounded_figure.low is None else _with_note(bounded_figure, _describe_basis(spreads, sides))
 
 
-def _noted(figure: Figure, remark: str) -> Figure:
+def _with_note(figure: Figure, remark: str) -> Figure:
     return replace(figure, note="; ".join(filter(None, [figure.note, remark])))
 
 
-def _sides(spreads: Spreads) -> dict[Cluster, int]:
+def _side_sizes(spreads: Spreads) -> dict[Cluster, int]:
     sides = (Cluster.HS, Cluster.CN, Cluster.ANNOTATOR)
     return {side: spreads[side].n for side in sides if side in spreads}
 
 
-def _counted(n_each: Mapping[Cluster, int], sides: Sides) -> str:
-    return ", ".join(f"{n} {sides.word(side, n)}" for side, n in n_each.items())
+def _format_sizes(n_each: Mapping[Cluster, int], sides: Sides) -> str:
+    return ", ".join(f"{n} {sides.cluster_name(side, n)}" for side, n in n_each.items())
 
 
-def _basis(spreads: Spreads, sides: Sides) -> str:
-    n_each = _sides(spreads)
+def _describe_basis(spreads: Spreads, sides: Sides) -> str:
+    n_each = _side_sizes(spreads)
     few = {side: n for side, n in n_each.items() if n < FEW}
-    return f"interval from {_counted(n_each, sides)}" + (
-        f"; wide, because of only {_counted(few, sides)}" if few else ""
+    return f"interval from {_format_sizes(n_each, sides)}" + (
+        f"; wide, because of only {_format_sizes(few, sides)}" if few else ""
     )
 
 
-def why_none(spreads: Spreads, sides: Sides = HS_AND_CN) -> str | None:
+def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> str | None:
     """Why there is no interval; None where there is one."""
-    if short := {side: n for side, n in _sides(spreads).items() if n < 2}:
-        return f"it takes at least 2 of each side, found {_counted(short, sides)}"
-    for cluster, found in spreads.items():
-        if np.isnan(found.variance):
-            return f"without one {sides.word(cluster)} the figure is undefined"
+    if short := {side: n for side, n in _side_sizes(spreads).items() if n < 2}:
+        return f"it takes at least 2 of each side, found {_format_sizes(short, sides)}"
+    for cluster, cluster_spread in spreads.items():
+        if np.isnan(cluster_spread.variance):
+            return f"without one {sides.cluster_name(cluster)} the figure is undefined"
     if standard_error(spreads) < NO_WIDTH:
-        which = " or ".join(sides.word(side) for side in sides.free)
-        return f"leaving out any one {which} changes nothing, so the error cannot be estimated"
+        side_names = " or ".join(sides.cluster_name(side) for side in sides.free_sides)
+        return f"leaving out any one {side_names} changes nothing, so the error cannot be estimated"
     return None
 
 
@@ -187,8 +189,8 @@ def standard_error(spreads: Spreads) -> float:
     """
     variance = {cluster: found.variance for cluster, found in spreads.items()}
     pair, label = variance.get(Cluster.PAIR, 0.0), variance.get(Cluster.LABEL, 0.0)
-    total = max(sum(variance.get(side, 0.0) for side in OF_ONE) - pair, pair)
+    total = max(sum(variance.get(side, 0.0) for side in ONE_SIDE_CLUSTERS) - pair, pair)
     if Cluster.ANNOTATOR in variance:
-        shared = sum(variance.get(one, 0.0) for _, _, one in OF_ONE.values()) - label
+        shared = sum(variance.get(one, 0.0) for _, _, one in ONE_SIDE_CLUSTERS.values()) - label
         total += max(0.0, variance[Cluster.ANNOTATOR] - shared)
     return float(np.sqrt(total))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.stages.stats.clustered_difference import of_log_odds, of_shares
+from fcpair.stages.stats.clustered_difference import log_odds_difference, share_difference
 from fcpair.stages.stats.mixed_model import MixedModel, check_installed, fit_mixed
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 LEAST_PEOPLE = LEAST_ITEMS = 5
 MOST_EXACT = 20_000  # ways to share people out, up to which all are gone through
-DRAWN = 10_000
+N_DRAWN = 10_000
 ASSOCIATION = "an association among these annotators, never a cause"
 METHODS = {
     "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136), degrees of freedom "
     "of both groups (10.1162/REST_a_00552) and the items",
     "p": f"of groups put on annotators otherwise: exact, of all ways, where there are up to {MOST_EXACT:,}, else of "
-    f"{DRAWN:,} random ones; two-sided, that is twice the smaller one-sided p",
+    f"{N_DRAWN:,} random ones; two-sided, that is twice the smaller one-sided p",
     "Holm": "p after Holm's correction for all differences here",
 }
 
@@ -79,15 +79,17 @@ class Difference:
     note: str = ""
 
     @property
-    def about_p(self) -> str:
+    def least_p_note(self) -> str:
         """The least p, and what it is made from."""
         n = " : ".join(map(str, self.people))
-        ways = f"exact, from all {comb(sum(self.people), self.people[0]):,}" if self.exact else f"from {DRAWN:,} random"
+        ways = (
+            f"exact, from all {comb(sum(self.people), self.people[0]):,}" if self.exact else f"from {N_DRAWN:,} random"
+        )
         return f"the least p that {n} people can give is {self.least_p:.2g}: {ways} ways to assign the groups, doubled"
 
 
 @dataclass(frozen=True)
-class Together:
+class PairAgreement:
     """How often two people of one group, or of two, gave an item the same label: `value` of `n` pairs of labels."""
 
     groups: tuple[str, str]
@@ -97,7 +99,7 @@ class Together:
 
 
 @dataclass(frozen=True)
-class Compared:
+class GroupComparison:
     """What was found about groups of annotators, made by one thing that is known about them (`by`).
 
     `n` labels enter it; `n_without` are of annotators of whom it is not known.
@@ -109,10 +111,12 @@ class Compared:
     people: dict[str, int]
     shares: tuple[Share, ...]
     differences: tuple[Difference, ...]
-    together: tuple[Together, ...]
+    together: tuple[PairAgreement, ...]
 
 
-def compared(labels: pd.DataFrame, by: Sequence[str], *, seed: int = 13, mixed: bool = False) -> tuple[Compared, ...]:
+def compare_annotator_groups(
+    labels: pd.DataFrame, by: Sequence[str], *, seed: int = 13, mixed: bool = False
+) -> tuple[GroupComparison, ...]:
     """Compare groups of annotators.
 
     Args:
@@ -135,70 +139,76 @@ def compared(labels: pd.DataFrame, by: Sequence[str], *, seed: int = 13, mixed: 
     if mixed:
         check_installed()
     rng = np.random.default_rng(seed)
-    for one in by:
-        check(labels, one)
-    return tuple(_corrected([_compared(labels, one, rng, mixed=mixed) for one in by]))
+    for question in by:
+        check_groups(labels, question)
+    return tuple(_apply_holm([_compare_by(labels, question, rng, mixed=mixed) for question in by]))
 
 
-def _compared(labels: pd.DataFrame, by: str, rng: np.random.Generator, *, mixed: bool) -> Compared:
-    known = labels.assign(group=labels[by])[labels[by] != ""]
-    people = known.groupby("group")["annotator"].nunique()
-    named = [str(name) for name in people.index]
-    if len(named) < 2:
-        found = f"there is one group, {named[0]}" if named else "nobody has a group"
-        raise InputError(f"{by}: {found}; expected two or more")
-    _check_shared(known, by, named)
-    kinds = sorted(known["label"].unique())
+def _compare_by(labels: pd.DataFrame, by: str, rng: np.random.Generator, *, mixed: bool) -> GroupComparison:
+    grouped = labels.assign(group=labels[by])[labels[by] != ""]
+    people = grouped.groupby("group")["annotator"].nunique()
+    groups = [str(name) for name in people.index]
+    if len(groups) < 2:
+        problem = f"there is one group, {groups[0]}" if groups else "nobody has a group"
+        raise InputError(f"{by}: {problem}; expected two or more")
+    _check_shared(grouped, by, groups)
+    kinds = sorted(grouped["label"].unique())
     kinds = kinds[:1] if len(kinds) == 2 else kinds
     few = {str(name): f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
-    shares = [_share(known, kind, name, few) for kind in kinds for name in named]
-    differences = [one for kind in kinds for one in _in_pairs(known, kind, named, few, rng, mixed=mixed)]
-    together = [_together(known, two, few) for two in _pairs(named)]
+    shares = [_group_share(grouped, kind, name, few) for kind in kinds for name in groups]
+    differences = [
+        difference
+        for kind in kinds
+        for difference in _pairwise_differences(grouped, kind, groups, few, rng, mixed=mixed)
+    ]
+    together = [_measure_pair_agreement(grouped, pair, few) for pair in _group_pairs(groups)]
     sizes = {str(name): int(n) for name, n in people.items()}
-    return Compared(by, len(known), len(labels) - len(known), sizes, tuple(shares), tuple(differences), tuple(together))
+    return GroupComparison(
+        by, len(grouped), len(labels) - len(grouped), sizes, tuple(shares), tuple(differences), tuple(together)
+    )
 
 
-def _check_shared(labels: pd.DataFrame, by: str, named: Sequence[str]) -> None:
+def _check_shared(labels: pd.DataFrame, by: str, groups: Sequence[str]) -> None:
     """Raise InputError for a group that shares no item with any other, so that nothing can be said of it."""
     n_groups = labels.groupby("item")["group"].transform("nunique")
-    alone = [name for name in named if (n_groups[labels["group"] == name] == 1).all()]
-    lines = _lines(labels)
+    alone = [name for name in groups if (n_groups[labels["group"] == name] == 1).all()]
+    lines = _line_numbers(labels)
     findings = [
         Finding(
-            _place(labels),
+            _file_name(labels),
             int(lines[labels.index[labels["group"] == name][0]]),
             f"{by}: group `{name}` shares no item with another",
         )
         for name in alone
     ]
-    reject(_place(labels), findings)
+    reject(_file_name(labels), findings)
 
 
-def _lines(labels: pd.DataFrame) -> pd.Series[int]:
+def _line_numbers(labels: pd.DataFrame) -> pd.Series[int]:
     import pandas as pd
 
     return labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
 
 
-def _place(labels: pd.DataFrame) -> str:
+def _file_name(labels: pd.DataFrame) -> str:
     return str(labels.attrs.get("place", "labels"))
 
 
-def check(labels: pd.DataFrame, by: str) -> None:
+def check_groups(labels: pd.DataFrame, by: str) -> None:
     """Raise InputError for annotators with two groups or two labels of an item; with lines where the frame has them."""
-    lines, place = _lines(labels), _place(labels)
-    twice = labels.duplicated(["item", "annotator"])
+    lines, place = _line_numbers(labels), _file_name(labels)
+    is_repeated = labels.duplicated(["item", "annotator"])
     findings = [
         Finding(place, int(lines[at]), f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} again")
-        for at in labels.index[twice]
+        for at in labels.index[is_repeated]
     ]
-    findings += two_groups(labels, by, place)
+    findings += group_findings(labels, by, place)
     reject(place, sorted(findings, key=lambda one: one.line or 0))
 
 
-def two_groups(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
+def group_findings(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
     """A finding for each row in which an `annotator` has another group than before."""
-    lines, first = _lines(labels), labels.groupby("annotator")[by].transform("first")
+    lines, first = _line_numbers(labels), labels.groupby("annotator")[by].transform("first")
     return [
         Finding(
             place,
@@ -209,58 +219,60 @@ def two_groups(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
     ]
 
 
-def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _group_pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield from ((name, name) for name in names)
     yield from combinations(names, 2)
 
 
-def _share(labels: pd.DataFrame, kind: str, group: str, few: dict[str, str]) -> Share:
-    mine = labels[labels["group"] == group]
-    value = None if group in few else float((mine["label"] == kind).mean())
-    return Share(kind, group, mine["annotator"].nunique(), len(mine), value, few.get(group))
+def _group_share(labels: pd.DataFrame, kind: str, group: str, few: dict[str, str]) -> Share:
+    group_labels = labels[labels["group"] == group]
+    value = None if group in few else float((group_labels["label"] == kind).mean())
+    return Share(kind, group, group_labels["annotator"].nunique(), len(group_labels), value, few.get(group))
 
 
-def _in_pairs(
+def _pairwise_differences(
     labels: pd.DataFrame,
     kind: str,
-    named: Sequence[str],
+    groups: Sequence[str],
     few: dict[str, str],
     rng: np.random.Generator,
     *,
     mixed: bool,
 ) -> list[Difference]:
-    found = [_difference(labels, kind, two, few, rng) for two in combinations(named, 2)]
-    return _with_mixed(labels, kind, found) if mixed else found
+    differences = [_compare_pair(labels, kind, pair, few, rng) for pair in combinations(groups, 2)]
+    return _fit_and_add_mixed(labels, kind, differences) if mixed else differences
 
 
-def _difference(
-    labels: pd.DataFrame, kind: str, two: tuple[str, str], few: dict[str, str], rng: np.random.Generator
+def _compare_pair(
+    labels: pd.DataFrame, kind: str, pair: tuple[str, str], few: dict[str, str], rng: np.random.Generator
 ) -> Difference:
-    ours = labels[labels["group"].isin(two)]
-    n_first, n_other = (int(ours["annotator"][ours["group"] == name].nunique()) for name in two)
-    found = Difference(kind, two, (n_first, n_other), *least_p(n_first, n_other))
-    why = "; ".join(f"{name}: {few[name]}" for name in two if name in few)
-    if not why and not set(ours["item"][ours["group"] == two[0]]) & set(ours["item"][ours["group"] == two[1]]):
-        why = f"{two[0]} and {two[1]} share no item"
+    pair_labels = labels[labels["group"].isin(pair)]
+    n_first, n_other = (int(pair_labels["annotator"][pair_labels["group"] == name].nunique()) for name in pair)
+    difference = Difference(kind, pair, (n_first, n_other), *least_p(n_first, n_other))
+    why = "; ".join(f"{name}: {few[name]}" for name in pair if name in few)
+    if not why and not set(pair_labels["item"][pair_labels["group"] == pair[0]]) & set(
+        pair_labels["item"][pair_labels["group"] == pair[1]]
+    ):
+        why = f"{pair[0]} and {pair[1]} share no item"
     if why:
-        return replace(found, undefined=why)
-    is_first = (ours["group"] == two[0]).to_numpy()
-    given, clusters = _numbers(ours, kind)
-    ends = float(given[is_first].mean()), float(given[~is_first].mean())
-    found = replace(found, value=ends[0] - ends[1], p=permuted(given, is_first, clusters[:, 1], rng))
-    if ours["item"].nunique() < LEAST_ITEMS:
-        return replace(found, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
+        return replace(difference, undefined=why)
+    is_first = (pair_labels["group"] == pair[0]).to_numpy()
+    is_kind, clusters = _as_arrays(pair_labels, kind)
+    ends = float(is_kind[is_first].mean()), float(is_kind[~is_first].mean())
+    difference = replace(difference, value=ends[0] - ends[1], p=permutation_p(is_kind, is_first, clusters[:, 1], rng))
+    if pair_labels["item"].nunique() < LEAST_ITEMS:
+        return replace(difference, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
     if {*ends} <= {0.0, 1.0}:
-        return replace(found, note="no interval and no odds, as both groups gave the label always, or never")
-    _, low, high = of_shares(given, is_first, clusters)
-    found = replace(found, low=low, high=high)
+        return replace(difference, note="no interval and no odds, as both groups gave the label always, or never")
+    _, low, high = share_difference(is_kind, is_first, clusters)
+    difference = replace(difference, low=low, high=high)
     if {*ends} & {0.0, 1.0}:
-        return replace(found, note="no odds, as a group gave the label always, or never")
-    ratio, low, high = np.exp(of_log_odds(given, is_first, clusters)).tolist()
-    return replace(found, odds_ratio=ratio, odds_low=low, odds_high=high)
+        return replace(difference, note="no odds, as a group gave the label always, or never")
+    ratio, low, high = np.exp(log_odds_difference(is_kind, is_first, clusters)).tolist()
+    return replace(difference, odds_ratio=ratio, odds_low=low, odds_high=high)
 
 
-def _numbers(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp]]:
+def _as_arrays(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp]]:
     """Whether each label is of a kind, `(n,)`, and the numbers of its item and annotator, `(n, 2)`, from 0."""
     import pandas as pd
 
@@ -268,27 +280,32 @@ def _numbers(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp]]
     return np.asarray(labels["label"] == kind, dtype=np.float64), clusters
 
 
-def _with_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Difference]) -> list[Difference]:
+def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Difference]) -> list[Difference]:
     """The same with odds by one mixed model of all groups that have odds."""
     import pandas as pd
 
-    named = sorted({name for one in differences if one.odds_ratio is not None for name in one.groups})
-    if not named:
+    groups = sorted(
+        {name for difference in differences if difference.odds_ratio is not None for name in difference.groups}
+    )
+    if not groups:
         return list(differences)
-    ours = labels[labels["group"].isin(named)]
-    given, clusters = _numbers(ours, kind)
-    model = fit_mixed(given, pd.Index(named).get_indexer(pd.Index(ours["group"])), clusters)
-    return [one if one.odds_ratio is None else _contrasted(one, model, named) for one in differences]
+    group_labels = labels[labels["group"].isin(groups)]
+    is_kind, clusters = _as_arrays(group_labels, kind)
+    model = fit_mixed(is_kind, pd.Index(groups).get_indexer(pd.Index(group_labels["group"])), clusters)
+    return [
+        difference if difference.odds_ratio is None else _add_mixed_odds(difference, model, groups)
+        for difference in differences
+    ]
 
 
-def _contrasted(one: Difference, model: MixedModel | None, named: Sequence[str]) -> Difference:
+def _add_mixed_odds(difference: Difference, model: MixedModel | None, groups: Sequence[str]) -> Difference:
     if model is None:
-        return replace(one, note="no mixed model, as the fit did not converge")
-    first, other = map(named.index, one.groups)
-    return replace(one, mixed=model.odds(first, other), note=model.note)
+        return replace(difference, note="no mixed model, as the fit did not converge")
+    first, other = map(groups.index, difference.groups)
+    return replace(difference, mixed=model.odds(first, other), note=model.note)
 
 
-def permuted(given: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: np.random.Generator) -> float:
+def permutation_p(is_label: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: np.random.Generator) -> float:
     """The two-sided p of a difference in shares, where groups are put on annotators otherwise.
 
     It is twice the smaller one-sided p, at most 1. All ways are gone through where they are few, so that it is exact;
@@ -300,14 +317,14 @@ def permuted(given: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: n
         annotator: their numbers, `(n,)`, from 0.
         rng: draws the random ones.
     """
-    sums, sizes = (np.bincount(annotator, one).astype(np.float64) for one in (given, np.ones(len(given))))
+    sums, sizes = (np.bincount(annotator, weights).astype(np.float64) for weights in (is_label, np.ones(len(is_label))))
     first = np.zeros(len(sums), dtype=bool)
     first[annotator] = is_first
     n, k = len(first), int(first.sum())
     exact, _ = least_p(k, n - k)
-    ways = _all_ways(n, k) if exact else rng.permuted(np.tile(first, (DRAWN, 1)), axis=1)
-    seen, others = (_differences(which, sums, sizes) for which in (first[np.newaxis], ways))
-    more, less = (others >= seen - 1e-12).sum(), (others <= seen + 1e-12).sum()
+    ways = _all_ways(n, k) if exact else rng.permuted(np.tile(first, (N_DRAWN, 1)), axis=1)
+    observed, resampled = (_share_differences(which, sums, sizes) for which in (first[np.newaxis], ways))
+    more, less = (resampled >= observed - 1e-12).sum(), (resampled <= observed + 1e-12).sum()
     extra = 0 if exact else 1
     return float(min(1.0, 2 * (min(more, less) + extra) / (len(ways) + extra)))
 
@@ -315,7 +332,7 @@ def permuted(given: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: n
 def least_p(n_first: int, n_other: int) -> tuple[bool, float]:
     """Whether p is exact for two groups of so many people, and the least that it can be: twice one way of all."""
     ways = comb(n_first + n_other, n_first)
-    return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (DRAWN + 1))
+    return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (N_DRAWN + 1))
 
 
 def _all_ways(n: int, k: int) -> NDArray[np.bool_]:
@@ -325,39 +342,44 @@ def _all_ways(n: int, k: int) -> NDArray[np.bool_]:
     return ways
 
 
-def _differences(first: NDArray[np.bool_], sums: Floats, sizes: Floats) -> Floats:
+def _share_differences(first: NDArray[np.bool_], sums: Floats, sizes: Floats) -> Floats:
     """The difference in shares for each way to choose the first group, `(n_ways,)`."""
-    here, n_here = first @ sums, first @ sizes
-    return np.asarray(here / n_here - (sums.sum() - here) / (sizes.sum() - n_here))
+    first_sums, first_sizes = first @ sums, first @ sizes
+    return np.asarray(first_sums / first_sizes - (sums.sum() - first_sums) / (sizes.sum() - first_sizes))
 
 
-def _corrected(found: Sequence[Compared]) -> Iterator[Compared]:
+def _apply_holm(comparisons: Sequence[GroupComparison]) -> Iterator[GroupComparison]:
     """The same with Holm's correction over all differences that are defined."""
     from statsmodels.stats.multitest import multipletests
 
-    defined = [one.p for of in found for one in of.differences if one.p is not None]
+    defined = [
+        difference.p for comparison in comparisons for difference in comparison.differences if difference.p is not None
+    ]
     corrected = iter(multipletests(defined, method="holm")[1].tolist() if defined else [])
-    for of in found:
-        differences = (one if one.p is None else replace(one, holm=next(corrected)) for one in of.differences)
-        yield replace(of, differences=tuple(differences))
+    for comparison in comparisons:
+        differences = (
+            difference if difference.p is None else replace(difference, holm=next(corrected))
+            for difference in comparison.differences
+        )
+        yield replace(comparison, differences=tuple(differences))
 
 
-def _together(labels: pd.DataFrame, two: tuple[str, str], few: dict[str, str]) -> Together:
-    why = "; ".join(f"{name}: {few[name]}" for name in dict.fromkeys(two) if name in few)
-    counts = [labels[labels["group"] == name].groupby(["item", "label"]).size().unstack(fill_value=0) for name in two]
+def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: dict[str, str]) -> PairAgreement:
+    why = "; ".join(f"{name}: {few[name]}" for name in dict.fromkeys(pair) if name in few)
+    counts = [labels[labels["group"] == name].groupby(["item", "label"]).size().unstack(fill_value=0) for name in pair]
     a, b = (
         one.reindex(index=labels["item"].unique(), columns=labels["label"].unique(), fill_value=0).to_numpy()
         for one in counts
     )
-    if two[0] == two[1]:
-        n, same = _pairs_of(a.sum(axis=1)), _pairs_of(a)
+    if pair[0] == pair[1]:
+        n, n_same = _n_pairs_within(a.sum(axis=1)), _n_pairs_within(a)
     else:
-        n, same = int((a.sum(axis=1) * b.sum(axis=1)).sum()), int((a * b).sum())
+        n, n_same = int((a.sum(axis=1) * b.sum(axis=1)).sum()), int((a * b).sum())
     if not why and not n:
         why = "no item has labels of two such people"
-    return Together(two, n, None if why else same / n, why or None)
+    return PairAgreement(pair, n, None if why else n_same / n, why or None)
 
 
-def _pairs_of(counts: NDArray[np.int64]) -> int:
+def _n_pairs_within(counts: NDArray[np.int64]) -> int:
     """How many pairs there are within so many each, over all."""
     return int((counts * (counts - 1) // 2).sum())

@@ -18,48 +18,48 @@ STRONG = 0.25  # how much of which pairs get the commonest class a side may expl
 SURE = 0.01  # the p of an F test up to which texts differ
 FEW_TEXTS = 30  # of a side; with 45 that differ as strongly intervals hold
 COMMON = 0.9  # the share of labels of one class
-HELD = "95 % intervals held the true value in as few as {held} of 100 simulated studies like this"
+COVERAGE_NOTE = "95 % intervals held the true value in as few as {held} of 100 simulated studies like this"
 
 
-def cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> tuple[str, ...]:
+def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> tuple[str, ...]:
     """Why intervals may hold less often than they say; docs/07-agree.md has what was measured.
 
     Three things can be seen in the labels on overlapping pairs: that these lie unevenly on a side, that few texts of a
     side differ strongly (in camps or not), and that nearly all labels are of one class.
     """
-    return tuple(_cautions(overlap, classes, sides)) if len(overlap.pair) else ()
+    return tuple(_find_cautions(overlap, classes, sides)) if len(overlap.pair) else ()
 
 
-def _cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> Iterator[str]:
+def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> Iterator[str]:
     common = int(np.bincount(overlap.klass).argmax())
     is_common = overlap.klass == common
     n_labels = np.bincount(overlap.pair)
     share = np.bincount(overlap.pair, is_common) / n_labels
     first = np.searchsorted(overlap.pair, np.arange(len(n_labels)))
-    for side in sides.free:
+    for side in sides.free_sides:
         text = (overlap.hs if side is Cluster.HS else overlap.cn)[first]
         n = len(np.unique(text))
-        word, evenly = sides.word(side, 2), as_many(text)
-        if evenly < EVEN * n:
-            held = HELD.format(held=90)
-            yield f"the overlap lies unevenly on {n:,} {word}, as if on {evenly:.1f}: {held}"
-        if n < FEW_TEXTS and (explained := explained_by(share, text)) > STRONG:
-            held = HELD.format(held=76)
-            of = f"{100 * explained:.0f} % of which pairs are {classes[common]}"
-            yield f"the {n} {word} differ strongly, and explain {of}: {held}"
+        word, n_effective = sides.cluster_name(side, 2), effective_number(text)
+        if n_effective < EVEN * n:
+            coverage_note = COVERAGE_NOTE.format(held=90)
+            yield f"the overlap lies unevenly on {n:,} {word}, as if on {n_effective:.1f}: {coverage_note}"
+        if n < FEW_TEXTS and (explained := intraclass_correlation(share, text)) > STRONG:
+            coverage_note = COVERAGE_NOTE.format(held=76)
+            observation = f"{100 * explained:.0f} % of which pairs are {classes[common]}"
+            yield f"the {n} {word} differ strongly, and explain {observation}: {coverage_note}"
     if is_common.mean() > COMMON:
-        held = HELD.format(held=55)
-        of = f"{100 * is_common.mean():.0f} % of the labels are {classes[common]}"
-        yield f"{of}, and kappas rest on the few others: {held}"
+        coverage_note = COVERAGE_NOTE.format(held=55)
+        observation = f"{100 * is_common.mean():.0f} % of the labels are {classes[common]}"
+        yield f"{observation}, and kappas rest on the few others: {coverage_note}"
 
 
-def as_many(text: Ints) -> float:
+def effective_number(text: Ints) -> float:
     """How many texts of the same weight would weigh as these, of which text each pair is: (sum w)^2 / sum w^2."""
     weights = np.bincount(text).astype(np.float64)
     return float(weights.sum() ** 2 / (weights @ weights))
 
 
-def explained_by(share: Floats, text: Ints) -> float:
+def intraclass_correlation(share: Floats, text: Ints) -> float:
     """The intraclass correlation of pairs with the same text, at most 1, by analysis of variance.
 
     0 where it is undefined (no two pairs of one text, a single text, no variance), and where an F test has p above

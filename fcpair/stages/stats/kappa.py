@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.params import Reach, Weights
+from fcpair.params import IntervalScope, Weights
 from fcpair.records import Figure
 from fcpair.stages.stats.grid_jackknife import (
     HS_AND_CN,
@@ -17,13 +17,13 @@ from fcpair.stages.stats.grid_jackknife import (
     Sides,
     Spread,
     Spreads,
-    bounded,
-    spread,
+    add_bounds,
+    add_interval,
+    jackknife_spread,
+    no_interval_reason,
     standard_error,
-    why_none,
-    with_interval,
 )
-from fcpair.stages.stats.rating_counts import Floats, Ints, Overlap, dense, ratio, sums_by
+from fcpair.stages.stats.rating_counts import Floats, Ints, Overlap, dense_codes, ratio, sums_by
 
 NO_SUBSET = "no two annotators share a pair"
 MEANS = ("mean kappa", "mean kappa weighted by n")
@@ -55,21 +55,21 @@ def cohens_kappa(tables: Floats | Ints, weights: Weights) -> Floats:
     DOI 10.1177/001316446002000104; with weights Cohen (1968), DOI 10.1037/h0026256. Weights are over ranks of the
     classes, not over their codes.
     """
-    apart = _disagreement(tables.shape[-1], weights)
-    seen = (tables * apart).sum(axis=(-2, -1))
-    by_chance = ((tables.sum(axis=-1) @ apart) * tables.sum(axis=-2)).sum(axis=-1)
-    return _kappa(tables.sum(axis=(-2, -1)), seen, by_chance)
+    disagreement = _disagreement(tables.shape[-1], weights)
+    observed = (tables * disagreement).sum(axis=(-2, -1))
+    by_chance = ((tables.sum(axis=-1) @ disagreement) * tables.sum(axis=-2)).sum(axis=-1)
+    return _kappa(tables.sum(axis=(-2, -1)), observed, by_chance)
 
 
 def _disagreement(n_classes: int, weights: Weights) -> Floats:
     rank = np.arange(n_classes)
-    apart = np.abs(rank[:, None] - rank).astype(np.float64)
-    weighted: dict[Weights, Floats] = {"none": np.minimum(apart, 1), "linear": apart, "quadratic": apart**2}
+    distance = np.abs(rank[:, None] - rank).astype(np.float64)
+    weighted: dict[Weights, Floats] = {"none": np.minimum(distance, 1), "linear": distance, "quadratic": distance**2}
     return weighted[weights]
 
 
 @dataclass(frozen=True)
-class _Used:
+class _ClassUse:
     """What kappa needs of tables: their sum and their sum of disagreement, shape (...), and their margins.
 
     `first` and `second`, shape (..., n_classes), count how often each of the two annotators used each class.
@@ -80,18 +80,21 @@ class _Used:
     first: Ints
     second: Ints
 
-    def kappa(self, apart: Floats) -> Floats:
-        return _kappa(self.n, self.seen, ((self.first @ apart) * self.second).sum(axis=-1))
+    def kappa(self, disagreement: Floats) -> Floats:
+        return _kappa(self.n, self.seen, ((self.first @ disagreement) * self.second).sum(axis=-1))
 
-    def less(self, gone: _Used, of: Ints) -> _Used:
+    def minus(self, removed: _ClassUse, indices: Ints) -> _ClassUse:
         """Those of the tables `of` without those in `gone`, one for one."""
-        return _Used(
-            self.n[of] - gone.n, self.seen[of] - gone.seen, self.first[of] - gone.first, self.second[of] - gone.second
+        return _ClassUse(
+            self.n[indices] - removed.n,
+            self.seen[indices] - removed.seen,
+            self.first[indices] - removed.first,
+            self.second[indices] - removed.second,
         )
 
 
-def _kappa(n: Floats | Ints, seen: Floats, by_chance: Floats) -> Floats:
-    kappa: Floats = 1 - ratio(n * seen, by_chance)
+def _kappa(n: Floats | Ints, observed: Floats, by_chance: Floats) -> Floats:
+    kappa: Floats = 1 - ratio(n * observed, by_chance)
     return np.where(n < 2, np.nan, kappa)
 
 
@@ -104,32 +107,32 @@ class Subsets:
 
     def __init__(self, overlap: Overlap, weights: Weights) -> None:
         self._overlap, self._n_classes = overlap, overlap.n_classes
-        self._apart = _disagreement(self._n_classes, weights)
-        self._first, self._second = _couples(overlap.pair, overlap.annotator)
+        self._disagreements = _disagreement(self._n_classes, weights)
+        self._first, self._second = _label_pairs(overlap.pair, overlap.annotator)
         self._n_people = int(overlap.annotator.max(initial=0)) + 1
         of_two = overlap.annotator[self._first] * self._n_people + overlap.annotator[self._second]
-        two, self._subset = dense(of_two)
+        two, self._subset = dense_codes(of_two)
         self.annotators = np.column_stack(np.divmod(two, self._n_people))
-        self._used = self._count(self._subset, np.arange(len(of_two)), len(two))
-        self.n, self.kappas = self._used.n, self._used.kappa(self._apart)
+        self._used = self._count_use(self._subset, np.arange(len(of_two)), len(two))
+        self.n, self.kappas = self._used.n, self._used.kappa(self._disagreements)
         entry = overlap.klass[self._first] * self._n_classes + overlap.klass[self._second]
-        self._kinds, self._kind = dense(self._subset * self._n_classes**2 + entry)
+        self._kinds, self._kind = dense_codes(self._subset * self._n_classes**2 + entry)
         self._times = np.bincount(self._kind)
-        self._kept: dict[Cluster, _Groups] = {}
+        self._groups_by_cluster: dict[Cluster, _LeftGroups] = {}
 
-    def _count(self, group: Ints, record: Ints, n_groups: int) -> _Used:
+    def _count_use(self, group: Ints, record: Ints, n_groups: int) -> _ClassUse:
         """What the label pairs at these places are, in each group."""
         first, second = self._overlap.klass[self._first[record]], self._overlap.klass[self._second[record]]
         shape = (n_groups, self._n_classes)
         used = [np.bincount(group * shape[1] + one, minlength=shape[0] * shape[1]) for one in (first, second)]
-        seen = np.bincount(group, self._apart[first, second], minlength=n_groups).astype(np.float64)
-        return _Used(np.bincount(group, minlength=n_groups), seen, used[0].reshape(shape), used[1].reshape(shape))
+        seen = np.bincount(group, self._disagreements[first, second], minlength=n_groups).astype(np.float64)
+        return _ClassUse(np.bincount(group, minlength=n_groups), seen, used[0].reshape(shape), used[1].reshape(shape))
 
     @property
     def n_pairs(self) -> int:
         """How many pairs the defined kappas rest on, each counted once."""
         defined = ~np.isnan(self.kappas)[self._subset]
-        return len(dense(self._overlap.pair[self._first[defined]])[0])
+        return len(dense_codes(self._overlap.pair[self._first[defined]])[0])
 
     def tables(self) -> Iterator[Ints]:
         """The table of each subset, (n_classes, n_classes): how many pairs have each two classes."""
@@ -145,48 +148,59 @@ class Subsets:
 
     def spreads(self, clusters: Sequence[Cluster] = TEXTS) -> list[Spreads]:
         """The spreads of each kappa over HS, CN and pairs, or some of these."""
-        by_cluster: dict[Cluster, list[Spread]] = {one: self._over(one) for one in clusters if one != Cluster.PAIR}
+        by_cluster: dict[Cluster, list[Spread]] = {
+            one: self._spreads_over(one) for one in clusters if one != Cluster.PAIR
+        }
         if Cluster.PAIR in clusters:
-            by_cluster[Cluster.PAIR] = [spread(*one) for one in self._by_subset(self._less_one().kappa, self._times)]
+            by_cluster[Cluster.PAIR] = [
+                jackknife_spread(*one) for one in self._by_subset(self._groups_without_one().kappa, self._times)
+            ]
         return [dict(zip(by_cluster, found, strict=True)) for found in zip(*by_cluster.values(), strict=True)]
 
-    def _over(self, cluster: Cluster) -> list[Spread]:
-        group = self._groups(cluster)
+    def _spreads_over(self, cluster: Cluster) -> list[Spread]:
+        group = self._groups_left(cluster)
         n = np.bincount(group.subset, minlength=len(self.kappas))
         mean = np.bincount(group.subset, group.kappa, minlength=len(n)) / n
         squares = np.bincount(group.subset, (group.kappa - mean[group.subset]) ** 2, minlength=len(n))
         return [Spread(*one) for one in zip(((n - 1) / n * squares).tolist(), n.tolist(), strict=True)]
 
-    def _less_one(self) -> _Groups:
+    def _groups_without_one(self) -> _LeftGroups:
         """The subsets without one label pair of each kind that they have."""
         subset, entry = np.divmod(self._kinds, max(self._n_classes, 1) ** 2)
         i, j = np.divmod(entry, max(self._n_classes, 1))
-        one, used = self._apart[i, j], self._used
-        of_first, of_second = used.first @ self._apart, used.second @ self._apart
-        by_chance = (of_first * used.second).sum(axis=-1)[subset] - of_second[subset, i] - of_first[subset, j] + one
+        cell_disagreement, used = self._disagreements[i, j], self._used
+        of_first, of_second = used.first @ self._disagreements, used.second @ self._disagreements
+        by_chance = (
+            (of_first * used.second).sum(axis=-1)[subset]
+            - of_second[subset, i]
+            - of_first[subset, j]
+            + cell_disagreement
+        )
         n = used.n[subset] - 1
-        return _Groups(self._kinds, subset, _kappa(n, used.seen[subset] - one, by_chance), n)
+        return _LeftGroups(self._kinds, subset, _kappa(n, used.seen[subset] - cell_disagreement, by_chance), n)
 
-    def without(self, cluster: Cluster) -> Floats:
+    def sums_without(self, cluster: Cluster) -> Floats:
         """What `added` gives, summed over the subsets, without each cluster: shape (n_clusters, 4)."""
-        each = added(self.kappas, self.n)
+        terms = mean_terms(self.kappas, self.n)
         by_kind = cluster in {Cluster.PAIR, Cluster.LABEL}
-        group = self._less_one() if by_kind else self._groups(cluster)
-        change = added(group.kappa, group.n) - each[group.subset]
+        group = self._groups_without_one() if by_kind else self._groups_left(cluster)
+        change = mean_terms(group.kappa, group.n) - terms[group.subset]
         name, kind = group.cluster, np.arange(len(change))
         if by_kind:
             name, record = self.members(cluster)
             kind = self._kind[record]
-        return np.asarray(each.sum(axis=0) + sums_by(name, kind, change))
+        return np.asarray(terms.sum(axis=0) + sums_by(name, kind, change))
 
-    def _groups(self, cluster: Cluster) -> _Groups:
-        if cluster not in self._kept:
+    def _groups_left(self, cluster: Cluster) -> _LeftGroups:
+        if cluster not in self._groups_by_cluster:
             name, record = self.members(cluster)
-            key, place = dense(name * len(self.n) + self._subset[record])
+            key, place = dense_codes(name * len(self.n) + self._subset[record])
             names, subsets = np.divmod(key, len(self.n))
-            left = self._used.less(self._count(place, record, len(key)), subsets)
-            self._kept[cluster] = _Groups(names, subsets, left.kappa(self._apart), left.n)
-        return self._kept[cluster]
+            use_left = self._used.minus(self._count_use(place, record, len(key)), subsets)
+            self._groups_by_cluster[cluster] = _LeftGroups(
+                names, subsets, use_left.kappa(self._disagreements), use_left.n
+            )
+        return self._groups_by_cluster[cluster]
 
     def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
         """The label pairs that go with each cluster: its number, and the place of the label pair."""
@@ -204,7 +218,7 @@ class Subsets:
 
 
 @dataclass(frozen=True)
-class _Groups:
+class _LeftGroups:
     """What is left of a subset without the label pairs of a cluster, or without one of a kind: kappa, and the pairs."""
 
     cluster: Ints
@@ -213,7 +227,7 @@ class _Groups:
     n: Ints
 
 
-def _couples(pair: Ints, annotator: Ints) -> tuple[Ints, Ints]:
+def _label_pairs(pair: Ints, annotator: Ints) -> tuple[Ints, Ints]:
     """Every two labels of a pair, as their places; the label of the lower annotator first."""
     order = np.lexsort((annotator, pair))
     sorted_ = pair[order]
@@ -224,49 +238,52 @@ def _couples(pair: Ints, annotator: Ints) -> tuple[Ints, Ints]:
     return order[first], order[second]
 
 
-def added(kappa: Floats, n: Ints) -> Floats:
+def mean_terms(kappa: Floats, n: Ints) -> Floats:
     """What subsets add to the means: kappa, 1, kappa times n, n; nothing where kappa is undefined. Shape (..., 4)."""
     defined = ~np.isnan(kappa)
-    known = np.where(defined, kappa, 0.0)
-    return np.stack([known, defined.astype(np.float64), known * n, np.where(defined, n, 0)], axis=-1)
+    filled = np.where(defined, kappa, 0.0)
+    return np.stack([filled, defined.astype(np.float64), filled * n, np.where(defined, n, 0)], axis=-1)
 
 
 def subset_figures(
-    subsets: Subsets, names: list[str], level: float, sides: Sides = HS_AND_CN, on: str = ""
+    subsets: Subsets, names: list[str], level: float, sides: Sides = HS_AND_CN, suffix: str = ""
 ) -> tuple[SubsetAgreement, ...]:
     """The figures of every two annotators; `names` are those of the annotators, and names of figures end in `on`."""
-    spreads = subsets.spreads(sides.left_out("texts"))
+    spreads = subsets.spreads(sides.clusters_left_out("texts"))
     rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
-    return tuple(_subset((names[a], names[b]), table, kappa, of, level, sides, on) for (a, b), table, kappa, of in rows)
+    return tuple(
+        _subset_agreement((names[a], names[b]), table, kappa, of, level, sides, suffix)
+        for (a, b), table, kappa, of in rows
+    )
 
 
-def _subset(
-    who: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, level: float, sides: Sides, on: str
+def _subset_agreement(
+    annotators: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, level: float, sides: Sides, suffix: str
 ) -> SubsetAgreement:
     n = int(table.sum())
-    figure = _kappa_figure(kappa, n, on)
-    has_error = figure.value is not None and not why_none(spreads)
+    figure = _kappa_figure(kappa, n, suffix)
+    has_error = figure.value is not None and not no_interval_reason(spreads)
     return SubsetAgreement(
-        annotators=who,
+        annotators=annotators,
         n=n,
         raw_agreement=float(np.trace(table) / n),
         table=tuple(tuple(row) for row in table.tolist()),
         prevalence=tuple(((table.sum(axis=0) + table.sum(axis=1)) / (2 * n)).tolist()),
-        kappa=bounded(figure, spreads, level, sides=sides),
+        kappa=add_bounds(figure, spreads, level, sides=sides),
         kappa_se=standard_error(spreads) if has_error else None,
     )
 
 
-def _kappa_figure(kappa: float, n: int, on: str) -> Figure:
-    name = f"Cohen's kappa{on}"
+def _kappa_figure(kappa: float, n: int, suffix: str) -> Figure:
+    name = f"Cohen's kappa{suffix}"
     if not np.isnan(kappa):
         return Figure(name, kappa, n)
-    both = f"both used the same single {'bin' if on else 'class'}, so agreement by chance would be complete"
-    return Figure(name, None, n, undefined="one shared pair: it has no variance" if n == 1 else both)
+    single_class = f"both used the same single {'bin' if suffix else 'class'}, so agreement by chance would be complete"
+    return Figure(name, None, n, undefined="one shared pair: it has no variance" if n == 1 else single_class)
 
 
 def summary_figures(
-    subsets: Subsets, reach: Reach, level: float, sides: Sides = HS_AND_CN, on: str = ""
+    subsets: Subsets, reach: IntervalScope, level: float, sides: Sides = HS_AND_CN, suffix: str = ""
 ) -> tuple[Figure, ...]:
     """Mean, standard deviation and weighted mean of the kappas that are defined; their names end in `on`.
 
@@ -275,24 +292,28 @@ def summary_figures(
     kappas, n_pairs = subsets.kappas[~np.isnan(subsets.kappas)], subsets.n_pairs
     note = f"overlap subsets: {len(kappas)} used, {len(subsets.kappas) - len(kappas)} undefined and left out"
     none = "kappa is undefined on every overlap subset" if len(subsets.kappas) else NO_SUBSET
-    spread_ = Figure(f"standard deviation of kappa{on}", None, n_pairs, undefined=none, note=note)
+    deviation = Figure(f"standard deviation of kappa{suffix}", None, n_pairs, undefined=none, note=note)
     if len(kappas) == 1:
-        spread_ = replace(spread_, undefined="a spread needs two overlap subsets with a defined kappa")
+        deviation = replace(deviation, undefined="a spread needs two overlap subsets with a defined kappa")
     elif len(kappas):
         no_interval = "no interval: chance adds to it on small subsets"
-        spread_ = replace(spread_, value=float(kappas.std(ddof=1)), undefined=None, note=f"{note}; {no_interval}")
-    mean, weighted = (Figure(f"{name}{on}", None, n_pairs, undefined=none, note=note) for name in MEANS)
+        deviation = replace(deviation, value=float(kappas.std(ddof=1)), undefined=None, note=f"{note}; {no_interval}")
+    mean, weighted = (Figure(f"{name}{suffix}", None, n_pairs, undefined=none, note=note) for name in MEANS)
     if len(kappas):
-        mean, weighted = _means(subsets, (mean, weighted), reach, level, sides)
-    return mean, spread_, weighted
+        mean, weighted = _mean_figures(subsets, (mean, weighted), reach, level, sides)
+    return mean, deviation, weighted
 
 
-def _means(subsets: Subsets, blank: tuple[Figure, ...], reach: Reach, level: float, sides: Sides) -> list[Figure]:
-    total = added(subsets.kappas, subsets.n).sum(axis=0)
-    left = {cluster: subsets.without(cluster) for cluster in sides.left_out(reach)}
+def _mean_figures(
+    subsets: Subsets, blank: tuple[Figure, ...], reach: IntervalScope, level: float, sides: Sides
+) -> list[Figure]:
+    total = mean_terms(subsets.kappas, subsets.n).sum(axis=0)
+    sums_left = {cluster: subsets.sums_without(cluster) for cluster in sides.clusters_left_out(reach)}
     figures = []
     for figure, (part, whole) in zip(blank, ((0, 1), (2, 3)), strict=True):
-        spreads = {cluster: spread(ratio(rows[:, part], rows[:, whole])) for cluster, rows in left.items()}
+        spreads = {
+            cluster: jackknife_spread(ratio(rows[:, part], rows[:, whole])) for cluster, rows in sums_left.items()
+        }
         value = float(total[part] / total[whole])
-        figures.append(with_interval(replace(figure, value=value, undefined=None), spreads, level, sides=sides))
+        figures.append(add_interval(replace(figure, value=value, undefined=None), spreads, level, sides=sides))
     return figures

@@ -27,10 +27,14 @@ class MixedModel:
     covariance: Floats
     note: str = ""
 
-    def odds(self, one: int, other: int) -> tuple[float, float, float]:
+    def odds(self, group: int, other_group: int) -> tuple[float, float, float]:
         """The odds ratio of a group over another, and its Wald bounds at 95 %."""
-        value = self.log_odds[one] - self.log_odds[other]
-        variance = self.covariance[one, one] + self.covariance[other, other] - 2 * self.covariance[one, other]
+        value = self.log_odds[group] - self.log_odds[other_group]
+        variance = (
+            self.covariance[group, group]
+            + self.covariance[other_group, other_group]
+            - 2 * self.covariance[group, other_group]
+        )
         low, middle, high = np.exp(value + Z * np.sqrt(variance) * np.array([-1, 0, 1])).tolist()
         return middle, low, high
 
@@ -41,7 +45,7 @@ def check_installed() -> None:
         raise InputError("mixed models need the extra `mixed`; install it with `pip install 'fcpair[mixed]'`")
 
 
-def fit_mixed(given: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]) -> MixedModel | None:
+def fit_mixed(is_label: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]) -> MixedModel | None:
     """One model of a label in all groups; None where the fit did not converge.
 
     A logistic model with crossed random intercepts of items and annotators, by Laplace's approximation: Baayen,
@@ -61,7 +65,7 @@ def fit_mixed(given: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]
     frame["item"], frame["annotator"] = (clusters[:, at].astype(str) for at in (0, 1))
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        fitted = glmer(f"given ~ {' + '.join(names)} + (1|item) + (1|annotator)", frame.assign(given=given))
+        fitted = glmer(f"given ~ {' + '.join(names)} + (1|item) + (1|annotator)", frame.assign(given=is_label))
     k = len(names) + 1
     log_odds, covariance = np.zeros(k), np.zeros((k, k))
     log_odds[1:], covariance[1:, 1:] = [fitted.fixef()[name] for name in names], fitted.vcov()[1:, 1:]

@@ -8,11 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from fcpair.params import Reach
+from fcpair.params import IntervalScope
 from fcpair.records import Figure
 from fcpair.stages.questions.base import Distance
-from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides, Spread, spread, with_interval
-from fcpair.stages.stats.rating_counts import Floats, LeftOut, Overlap, Sums, ratio
+from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides, Spread, add_interval, jackknife_spread
+from fcpair.stages.stats.rating_counts import Floats, LeftOutSums, Overlap, Sums, ratio
 
 
 def observed_agreement(sums: Sums) -> Floats:
@@ -89,7 +89,7 @@ class Coefficient:
     needs_two_used_classes: bool = True
     note: str = ""
 
-    def undefined(self, used: Floats, n: int) -> str | None:
+    def undefined_reason(self, used: Floats, n: int) -> str | None:
         """Why there is no value on `n` pairs with so many labels of each class; None where there is one."""
         if n == 0:
             return f"no pair has {f'exactly {self.n_labels}' if self.n_labels else 'two or more'} labels"
@@ -102,7 +102,7 @@ class Coefficient:
         return None
 
 
-def _fleiss(n_labels: int) -> Coefficient:
+def _fleiss_coefficient(n_labels: int) -> Coefficient:
     note = f"pairs with exactly {n_labels} labels: Fleiss' kappa requires a constant number"
     return Coefficient(f"Fleiss' kappa, {n_labels} labels", fleiss_kappa, n_labels=n_labels, note=note)
 
@@ -112,11 +112,11 @@ ALPHA: dict[Distance, str] = {
     "ordinal": "Krippendorff's alpha, ordinal",
     "interval": "Krippendorff's alpha, interval",
 }
-OWN = "the distance of the question"
+OWN_DISTANCE = "the distance of the question"
 COEFFICIENTS = (
     Coefficient("raw agreement", observed_agreement, corrects_chance=False, needs_two_used_classes=False),
-    _fleiss(2),
-    _fleiss(3),
+    _fleiss_coefficient(2),
+    _fleiss_coefficient(3),
     Coefficient(ALPHA["nominal"], nominal_alpha),
     Coefficient(ALPHA["ordinal"], ordinal_alpha, note="classes in the order of their codes"),
     Coefficient(
@@ -134,18 +134,20 @@ def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, .
     `numbers`, shape (n_classes,), is what the interval distance is taken from. The alpha of the question's own
     distance says so in its note, but for the nominal one, which has none.
     """
-    found = []
-    for one in COEFFICIENTS:
-        own = one.name == ALPHA[distance] == ALPHA["ordinal"]
-        found.append(replace(one, note=f"{one.note}; {OWN}") if own else one)
-        if one.name == ALPHA["ordinal"] and distance == "interval":
-            found.append(Coefficient(ALPHA[distance], partial(interval_alpha, numbers=numbers), note=OWN))
-    return tuple(found)
+    coefficients = []
+    for coefficient in COEFFICIENTS:
+        is_own = coefficient.name == ALPHA[distance] == ALPHA["ordinal"]
+        coefficients.append(replace(coefficient, note=f"{coefficient.note}; {OWN_DISTANCE}") if is_own else coefficient)
+        if coefficient.name == ALPHA["ordinal"] and distance == "interval":
+            coefficients.append(
+                Coefficient(ALPHA[distance], partial(interval_alpha, numbers=numbers), note=OWN_DISTANCE)
+            )
+    return tuple(coefficients)
 
 
 def pooled_figures(
     overlap: Overlap,
-    reach: Reach,
+    reach: IntervalScope,
     level: float,
     coefficients: Sequence[Coefficient] = COEFFICIENTS,
     sides: Sides = HS_AND_CN,
@@ -154,41 +156,49 @@ def pooled_figures(
 
     Fleiss' kappa is there for four and more labels, too, where pairs have so many.
     """
-    wanted = _wanted(overlap, coefficients)
-    found: dict[str, Figure] = {}
-    for n_labels in dict.fromkeys(one.n_labels for one in wanted):
-        part = LeftOut(overlap if n_labels is None else overlap.only(n_labels), constant=n_labels is not None)
-        for figure in _figures(
-            [one for one in wanted if one.n_labels == n_labels], part, sides.left_out(reach), level, sides
+    selected = _with_all_fleiss(overlap, coefficients)
+    figures: dict[str, Figure] = {}
+    for n_labels in dict.fromkeys(coefficient.n_labels for coefficient in selected):
+        part = LeftOutSums(
+            overlap if n_labels is None else overlap.with_n_labels(n_labels), constant=n_labels is not None
+        )
+        for figure in _compute_figures(
+            [coefficient for coefficient in selected if coefficient.n_labels == n_labels],
+            part,
+            sides.clusters_left_out(reach),
+            level,
+            sides,
         ):
-            found[figure.name] = figure
-    return tuple(found[one.name] for one in wanted)
+            figures[figure.name] = figure
+    return tuple(figures[coefficient.name] for coefficient in selected)
 
 
-def _wanted(overlap: Overlap, coefficients: Sequence[Coefficient]) -> list[Coefficient]:
+def _with_all_fleiss(overlap: Overlap, coefficients: Sequence[Coefficient]) -> list[Coefficient]:
     """The coefficients, and Fleiss' kappa for each higher number of labels that pairs have, after those for fewer."""
-    listed = [one.n_labels for one in coefficients]
-    last = max(at for at, n_labels in enumerate(listed, 1) if n_labels)
-    there = np.unique(np.bincount(overlap.pair)).tolist()
-    more = [_fleiss(n) for n in there if n >= 2 and n not in listed]
+    n_labels_listed = [one.n_labels for one in coefficients]
+    last = max(at for at, n_labels in enumerate(n_labels_listed, 1) if n_labels)
+    n_labels_occurring = np.unique(np.bincount(overlap.pair)).tolist()
+    more = [_fleiss_coefficient(n) for n in n_labels_occurring if n >= 2 and n not in n_labels_listed]
     return [*coefficients[:last], *more, *coefficients[last:]]
 
 
-def _figures(
-    coefficients: list[Coefficient], part: LeftOut, clusters: Sequence[Cluster], level: float, sides: Sides
+def _compute_figures(
+    coefficients: list[Coefficient], part: LeftOutSums, clusters: Sequence[Cluster], level: float, sides: Sides
 ) -> Iterator[Figure]:
     sums = part.sums
     n = round(float(sums.n))
-    reasons = {one.name: one.undefined(sums.labels, n) for one in coefficients}
-    defined = [one for one in coefficients if not reasons[one.name]]
-    spreads: dict[str, dict[Cluster, Spread]] = {one.name: {} for one in defined}
+    reasons = {coefficient.name: coefficient.undefined_reason(sums.labels, n) for coefficient in coefficients}
+    defined = [coefficient for coefficient in coefficients if not reasons[coefficient.name]]
+    spreads: dict[str, dict[Cluster, Spread]] = {coefficient.name: {} for coefficient in defined}
     for cluster in clusters if defined else ():
-        left, times = part.without(cluster)
-        for one in defined:
-            spreads[one.name][cluster] = spread(one.compute(left), times)
-    for one in coefficients:
-        if why := reasons[one.name]:
-            yield Figure(one.name, None, n, undefined=why, note=one.note)
+        sums_left, times = part.sums_without(cluster)
+        for coefficient in defined:
+            spreads[coefficient.name][cluster] = jackknife_spread(coefficient.compute(sums_left), times)
+    for coefficient in coefficients:
+        if why := reasons[coefficient.name]:
+            yield Figure(coefficient.name, None, n, undefined=why, note=coefficient.note)
         else:
-            figure = Figure(one.name, float(one.compute(sums)), n, note=one.note)
-            yield with_interval(figure, spreads[one.name], level, -1.0 if one.corrects_chance else 0.0, sides)
+            figure = Figure(coefficient.name, float(coefficient.compute(sums)), n, note=coefficient.note)
+            yield add_interval(
+                figure, spreads[coefficient.name], level, -1.0 if coefficient.corrects_chance else 0.0, sides
+            )

@@ -21,7 +21,7 @@ def check_resamples(resamples: int) -> None:
         raise InputError(f"resamples is {resamples}; expected {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
 
 
-def blocks(n: int, width: int) -> list[int]:
+def block_sizes(n: int, width: int) -> list[int]:
     """`n` rows of `width` cells, cut into blocks that fit in memory."""
     rows = max(1, BLOCK_CELLS // width)
     return [min(rows, n - start) for start in range(0, n, rows)]
@@ -42,7 +42,7 @@ def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -
     n_hs = len(differences)
     observed = np.abs(differences.sum(axis=0)) - SAME * n_hs
     rng, as_great = np.random.default_rng(seed), np.zeros(differences.shape[1], np.int64)
-    for size in blocks(resamples, n_hs):
+    for size in block_sizes(resamples, n_hs):
         signs = 2.0 * rng.integers(0, 2, (size, n_hs)) - 1
         as_great += (np.abs(signs @ differences) >= observed).sum(axis=0)
     return np.asarray((1 + as_great) / (1 + resamples))
@@ -70,7 +70,7 @@ def needed_hs(n_tests: int, alpha: float) -> int:
     return floor(log2(n_tests / alpha)) + 2
 
 
-def kendall(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float | None, str | None]:
+def kendall(means: NDArray[np.float64], other_means: NDArray[np.float64]) -> tuple[float | None, str | None]:
     """Kendall's tau-b between two rankings of the same systems, and why it is undefined where it is.
 
     Args:
@@ -81,9 +81,9 @@ def kendall(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float
     """
     from scipy.stats import kendalltau
 
-    if len(one) < 2:
+    if len(means) < 2:
         return None, "there is one system"
-    rounded = [np.round(values, 12) for values in (one, other)]
+    rounded = [np.round(values, 12) for values in (means, other_means)]
     if any(len(np.unique(values)) == 1 for values in rounded):
         return None, "all systems score the same on a tier"
     return float(kendalltau(*rounded).statistic), None

@@ -17,7 +17,9 @@ Ints = npt.NDArray[np.int64]
 LEVEL = 0.95
 LEAST_DRAWS, MOST_DRAWS = 100, 1_000_000
 AT_ONCE = 4_000_000  # numbers in memory for one block of draws
-UNDEFINED = 0.05  # the share of draws that may leave a figure undefined; those are left out, and the note says so
+MAX_UNDEFINED_SHARE = (
+    0.05  # the share of draws that may leave a figure undefined; those are left out, and the note says so
+)
 NO_WIDTH = 1e-12
 FEW = 10  # of what is drawn: percentiles over fewer are too narrow more often than not
 
@@ -28,13 +30,13 @@ def check_draws(draws: int) -> None:
         raise InputError(f"resamples is {draws}; expected {LEAST_DRAWS} to {MOST_DRAWS:,}")
 
 
-def blocks(draws: int, width: int) -> Iterator[int]:
+def block_sizes(draws: int, width: int) -> Iterator[int]:
     """How many draws of `width` numbers are made at once, until all are made."""
     rows = max(1, AT_ONCE // max(width, 1))
     yield from (min(rows, draws - start) for start in range(0, draws, rows))
 
 
-def drawn_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
+def resample_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
     """The total of as many clusters as there are, drawn with replacement: blocks of shape (n_draws, n_sums).
 
     `sums` (n_clusters, n_sums) is what each cluster adds. Clusters that add the same are drawn together, which changes
@@ -42,11 +44,11 @@ def drawn_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
     """
     rng = np.random.default_rng(seed)
     kinds, times = np.unique(sums, axis=0, return_counts=True)
-    for n in blocks(draws, len(kinds)):
+    for n in block_sizes(draws, len(kinds)):
         yield rng.multinomial(len(sums), times / len(sums), n) @ kinds
 
 
-def with_percentiles(figure: Figure, drawn: Floats, basis: str) -> Figure:
+def with_percentiles(figure: Figure, values: Floats, basis: str) -> Figure:
     """The figure with the central 95 % of what was drawn, shape (n_draws,), or the reason for none in its note.
 
     Draws in which the figure is undefined (NaN) are left out if they are at most one in twenty. `basis` says what was
@@ -54,27 +56,27 @@ def with_percentiles(figure: Figure, drawn: Floats, basis: str) -> Figure:
     """
     if figure.value is None:
         return figure
-    defined = drawn[~np.isnan(drawn)]
-    n_undefined = len(drawn) - len(defined)
-    if n_undefined > UNDEFINED * len(drawn):
-        return noted(figure, f"no interval: undefined in {n_undefined:,} of {len(drawn):,} draws of {basis}")
+    defined = values[~np.isnan(values)]
+    n_undefined = len(values) - len(defined)
+    if n_undefined > MAX_UNDEFINED_SHARE * len(values):
+        return with_note(figure, f"no interval: undefined in {n_undefined:,} of {len(values):,} draws of {basis}")
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     if high - low < NO_WIDTH:
-        return noted(figure, f"no interval: every draw of {basis} gives the same, so the error cannot be estimated")
-    left_out = f", {counted(n_undefined, 'undefined draw')} left out" if n_undefined else ""
-    return replace(noted(figure, f"interval from {basis}{left_out}"), low=float(low), high=float(high))
+        return with_note(figure, f"no interval: every draw of {basis} gives the same, so the error cannot be estimated")
+    left_out = f", {plural(n_undefined, 'undefined draw')} left out" if n_undefined else ""
+    return replace(with_note(figure, f"interval from {basis}{left_out}"), low=float(low), high=float(high))
 
 
-def counted(n: int, word: str) -> str:
+def plural(n: int, word: str) -> str:
     """`1 row`, `2 rows`."""
     return f"{n:,} {word}{'s' * (n != 1)}"
 
 
-def basis_of(n: int, word: str) -> str:
+def describe_sample(n: int, word: str) -> str:
     """What an interval rests on, and that it is too narrow where that is little."""
-    return counted(n, word) + ", so few that it is likely too narrow" * (n < FEW)
+    return plural(n, word) + ", so few that it is likely too narrow" * (n < FEW)
 
 
-def noted(figure: Figure, remark: str) -> Figure:
+def with_note(figure: Figure, remark: str) -> Figure:
     """The figure with one more remark in its note."""
     return replace(figure, note="; ".join(filter(None, [figure.note, remark])))

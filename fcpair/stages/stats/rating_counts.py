@@ -17,7 +17,7 @@ from fcpair.stages.stats.grid_jackknife import TEXTS, Cluster
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-AT_ONCE = 2_000_000  # values of classes that are multiplied at once
+MAX_VALUES_AT_ONCE = 2_000_000  # values of classes that are multiplied at once
 SPARSE = 16  # codes this many times as large as their number are sorted instead of counted
 FEW_CODES = 200_000  # up to this, codes are counted in any case
 
@@ -37,14 +37,14 @@ class Overlap:
     annotator: Ints
     klass: Ints
 
-    def merged(self, class_of: Ints) -> Overlap:
+    def merge_classes(self, class_of: Ints) -> Overlap:
         """The same labels, whose classes are those that `class_of`, shape (n_classes,), puts the classes into."""
         return replace(self, n_classes=int(class_of.max()) + 1, klass=class_of[self.klass])
 
-    def only(self, n_labels: int) -> Overlap:
+    def with_n_labels(self, n_labels: int) -> Overlap:
         """The labels of the pairs with exactly `n_labels`."""
-        there = (np.bincount(self.pair) == n_labels)[self.pair] if len(self.pair) else np.zeros(0, dtype=bool)
-        columns = (column[there] for column in (self.pair, self.hs, self.cn, self.annotator, self.klass))
+        has_n_labels = (np.bincount(self.pair) == n_labels)[self.pair] if len(self.pair) else np.zeros(0, dtype=bool)
+        columns = (column[has_n_labels] for column in (self.pair, self.hs, self.cn, self.annotator, self.klass))
         return Overlap(self.n_classes, *columns)
 
 
@@ -69,7 +69,7 @@ class Sums:
     products: Callable[[Floats], Floats]
 
     @classmethod
-    def of(cls, flat: Floats, products: Callable[[Floats], Floats]) -> Sums:
+    def from_moments(cls, flat: Floats, products: Callable[[Floats], Floats]) -> Sums:
         """From what `moments` gives, or sums of it, in the last axis."""
         n_classes = (flat.shape[-1] - 3) // 2
         shares, labels = np.split(flat[..., 3:], [n_classes], axis=-1)
@@ -96,7 +96,7 @@ def ratio(part: Floats, whole: Floats) -> Floats:
     return quotient
 
 
-class LeftOut:
+class LeftOutSums:
     """The sums over the pairs of an overlap, and what is left of them without one cluster.
 
     Without one of its labels a pair counts with the others, if two are left; where the number of labels is `constant`,
@@ -105,10 +105,10 @@ class LeftOut:
 
     def __init__(self, overlap: Overlap, *, constant: bool) -> None:
         self.n_classes = overlap.n_classes
-        self._number, self._pair = dense(overlap.pair)
+        self._number, self._pair = dense_codes(overlap.pair)
         shape = len(self._number), self.n_classes
         answers = np.bincount(self._pair * shape[1] + overlap.klass, minlength=shape[0] * shape[1]).reshape(shape)
-        self._profiles, self._profile = _distinct(answers)
+        self._profiles, self._profile = _distinct_rows(answers)
         self._hs, self._cn = np.empty((2, shape[0]), dtype=np.int64)
         self._hs[self._pair], self._cn[self._pair] = overlap.hs, overlap.cn
         self.label, self._constant = overlap, constant
@@ -119,7 +119,7 @@ class LeftOut:
     @property
     def sums(self) -> Sums:
         """The sums over all pairs."""
-        return Sums.of(self.total, self._products)
+        return Sums.from_moments(self.total, self._products)
 
     def _products(self, values: Floats) -> Floats:
         return np.asarray(((values @ self._coincidence) * values).sum(axis=-1))
@@ -151,32 +151,34 @@ class LeftOut:
         after[np.arange(len(kinds)), klass] -= 1
         return before, after
 
-    def without(self, cluster: Cluster) -> tuple[Sums, Ints | None]:
+    def sums_without(self, cluster: Cluster) -> tuple[Sums, Ints | None]:
         """The sums without each cluster, shape (n,); or the different ones, and how many clusters have each."""
         number, change = self.members(cluster)
-        kinds, kind = dense(change)
+        kinds, kind = dense_codes(change)
         before, after = self.changes(cluster, kinds)
         moved = moments(after) - moments(before)
         if cluster in {Cluster.PAIR, Cluster.LABEL}:
-            each = np.arange(len(kinds))
-            return Sums.of(self.total + moved, self._moved(each, each, before, after)), np.bincount(kind)
+            indices = np.arange(len(kinds))
+            return Sums.from_moments(
+                self.total + moved, self._changed_products(indices, indices, before, after)
+            ), np.bincount(kind)
         flat = self.total + sums_by(number, kind, moved)
-        return Sums.of(flat, self._moved(dense(number)[1], kind, before, after)), None
+        return Sums.from_moments(flat, self._changed_products(dense_codes(number)[1], kind, before, after)), None
 
-    def _moved(self, row: Ints, kind: Ints, before: Ints, after: Ints) -> Callable[[Floats], Floats]:
+    def _changed_products(self, row: Ints, kind: Ints, before: Ints, after: Ints) -> Callable[[Floats], Floats]:
         """`products` of sums in rows, in each of which pairs of these kinds have changed."""
-        key, place = dense(row * len(before) + kind)
+        key, place = dense_codes(row * len(before) + kind)
         times = np.bincount(place)
         row, kind = np.divmod(key, max(len(before), 1))
-        step = max(AT_ONCE // max(self.n_classes, 1), 1)
+        step = max(MAX_VALUES_AT_ONCE // max(self.n_classes, 1), 1)
 
         def products(values: Floats) -> Floats:
-            found = self._products(values)
+            result = self._products(values)
             for at in (slice(first, first + step) for first in range(0, len(key), step)):
-                own = values[row[at]]
-                moved = _products(after[kind[at]], own) - _products(before[kind[at]], own)
-                found += np.bincount(row[at], times[at] * moved, minlength=len(found))
-            return found
+                row_values = values[row[at]]
+                moved = _profile_products(after[kind[at]], row_values) - _profile_products(before[kind[at]], row_values)
+                result += np.bincount(row[at], times[at] * moved, minlength=len(result))
+            return result
 
         return products
 
@@ -188,32 +190,32 @@ def coincidence(profiles: Ints, times: Ints) -> Floats:
     return np.asarray(profiles.T @ (weights[:, None] * profiles) - np.diag(weights @ profiles))
 
 
-def _products(profiles: Ints, values: Floats) -> Floats:
+def _profile_products(profiles: Ints, values: Floats) -> Floats:
     """`Sums.products` of one pair of each profile, whose classes have these values, both (n, n_classes); shape (n,)."""
     n_labels, worth = profiles.sum(axis=1), profiles * values
-    found = worth.sum(axis=1) ** 2 - (worth * values).sum(axis=1)
-    return np.where(n_labels >= 2, found / np.maximum(n_labels - 1, 1), 0.0)
+    values_sum = worth.sum(axis=1) ** 2 - (worth * values).sum(axis=1)
+    return np.where(n_labels >= 2, values_sum / np.maximum(n_labels - 1, 1), 0.0)
 
 
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+def _distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
     """The distinct rows of counts (n, n_columns), and which of them each row is."""
     key = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:
-        key = dense(key * (int(column.max(initial=0)) + 1) + column)[1]
+        key = dense_codes(key * (int(column.max(initial=0)) + 1) + column)[1]
     distinct = np.empty((int(key.max(initial=-1)) + 1, rows.shape[1]), dtype=np.int64)
     distinct[key] = rows
     return distinct, key
 
 
-def dense(codes: Ints) -> tuple[Ints, Ints]:
+def dense_codes(codes: Ints) -> tuple[Ints, Ints]:
     """The distinct codes (0 or more) in order, and the place of each code among them; without sorting if that is less.
 
     The same as `np.unique` with `return_inverse`, in linear time where the codes are not much larger than their number.
     """
     if int(codes.max(initial=0)) > SPARSE * len(codes) + FEW_CODES:
         return np.unique(codes, return_inverse=True)
-    there = np.bincount(codes) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+    occurs = np.bincount(codes) > 0
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
@@ -221,6 +223,6 @@ def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
 
     `cluster` and `kind` have shape (n_members,), `values` (n_kinds, n_columns).
     """
-    names, place = dense(cluster)
+    names, place = dense_codes(cluster)
     columns = [np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T]
     return np.stack(columns, axis=1)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fcpair.errors import Finding, InputError, nearest, reject
-from fcpair.stages.stats.group_differences import LEAST_PEOPLE, two_groups
+from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.stages.stats.group_differences import LEAST_PEOPLE, group_findings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ class Survey:
     statements: pd.DataFrame
 
 
-def check(given: pd.DataFrame, place: str, by: str | None = None) -> None:
+def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> None:
     """Raise InputError for answers that mean nothing, and for a respondent who answers something twice.
 
     Args:
@@ -46,24 +46,24 @@ def check(given: pd.DataFrame, place: str, by: str | None = None) -> None:
     """
     findings = [
         Finding(place, int(line), f"the answer is `{answer}`; expected {', '.join(ANSWERS)}, or nothing for a skip")
-        for answer, line in zip(given["answer"], given["line"], strict=True)
+        for answer, line in zip(answers["answer"], answers["line"], strict=True)
         if answer not in ("", *ANSWERS)
     ]
-    same = ["statement", "question", "person"]
-    first = given.groupby(same)["line"].transform("first")
+    keys = ["statement", "question", "person"]
+    first = answers.groupby(keys)["line"].transform("first")
     findings += [
         Finding(place, int(line), f"respondent {person} has answered `{question}` on this statement in line {earlier}")
         for line, earlier, person, question in zip(
-            given["line"], first, given["person"], given["question"], strict=True
+            answers["line"], first, answers["person"], answers["question"], strict=True
         )
         if line != earlier
     ]
     if by is not None:
-        findings += two_groups(given.rename(columns={"person": "annotator"}), by, place)
+        findings += group_findings(answers.rename(columns={"person": "annotator"}), by, place)
     reject(place, sorted(findings, key=lambda one: one.line or 0))
 
 
-def counted(given: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
+def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     """How often each answer was given to each question on each statement, in the order in which they come.
 
     Args:
@@ -78,34 +78,34 @@ def counted(given: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
 
     keys = ["statement", "question"]
     if by is not None:
-        given = given.assign(group=given[by])[given[by] != ""]
-    said = given.assign(
-        answer=given["answer"].replace("", SKIPPED),
-        **{key: pd.Categorical(given[key], categories=given[key].unique(), ordered=True) for key in keys},
+        answers = answers.assign(group=answers[by])[answers[by] != ""]
+    replies = answers.assign(
+        answer=answers["answer"].replace("", SKIPPED),
+        **{key: pd.Categorical(answers[key], categories=answers[key].unique(), ordered=True) for key in keys},
     )
     keys += ["group"] * (by is not None)
-    counts = said.groupby([*keys, "answer"], observed=True).size().unstack("answer", fill_value=0)
+    counts = replies.groupby([*keys, "answer"], observed=True).size().unstack("answer", fill_value=0)
     counts = counts.reindex(columns=[*ANSWERS, SKIPPED], fill_value=0).rename_axis(columns=None)
     if by is not None:
         counts.insert(0, "people", counts.sum(axis=1))
     return counts.reset_index().astype(dict.fromkeys(keys[:2], object))
 
 
-def hide_few(found: pd.DataFrame) -> pd.DataFrame:
+def hide_few(group_shares: pd.DataFrame) -> pd.DataFrame:
     """The shares of groups as `shares` has them, without all that fewer than five people say: NA, and NaN, there."""
     import pandas as pd
 
-    few = found["people"] < LEAST_PEOPLE
-    hidden = found.copy()
+    few = group_shares["people"] < LEAST_PEOPLE
+    shown = group_shares.copy()
     counts = ["people", "n", *ANSWERS, SKIPPED]
-    hidden[counts] = hidden[counts].astype("Int64")
-    hidden.loc[few, counts] = pd.NA
-    hidden.loc[few, ["share", "low", "high"]] = np.nan
-    return hidden
+    shown[counts] = shown[counts].astype("Int64")
+    shown.loc[few, counts] = pd.NA
+    shown.loc[few, ["share", "low", "high"]] = np.nan
+    return shown
 
 
 @dataclass(frozen=True)
-class Keep:
+class KeepRule:
     """A rule for statements: those whose share of yes to `question` is greater than `threshold`, and not equal."""
 
     question: str
@@ -115,23 +115,25 @@ class Keep:
         return f"{self.question} > {self.threshold:g}"
 
 
-def parse_keep(told: str) -> Keep:
+def parse_keep(rule_text: str) -> KeepRule:
     """Read a rule such as `believed > 0.60`.
 
     Raises:
         InputError: it is not of that form, or the threshold is not from 0 to below 1.
     """
-    found = _RULE.fullmatch(told)
+    match = _RULE.fullmatch(rule_text)
     try:
-        threshold = float(found[2]) if found else -1.0
+        threshold = float(match[2]) if match else -1.0
     except ValueError:
         threshold = -1.0
-    if not found or not 0 <= threshold < 1:
-        raise InputError(f"the rule is `{told}`; expected a question, `>` and a share below 1, as in 'believed > 0.60'")
-    return Keep(found[1], threshold)
+    if not match or not 0 <= threshold < 1:
+        raise InputError(
+            f"the rule is `{rule_text}`; expected a question, `>` and a share below 1, as in 'believed > 0.60'"
+        )
+    return KeepRule(match[1], threshold)
 
 
-def judged(found: pd.DataFrame, rule: Keep) -> pd.DataFrame:
+def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
     """The rows of `shares` with what a rule says of each: `verdict` and `undecided`, as `verdicts` has them.
 
     Both are empty in the rows of other questions.
@@ -139,14 +141,14 @@ def judged(found: pd.DataFrame, rule: Keep) -> pd.DataFrame:
     Raises:
         InputError: there is no such question.
     """
-    there = list(dict.fromkeys(found["question"]))
-    if rule.question not in there:
-        raise InputError(f"there is no question `{rule.question}`; {nearest(rule.question, there)}")
-    told = verdicts(found, rule.threshold).where(found["question"] == rule.question, "")
-    return found.assign(verdict=told["verdict"], undecided=told["undecided"])
+    questions = list(dict.fromkeys(share_rows["question"]))
+    if rule.question not in questions:
+        raise InputError(f"there is no question `{rule.question}`; {suggest_name(rule.question, questions)}")
+    verdict_rows = judge_shares(share_rows, rule.threshold).where(share_rows["question"] == rule.question, "")
+    return share_rows.assign(verdict=verdict_rows["verdict"], undecided=verdict_rows["undecided"])
 
 
-def shares(counts: pd.DataFrame) -> pd.DataFrame:
+def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
     """The share of yes over yes and no, with Wilson's interval at 95 %.
 
     Who declined, or was not asked, does not count. Wilson (1927), DOI 10.1080/01621459.1927.10502953.
@@ -160,17 +162,17 @@ def shares(counts: pd.DataFrame) -> pd.DataFrame:
     from statsmodels.stats.proportion import proportion_confint
 
     n = counts["yes"] + counts["no"]
-    some = n.to_numpy() > 0
+    is_answered = n.to_numpy() > 0
     share, low, high = (np.full(len(counts), np.nan) for _ in range(3))
-    yes, of = counts["yes"].to_numpy()[some], n.to_numpy()[some]
-    share[some] = yes / of
-    if some.any():
-        low[some], high[some] = proportion_confint(yes, of, alpha=1 - LEVEL, method="wilson")
+    yes, n_answered = counts["yes"].to_numpy()[is_answered], n.to_numpy()[is_answered]
+    share[is_answered] = yes / n_answered
+    if is_answered.any():
+        low[is_answered], high[is_answered] = proportion_confint(yes, n_answered, alpha=1 - LEVEL, method="wilson")
         low[share == 0], high[share == 1] = 0, 1  # which rounding misses, and by which a threshold of 0 fell below
     return counts.assign(n=n, share=share, low=low, high=high)
 
 
-def verdicts(found: pd.DataFrame, threshold: float) -> pd.DataFrame:
+def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """What a threshold says of each row of `shares`, in two columns that do not depend on each other.
 
     Returns:
@@ -180,14 +182,14 @@ def verdicts(found: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """
     import pandas as pd
 
-    undefined = found["share"].isna()
-    straddles = (found["low"] <= threshold) & (threshold <= found["high"])
-    verdict = np.select([undefined, found["share"] > threshold], ["undefined", "kept"], "dropped")
+    undefined = share_rows["share"].isna()
+    straddles = (share_rows["low"] <= threshold) & (threshold <= share_rows["high"])
+    verdict = np.select([undefined, share_rows["share"] > threshold], ["undefined", "kept"], "dropped")
     undecided = np.select([undefined, straddles], ["", "yes"], "no")
-    return pd.DataFrame({"verdict": verdict, "undecided": undecided}, index=found.index, dtype=object)
+    return pd.DataFrame({"verdict": verdict, "undecided": undecided}, index=share_rows.index, dtype=object)
 
 
-def margin(n: int, population: int | None = None, share: float = 0.5) -> float:
+def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -> float:
     """Cochran's margin of error at 95 %: z sqrt(p (1 - p) / n), in a finite population times sqrt((N - n) / (N - 1)).
 
     Cochran (1977), Sampling Techniques, chapters 2 and 4. It assumes a random sample.
@@ -217,5 +219,5 @@ def sample_size(error: float, population: int | None = None, share: float = 0.5)
     if not 0 < error < 1:
         raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
     z = float(norm.ppf((1 + LEVEL) / 2))
-    of_any = z**2 * share * (1 - share) / error**2
-    return ceil(of_any if population is None else of_any / (1 + (of_any - 1) / population))
+    n_infinite = z**2 * share * (1 - share) / error**2
+    return ceil(n_infinite if population is None else n_infinite / (1 + (n_infinite - 1) / population))

@@ -24,7 +24,7 @@ def survey_plans(
     *,
     answers: Sequence[str] = ANSWERS,
     part: int | None = None,
-    listed: bool = False,
+    as_list: bool = False,
     suggest: str = SUGGEST,
     seed: int = 0,
 ) -> tuple[GridPlan, ...]:
@@ -47,12 +47,12 @@ def survey_plans(
         raise InputError(f"there are {len(answers)} answers; expected three: yes, no and decline, in this order")
     yes, no, decline = answers
     form = OneOf((Choice(0, yes), Choice(1, no), Choice(2, decline, definite=False)))
-    asked = RoundPlan(
+    round_ = RoundPlan(
         ASK,
         f"answer: {form}",
         "respondent",
         answers=0 if part is None else part,
-        screen="list" if listed else "row",
+        screen="list" if as_list else "row",
         in_order=True,
         seed=seed,
     )
@@ -60,20 +60,20 @@ def survey_plans(
         name,
         SidePlan(file=file, column=STATEMENT),
         SidePlan(names=tuple(questions)),
-        (asked,),
+        (round_,),
         row_name=STATEMENT,
         column_name="question",
     )
-    return (survey, _suggestions(name, suggest, seed)) if suggest.strip() else (survey,)
+    return (survey, _suggestions_plan(name, suggest, seed)) if suggest.strip() else (survey,)
 
 
-def suggestions_of(name: str) -> str:
+def suggestions_grid_name(name: str) -> str:
     """The name of the grid in which those who answer a survey may suggest something."""
     return f"{name} {SUGGESTIONS}"
 
 
-def _suggestions(name: str, suggest: str, seed: int) -> GridPlan:
+def _suggestions_plan(name: str, suggest: str, seed: int) -> GridPlan:
     form = f"text: text(max_words={LONGEST_SUGGESTION})"
-    asked = RoundPlan("suggest", form, "respondent", answers=0, seed=seed)
+    round_ = RoundPlan("suggest", form, "respondent", answers=0, seed=seed)
     sides = SidePlan(names=(suggest,)), SidePlan(names=("suggestion",))
-    return GridPlan(suggestions_of(name), *sides, (asked,), row_name="question", column_name="answer")
+    return GridPlan(suggestions_grid_name(name), *sides, (round_,), row_name="question", column_name="answer")

@@ -12,22 +12,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.files.answers.answer_files import Incoming, read_answers
+from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
 from fcpair.param_values import takes_params
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
 from fcpair.stages.questions.labels import outcome_reader
-from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate, sorted_apart
+from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
 from fcpair.steps.answers.decision_table import LABELS, layout_of
-from fcpair.steps.base.context import OnGrid, cell_of, need_labels, note, note_run, own, scheme_of
-from fcpair.steps.people.reading_limits import check_room
+from fcpair.steps.base.context import (
+    GridContext,
+    effective_options,
+    find_cell,
+    need_labels,
+    note_run,
+    note_stage_run,
+    scheme_of,
+)
+from fcpair.steps.people.reading_limits import check_reading_limit
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
-from fcpair.store.corpus.grids import number_of
+from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 
@@ -36,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @takes_params
-def adjudicate(grid: OnGrid, options: Adjudicate | None = None) -> RunRecord:
+def adjudicate(grid: GridContext, options: Adjudicate | None = None) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
     What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
@@ -45,50 +53,50 @@ def adjudicate(grid: OnGrid, options: Adjudicate | None = None) -> RunRecord:
     """
     with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
-        options = options or own(tx, Adjudicate, {})
-        found = rule_decisions.foresee(tx, options)
-        rule_decisions.enter(tx, found)
-        return note(tx, options, found.counts)
+        options = options or effective_options(tx, Adjudicate, {})
+        changes = rule_decisions.preview_policy(tx, options)
+        rule_decisions.write_decisions(tx, changes)
+        return note_stage_run(tx, options, changes.counts)
 
 
 @takes_params
-def dry_run(grid: OnGrid, options: Adjudicate | None = None) -> DryRun:
+def dry_run(grid: GridContext, options: Adjudicate | None = None) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid.store.read() as tx:
         need_labels(tx, "adjudicate")
-        options = options or own(tx, Adjudicate, {})
-        found = rule_decisions.foresee(tx, options)
+        options = options or effective_options(tx, Adjudicate, {})
+        changes = rule_decisions.preview_policy(tx, options)
     return DryRun(
-        counts=found.counts,
-        discards=sum(settled.code is None for _, settled in found.new),
-        standing=found.n_standing,
-        compared=found.n_compared,
-        different=tuple(map(number_of, found.different)),
-        reopened=tuple(map(number_of, found.reopened)),
+        counts=changes.counts,
+        discards=sum(decision.code is None for _, decision in changes.new),
+        standing=changes.n_standing,
+        compared=changes.n_compared,
+        different=tuple(map(to_public_number, changes.different)),
+        reopened=tuple(map(to_public_number, changes.reopened)),
     )
 
 
-def waiting_pairs(grid: OnGrid) -> list[int]:
+def waiting_pairs(grid: GridContext) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
     with grid.store.read() as tx:
-        return list(map(number_of, rule_decisions.waiting(tx)))
+        return list(map(to_public_number, rule_decisions.waiting_cell_ids(tx)))
 
 
-def second_looks(grid: OnGrid) -> list[int]:
+def second_looks(grid: GridContext) -> list[int]:
     """The pairs that somebody decided before their labels changed, by number: they wait for a second look."""
     with grid.store.read() as tx:
-        return list(map(number_of, rule_decisions.overtaken(tx)))
+        return list(map(to_public_number, rule_decisions.stale_decisions(tx)))
 
 
-def agenda(grid: OnGrid, by: str) -> Agenda:
+def agenda(grid: GridContext, by: str) -> Agenda:
     """What one person, or somebody new, can decide now, and what waits for others or for labels."""
     with grid.store.read() as tx:
-        found = permissions.agenda(tx, permissions.who_decides(tx, by))
-        pairs, again = (tuple(map(number_of, ids)) for ids in (found.pairs, found.again))
-        return replace(found, pairs=pairs, again=frozenset(again))
+        own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
+        pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (own_agenda.pairs, own_agenda.again))
+        return replace(own_agenda, pairs=pairs, again=frozenset(again_numbers))
 
 
-def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
+def conflict(grid: GridContext, number: int, *, by: str | None = None) -> Conflict:
     """What an adjudicator sees of a pair that waits, or that `by` has decided.
 
     It has the texts, and the labels and notes without names, in a shuffled order.
@@ -97,18 +105,18 @@ def conflict(grid: OnGrid, number: int, *, by: str | None = None) -> Conflict:
     reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
     """
     with grid.store.read() as tx:
-        person, cell_id = permissions.who_decides(tx, by) if by else None, cell_of(tx, number)
-        opened = permissions.open_case(tx, person, cell_id)
+        person, cell_id = permissions.find_decider(tx, by) if by else None, find_cell(tx, number)
+        case = permissions.open_case(tx, person, cell_id)
         if person is not None:
-            check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
+            check_reading_limit(tx, person.id, effective_options(tx, Annotate, {}), cell_id)
         hs, cn = permissions.texts_to_judge(tx, cell_id)
-        shown = Conflict(
-            number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=opened.answer_id
+        shown_conflict = Conflict(
+            number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=case.answer_id
         )
-        if opened.standing is None:
-            return replace(shown, **permissions.own_words(tx, person, cell_id, None))
-        outcome = outcome_names(scheme_of(tx))[opened.standing.code]
-        return replace(shown, decision_id=opened.standing.id, outcome=outcome)
+        if case.standing is None:
+            return replace(shown_conflict, **permissions.own_note_and_flag(tx, person, cell_id, None))
+        outcome = outcome_names(scheme_of(tx))[case.standing.code]
+        return replace(shown_conflict, decision_id=case.standing.id, outcome=outcome)
 
 
 def outcome_names(question: Closed) -> dict[int | None, str]:
@@ -128,15 +136,15 @@ def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
     """
     names = {None: SKIP} | {choice.code: choice.name for choice in scheme_of(tx)}
     secret = runs.secret(tx)
-    shown = {}
-    for cell_id, answers in disputes.labels(tx, cell_ids).items():
+    answers_by_pair = {}
+    for cell_id, answers in disputes.label_notes(tx, cell_ids).items():
         shuffled = Random(f"{secret}:{cell_id}").sample(answers, len(answers))
-        shown[cell_id] = tuple((names[code], note_) for code, note_ in shuffled)
-    return shown
+        answers_by_pair[cell_id] = tuple((names[code], note_) for code, note_ in shuffled)
+    return answers_by_pair
 
 
 def decide(
-    grid: OnGrid, number: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
+    grid: GridContext, number: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
 ) -> None:
     """Record a person's decision on a pair; None discards it as irreconcilable. A flag that was `seen` is kept.
 
@@ -145,15 +153,17 @@ def decide(
     while it is still being labelled.
     """
     with grid.store.write() as tx:
-        person, cell_id = _adjudicator(tx, by), cell_of(tx, number)
-        check_room(tx, person.id, own(tx, Annotate, {}), cell_id)
+        person, cell_id = _find_adjudicator(tx, by), find_cell(tx, number)
+        check_reading_limit(tx, person.id, effective_options(tx, Annotate, {}), cell_id)
         if seen is not None:
-            opened = permissions.open_case(tx, person, cell_id)
-            permissions.check_seen(opened, cell_id, seen.decision_id, seen.answer_id)
-        enter_decision(tx, cell_id, code, person, note, flagged=seen is not None and seen.flagged)
+            case = permissions.open_case(tx, person, cell_id)
+            permissions.check_still_as_shown(case, cell_id, seen.decision_id, seen.answer_id)
+        record_decision(tx, cell_id, code, person, note, flagged=seen is not None and seen.flagged)
 
 
-def enter_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False) -> int:
+def record_decision(
+    tx: Tx, cell_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False
+) -> int:
     """Record an adjudicator's decision, which is its own note of who decided and when; returns its number.
 
     Raises:
@@ -162,16 +172,19 @@ def enter_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note_
     """
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
-    permissions.check_deciding(tx, person, cell_id)
+    permissions.check_may_decide(tx, person, cell_id)
     return disputes.add_decision(tx, cell_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
 
 
-def _adjudicator(tx: Tx, name: str, *, or_left: bool = False) -> Person:
+def _find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Person:
     """The person who adjudicates; somebody new becomes an adjudicator."""
-    return permissions.who_decides(tx, name, or_left=or_left) or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
+    return (
+        permissions.find_decider(tx, name, allow_retired=allow_retired)
+        or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
+    )
 
 
-def take_back(grid: OnGrid, number: int, *, by: str) -> bool:
+def take_back(grid: GridContext, number: int, *, by: str) -> bool:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
     Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
@@ -179,21 +192,23 @@ def take_back(grid: OnGrid, number: int, *, by: str) -> bool:
     decision.
     """
     with grid.store.write() as tx:
-        person, cell_id = permissions.who_decides(tx, by), cell_of(tx, number)
-        permissions.check_taking_back(tx, person, cell_id)
-        return enter_reopening(tx, cell_id, person or _adjudicator(tx, by))[1]
+        person, cell_id = permissions.find_decider(tx, by), find_cell(tx, number)
+        permissions.check_may_take_back(tx, person, cell_id)
+        return record_reopening(tx, cell_id, person or _find_adjudicator(tx, by))[1]
 
 
-def enter_reopening(tx: Tx, cell_id: int, person: Person) -> tuple[int, bool]:
+def record_reopening(tx: Tx, cell_id: int, person: Person) -> tuple[int, bool]:
     """Record that a decision by hand is taken back; returns the number of that, and whether an earlier one is back."""
-    taken = disputes.standing(tx, cell_id)
+    earlier_decision = disputes.standing_decision(tx, cell_id)
     decision_id = disputes.add_decision(tx, cell_id, Rule.REOPENED, None, person.id)
-    restored = taken is not None and disputes.restore(tx, cell_id, taken.person_id, decision_id)
-    rule_decisions.settle(tx, [cell_id])
-    return decision_id, restored
+    is_restored = earlier_decision is not None and disputes.restore_replaced(
+        tx, cell_id, earlier_decision.person_id, decision_id
+    )
+    rule_decisions.apply_policy(tx, [cell_id])
+    return decision_id, is_restored
 
 
-def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) -> RunRecord:
+def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = False) -> RunRecord:
     """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`; or a
     table as `Exports.decisions` writes it.
 
@@ -203,63 +218,70 @@ def import_outcomes(grid: OnGrid, path: str | Path, *, supersede: bool = False) 
     with grid.store.write() as tx:
         need_labels(tx, "adjudicate")
         read_word = outcome_reader(scheme_of(tx))
-        of, answer = layout_of(tx, path)
-        about = {"person": "adjudicator", "answer": answer, "shown": LABELS}
-        incoming = read_answers(path, read_word, **about, named=False, of=of)
-        locate(tx, incoming)
+        keyed_by, answer = layout_of(tx, path)
+        column_names = {"person": "adjudicator", "answer": answer, "shown": LABELS}
+        incoming = read_answers(path, read_word, **column_names, needs_person=False, cell_columns=keyed_by)
+        locate_cells(tx, incoming)
         _add_deciders(tx, incoming)
-        outcome = _with_standing(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
-        by_hand = outcome["old_rule"].isin([rule.value for rule in BY_HAND])
-        same = by_hand & (outcome["old_code"] == outcome["code"])
+        outcome = _with_standing_decisions(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
+        is_by_hand = outcome["old_rule"].isin([rule.value for rule in BY_HAND])
+        is_same = is_by_hand & (outcome["old_code"] == outcome["code"])
         if supersede:
-            same &= ~outcome["cell_id"].isin(rule_decisions.overtaken(tx))
+            is_same &= ~outcome["cell_id"].isin(rule_decisions.stale_decisions(tx))
         else:
             messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair"])
             cause = f"these pairs have been decided otherwise already; {SUPERSEDE}"
-            incoming.complain((by_hand & ~same).to_numpy() & ~incoming.faulty, messages, cause=cause)
-        _refuse_what_has_changed(tx, incoming, ~same)
-        incoming.accepted()
-        new = outcome[~same]
-        code = new["code"].astype("Int64").mask(new["code"] == NO_CODE)
-        judgements.add_adjudications(tx, new.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]])
-        counts = {"imported": len(new), "already_there": len(outcome) - len(new)}
+            incoming.add_findings((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, messages, cause=cause)
+        _refuse_changed_labels(tx, incoming, ~is_same)
+        incoming.checked_rows()
+        new_decisions = outcome[~is_same]
+        code = new_decisions["code"].astype("Int64").mask(new_decisions["code"] == NO_CODE)
+        judgements.add_adjudications(
+            tx, new_decisions.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]]
+        )
+        counts = {"imported": len(new_decisions), "already_there": len(outcome) - len(new_decisions)}
         run = note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
-    return replace(run, notes=sorted_apart(incoming))
+    return replace(run, notes=sorted_column_notes(incoming))
 
 
-def _add_deciders(tx: Tx, given: Incoming) -> None:
+def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
     """Add `person_id` to each row, and a finding where that person may not decide the pair, or nobody may now."""
     import pandas as pd
 
-    rows = given.rows
+    rows = incoming.rows
     in_grid = rows["cell_id"] >= 0
     person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
     messages = np.full(len(rows), "", object)
-    for name, theirs in rows.groupby("person"):
-        person = _adjudicator(tx, str(name), or_left=True) if name else None
+    for name, person_rows in rows.groupby("person"):
+        person = _find_adjudicator(tx, str(name), allow_retired=True) if name else None
         if person is not None:
-            person_id[theirs.index] = person.id
-        barred = permissions.bars(tx, person, theirs["cell_id"][in_grid].tolist())
-        messages[theirs.index] = [str(barred.get(pair, "")) for pair in theirs["cell_id"].tolist()]
+            person_id[person_rows.index] = person.id
+        reasons = permissions.blocking_reasons(tx, person, person_rows["cell_id"][in_grid].tolist())
+        messages[person_rows.index] = [str(reasons.get(pair, "")) for pair in person_rows["cell_id"].tolist()]
     causes = np.array([re.sub(r"pair \d+", "a pair", message) for message in messages], object)
     for cause in dict.fromkeys(causes[messages != ""]):
-        given.complain(causes == cause, messages.tolist(), cause=cause)
-    given.rows = rows.assign(person_id=person_id)
+        incoming.add_findings(causes == cause, messages.tolist(), cause=cause)
+    incoming.rows = rows.assign(person_id=person_id)
 
 
-def _refuse_what_has_changed(tx: Tx, given: Incoming, is_new: pd.Series[bool]) -> None:
+def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[bool]) -> None:
     """Add a finding where the labels or notes of a pair that is newly decided are not those that the sheet shows."""
-    rows = given.rows[is_new & (given.rows["shown"] != "") & ~given.faulty]
-    there = shown_answers(tx, rows["cell_id"].tolist())
-    now = (as_lines(there.get(pair, ())) for pair in rows["cell_id"])
-    differ = rows.index[[_set_of(shown) != _set_of(lines) for shown, lines in zip(rows["shown"], now, strict=True)]]
+    rows = incoming.rows[is_new & (incoming.rows["shown"] != "") & ~incoming.has_finding]
+    current_answers = shown_answers(tx, rows["cell_id"].tolist())
+    current_lines = (as_lines(current_answers.get(pair, ())) for pair in rows["cell_id"])
+    differing_rows = rows.index[
+        [
+            _comparable_lines(shown) != _comparable_lines(lines)
+            for shown, lines in zip(rows["shown"], current_lines, strict=True)
+        ]
+    ]
     hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
-    messages = (f"the labels of pair {pair} have changed {hint}" for pair in given.rows["pair"])
+    messages = (f"the labels of pair {pair} have changed {hint}" for pair in incoming.rows["pair"])
     cause = f"the labels of these pairs have changed {hint}"
-    given.complain(given.rows.index.isin(differ), messages, cause=cause)
+    incoming.add_findings(incoming.rows.index.isin(differing_rows), messages, cause=cause)
 
 
-def _set_of(shown: str) -> list[str]:
+def _comparable_lines(shown: str) -> list[str]:
     """The labels and notes that a sheet shows, in any order, and whatever a spreadsheet program has made of lines."""
     return sorted(filter(None, map(letters, shown.splitlines())))
 
@@ -269,9 +291,9 @@ def as_lines(answers: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"{label} ({note_})" if note_ else label for label, note_ in answers)
 
 
-def _with_standing(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
+def _with_standing_decisions(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
     """The outcome of each pair beside its standing decision: `old_rule`, `old_code` (-1: discarded, or none)."""
-    standing = judgements.current_adjudications(tx)
-    standing = standing[standing["rule"] != Rule.REOPENED.value].set_index("cell_id")
-    old_code = outcome["cell_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
-    return outcome.assign(old_rule=outcome["cell_id"].map(standing["rule"]), old_code=old_code)
+    decisions = judgements.current_adjudications(tx)
+    decisions = decisions[decisions["rule"] != Rule.REOPENED.value].set_index("cell_id")
+    old_code = outcome["cell_id"].map(decisions["code"]).fillna(NO_CODE).astype("int64")
+    return outcome.assign(old_rule=outcome["cell_id"].map(decisions["rule"]), old_code=old_code)

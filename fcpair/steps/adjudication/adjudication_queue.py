@@ -13,23 +13,23 @@ from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule, ShownText
 from fcpair.stages.questions.answer_keys import Keys
 from fcpair.steps.adjudication import adjudicate
-from fcpair.steps.adjudication.conflict_cache import Conflicts
-from fcpair.steps.base.context import OnGrid, cell_of, opaque, scheme_of
-from fcpair.steps.base.idempotency import once
-from fcpair.steps.people.reading_limits import Allowance, allowance, check_room, limit_reached
+from fcpair.steps.adjudication.conflict_cache import ConflictCache
+from fcpair.steps.base.context import GridContext, find_cell, load_opaque_ids, scheme_of
+from fcpair.steps.base.idempotency import perform_once
+from fcpair.steps.people.reading_limits import ReadingAllowance, check_reading_limit, limit_reached, reading_allowance
 from fcpair.steps.rules import permissions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import id_of, number_of
+from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.people import people
 
 DECISION, ANSWER = "decision", "answer"
 
 
 @dataclass(frozen=True)
-class Queue:
+class QueueCounts:
     """How much there is for one adjudicator.
 
     `waiting` can be decided now, `again` of it a second time, because its labels have changed since; `not_due` says
@@ -46,7 +46,7 @@ class Queue:
 
 
 @dataclass(frozen=True)
-class Case:
+class ConflictCase:
     """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
 
     `answers` are labels with their notes, `answer_id` stands for the newest one; `choices` is what can be decided,
@@ -71,7 +71,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class DecisionRequest:
     """A decision as it is sent in: the name of a choice; `flagged` says that the guidelines should say more here.
 
     `seen_decision_id` is the case's `decision_id`, so that nobody overrules a decision that they have not seen;
@@ -88,7 +88,7 @@ class Ruling:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedCase:
     """A decision that stands; `by` is None where a rule or a file made it without a person."""
 
     decision_id: int
@@ -103,59 +103,67 @@ class Decided:
     at: str
 
 
-class Docket:
+class AdjudicationQueue:
     """One adjudicator's way through the conflicts, by the browser or the API.
 
     All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
     """
 
-    def __init__(self, grid: OnGrid, annotate: Annotate | None = None, conflicts: Conflicts | None = None) -> None:
+    def __init__(
+        self, grid: GridContext, annotate: Annotate | None = None, conflicts: ConflictCache | None = None
+    ) -> None:
         self._grid = grid
         self._annotate = annotate or Annotate()
-        self._conflicts = conflicts or Conflicts()
+        self._conflicts = conflicts or ConflictCache()
 
-    def on(self, annotate: Annotate) -> Docket:
+    def with_terms(self, annotate: Annotate) -> AdjudicationQueue:
         """The same docket on these terms: their limits hold for those who decide, too."""
-        return Docket(self._grid, annotate, self._conflicts)
+        return AdjudicationQueue(self._grid, annotate, self._conflicts)
 
-    def allowance(self, person_id: int) -> Allowance:
+    def reading_allowance(self, person_id: int) -> ReadingAllowance:
         """What this person has read, and may read."""
-        with self._read(person_id) as (tx, _):
-            return allowance(tx, person_id, self._annotate, decides=True)
+        with self._read_as(person_id) as (tx, _):
+            return reading_allowance(tx, person_id, self._annotate, decides=True)
 
-    def state(self, person_id: int) -> Queue:
+    def state(self, person_id: int) -> QueueCounts:
         """How much waits for this person, and how much they have decided."""
-        with self._read(person_id) as (tx, person):
-            others, decided = permissions.for_others(tx, person), disputes.n_decided(tx, person_id)
-            with self._conflicts.as_of(tx) as kept:
-                own = kept.due - others
-                return Queue(
-                    len(own), disputes.is_labelling(tx), len(kept.due) - len(own), decided, kept.n_again(others)
+        with self._read_as(person_id) as (tx, person):
+            excluded, n_decided = permissions.excluded_pairs(tx, person), disputes.n_decided(tx, person_id)
+            with self._conflicts.snapshot(tx) as conflicts:
+                own_due = conflicts.due_ids - excluded
+                return QueueCounts(
+                    len(own_due),
+                    disputes.is_labelling(tx),
+                    len(conflicts.due_ids) - len(own_due),
+                    n_decided,
+                    conflicts.n_again(excluded),
                 )
 
-    def next(self, person_id: int, after: int | None = None) -> Case | None:
+    def next(self, person_id: int, after: int | None = None) -> ConflictCase | None:
         """The next case for this person, None when nothing waits or a limit is reached.
 
         `after` is a pair to go on from.
 
         Adjudicators begin at different places, so that two of them seldom have the same case before them.
         """
-        with self._read(person_id) as (tx, person):
+        with self._read_as(person_id) as (tx, person):
             if limit_reached(tx, person_id, self._annotate):
                 return None
-            cell_id = self._next_pair(tx, person, None if after is None else id_of(tx, after))
-            return None if cell_id is None else _case(tx, person, cell_id)
+            cell_id = self._next_pair(tx, person, None if after is None else to_cell_id(tx, after))
+            return None if cell_id is None else _build_case(tx, person, cell_id)
 
     def _next_pair(self, tx: Tx, person: Person, after: int | None) -> int | None:
-        others, everybody = permissions.for_others(tx, person), disputes.adjudicators(tx)
-        with self._conflicts.as_of(tx) as kept:
-            order = kept.order
-            way = [order[at] for at in way_through(len(order), everybody.index(person.id), len(everybody))]
-            start = way.index(after) + 1 if after in way else 0
-            onward = chain(way[start:], way[:start])
-            return next((cell_id for cell_id in onward if cell_id in kept.due and cell_id not in others), None)
+        excluded, everybody = permissions.excluded_pairs(tx, person), disputes.adjudicators(tx)
+        with self._conflicts.snapshot(tx) as conflicts:
+            order = conflicts.order
+            route = [order[index] for index in visiting_order(len(order), everybody.index(person.id), len(everybody))]
+            start = route.index(after) + 1 if after in route else 0
+            onward = chain(route[start:], route[:start])
+            return next(
+                (cell_id for cell_id in onward if cell_id in conflicts.due_ids and cell_id not in excluded), None
+            )
 
-    def case(self, person_id: int, number: int) -> Case:
+    def case(self, person_id: int, number: int) -> ConflictCase:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
         Raises:
@@ -163,13 +171,13 @@ class Docket:
             RefusedError: this person labelled the pair, or validates it; or a limit of pairs is reached.
             ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
         """
-        with self._read(person_id) as (tx, person):
-            cell_id = cell_of(tx, number)
-            case = _case(tx, person, cell_id)
-            check_room(tx, person_id, self._annotate, cell_id)
+        with self._read_as(person_id) as (tx, person):
+            cell_id = find_cell(tx, number)
+            case = _build_case(tx, person, cell_id)
+            check_reading_limit(tx, person_id, self._annotate, cell_id)
             return case
 
-    def decide(self, person_id: int, ruling: Ruling) -> dict[str, Any]:
+    def decide(self, person_id: int, ruling: DecisionRequest) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.
 
         Raises:
@@ -178,9 +186,9 @@ class Docket:
             ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
         """
         with self._grid.store.write(alone=False) as tx:
-            ruling = replace(ruling, cell_id=cell_of(tx, ruling.cell_id))  # a receipt has the id
+            ruling = replace(ruling, cell_id=find_cell(tx, ruling.cell_id))  # a receipt has the id
             task_queries.hold_cell(tx, person_id, ruling.cell_id)
-            person = _adjudicator(tx, person_id)
+            person = _require_adjudicator(tx, person_id)
             content = {
                 "decide": ruling.cell_id,
                 "outcome": ruling.outcome,
@@ -188,12 +196,14 @@ class Docket:
                 "flagged": ruling.flagged,
                 "seen": ruling.seen_decision_id,
             } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
-            kept = once(tx, person_id, ruling.request_id, content, lambda: self._decide(tx, person, ruling))
-            return _hidden(tx, kept)
+            reply = perform_once(
+                tx, person_id, ruling.request_id, content, lambda: self._decide_within_limit(tx, person, ruling)
+            )
+            return _with_opaque_ids(tx, reply)
 
-    def _decide(self, tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
-        check_room(tx, person.id, self._annotate, ruling.cell_id)
-        return _decide(tx, person, ruling)
+    def _decide_within_limit(self, tx: Tx, person: Person, ruling: DecisionRequest) -> dict[str, Any]:
+        check_reading_limit(tx, person.id, self._annotate, ruling.cell_id)
+        return _record_decision(tx, person, ruling)
 
     def undo(self, person_id: int, number: int, request_id: str) -> dict[str, Any]:
         """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
@@ -203,34 +213,39 @@ class Docket:
             ConflictError: no decision of this person stands on it.
         """
         with self._grid.store.write(alone=False) as tx:
-            cell_id = cell_of(tx, number)
+            cell_id = find_cell(tx, number)
             task_queries.hold_cell(tx, person_id, cell_id)
-            person = _adjudicator(tx, person_id)
-            kept = once(tx, person_id, request_id, {"undo": cell_id}, lambda: _undo(tx, person, cell_id))
-            return _hidden(tx, kept)
+            person = _require_adjudicator(tx, person_id)
+            reply = perform_once(
+                tx, person_id, request_id, {"undo": cell_id}, lambda: _record_undo(tx, person, cell_id)
+            )
+            return _with_opaque_ids(tx, reply)
 
-    def decided(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[Decided]:
+    def decisions(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[DecidedCase]:
         """What is decided and by whom, newest first: everything, or what one person decided.
 
         `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
         still to label the pair.
         """
         with self._grid.store.read() as tx:
-            words, numbers = adjudicate.outcome_names(scheme_of(tx)), opaque(tx)
-            last = None if before is None else numbers.reveal(DECISION, before)
-            rows = disputes.decided(tx, person_id, limit, last)
-            hidden = (
-                {"cn": permissions.NOT_SHOWN, "cn_language": None} if rounds.counting(tx).options.hides_column else {}
+            outcomes, opaque_ids = adjudicate.outcome_names(scheme_of(tx)), load_opaque_ids(tx)
+            last_id = None if before is None else opaque_ids.decrypt(DECISION, before)
+            rows = disputes.standing_decisions(tx, person_id, limit, last_id)
+            hidden_columns = (
+                {"cn": permissions.NOT_SHOWN, "cn_language": None} if rounds.primary(tx).options.hides_column else {}
             )
-            return [_decided({**row, **hidden, "id": numbers.hide(DECISION, row["id"])}, words) for row in rows]
+            return [
+                _build_decision({**row, **hidden_columns, "id": opaque_ids.encrypt(DECISION, row["id"])}, outcomes)
+                for row in rows
+            ]
 
     @contextmanager
-    def _read(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
+    def _read_as(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
         with self._grid.store.read() as tx:
-            yield tx, _adjudicator(tx, person_id)
+            yield tx, _require_adjudicator(tx, person_id)
 
 
-def _adjudicator(tx: Tx, person_id: int) -> Person:
+def _require_adjudicator(tx: Tx, person_id: int) -> Person:
     visitor = people.visitor_by_id(tx, person_id)
     if visitor is None or visitor.role is not Role.ADJUDICATOR:
         raise RefusedError("only adjudicators who were invited decide here")
@@ -239,72 +254,74 @@ def _adjudicator(tx: Tx, person_id: int) -> Person:
     return Person(visitor.id, visitor.name, visitor.role)
 
 
-def way_through(n: int, at: int, of: int) -> list[int]:
+def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
     """The order in which the adjudicator `at` (from 0) of `of` goes through `n` pairs.
 
     First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
     only where one share is all but done.
     """
-    first, last = at * n // of, (at + 1) * n // of
+    first, last = index * n // n_adjudicators, (index + 1) * n // n_adjudicators
     return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
 
 
-def _case(tx: Tx, person: Person, cell_id: int) -> Case:
-    opened = permissions.open_case(tx, person, cell_id)
+def _build_case(tx: Tx, person: Person, cell_id: int) -> ConflictCase:
+    opened_case = permissions.open_case(tx, person, cell_id)
     hs, cn = permissions.texts_to_judge(tx, cell_id)
-    words, keys = adjudicate.outcome_names(scheme_of(tx)), adjudicate.outcome_keys(scheme_of(tx))
+    outcomes, keys = adjudicate.outcome_names(scheme_of(tx)), adjudicate.outcome_keys(scheme_of(tx))
     answers = adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ())
-    numbers = opaque(tx)
-    answer_id = numbers.hide(ANSWER, opened.answer_id)
-    shown = _shown(hs), _shown(cn), answers, tuple(words.values()), tuple(keys.values())
-    case = Case(number_of(cell_id), *shown, answer_id=answer_id)
-    standing = opened.standing
-    case = replace(case, **permissions.own_words(tx, person, cell_id, standing))
+    opaque_ids = load_opaque_ids(tx)
+    answer_id = opaque_ids.encrypt(ANSWER, opened_case.answer_id)
+    shown_parts = _shown_text(hs), _shown_text(cn), answers, tuple(outcomes.values()), tuple(keys.values())
+    case = ConflictCase(to_public_number(cell_id), *shown_parts, answer_id=answer_id)
+    standing = opened_case.standing
+    case = replace(case, **permissions.own_note_and_flag(tx, person, cell_id, standing))
     if standing is None:
         return case
-    decision_id = numbers.hide(DECISION, standing.id)
-    own = permissions.is_own(standing, person)
-    return replace(case, decision_id=decision_id, outcome=words[standing.code], again=opened.again, own=own)
+    decision_id = opaque_ids.encrypt(DECISION, standing.id)
+    own = permissions.is_own_decision(standing, person)
+    return replace(case, decision_id=decision_id, outcome=outcomes[standing.code], again=opened_case.again, own=own)
 
 
-def _shown(text: dict[str, Any]) -> ShownText:
+def _shown_text(text: dict[str, Any]) -> ShownText:
     return ShownText(text["body"], text["language"])
 
 
-def _decide(tx: Tx, person: Person, ruling: Ruling) -> dict[str, Any]:
-    opened = permissions.open_case(tx, person, ruling.cell_id)
-    permissions.check_seen(opened, ruling.cell_id, *_seen(tx, ruling))
+def _record_decision(tx: Tx, person: Person, ruling: DecisionRequest) -> dict[str, Any]:
+    opened_case = permissions.open_case(tx, person, ruling.cell_id)
+    permissions.check_still_as_shown(opened_case, ruling.cell_id, *_reveal_seen_ids(tx, ruling))
     codes = {name: code for code, name in adjudicate.outcome_names(scheme_of(tx)).items()}
     if ruling.outcome not in codes:
         raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
     code = codes[ruling.outcome]
-    decision_id = adjudicate.enter_decision(tx, ruling.cell_id, code, person, ruling.note, flagged=ruling.flagged)
+    decision_id = adjudicate.record_decision(tx, ruling.cell_id, code, person, ruling.note, flagged=ruling.flagged)
     return {"decision_id": decision_id, "cell_id": ruling.cell_id}
 
 
-def _seen(tx: Tx, ruling: Ruling) -> tuple[int | None, int | None]:
+def _reveal_seen_ids(tx: Tx, ruling: DecisionRequest) -> tuple[int | None, int | None]:
     """The decision and the answer that were shown with the case."""
-    numbers, sent = opaque(tx), ((DECISION, ruling.seen_decision_id), (ANSWER, ruling.seen_answer_id))
-    decision_id, answer_id = (None if one is None else numbers.reveal(of, one) for of, one in sent)
+    opaque_ids, sent_ids = load_opaque_ids(tx), ((DECISION, ruling.seen_decision_id), (ANSWER, ruling.seen_answer_id))
+    decision_id, answer_id = (
+        None if opaque_id is None else opaque_ids.decrypt(purpose, opaque_id) for purpose, opaque_id in sent_ids
+    )
     return decision_id, answer_id
 
 
-def _hidden(tx: Tx, kept: dict[str, Any]) -> dict[str, Any]:
+def _with_opaque_ids(tx: Tx, reply: dict[str, Any]) -> dict[str, Any]:
     """A reply as it goes out: what stands for the decision's number in its place, and the number of the pair."""
-    decision_id = opaque(tx).hide(DECISION, kept["decision_id"])
-    return {**kept, "decision_id": decision_id, "cell_id": number_of(kept["cell_id"])}
+    decision_id = load_opaque_ids(tx).encrypt(DECISION, reply["decision_id"])
+    return {**reply, "decision_id": decision_id, "cell_id": to_public_number(reply["cell_id"])}
 
 
-def _undo(tx: Tx, person: Person, cell_id: int) -> dict[str, Any]:
-    permissions.check_taking_back(tx, person, cell_id)
-    decision_id, _ = adjudicate.enter_reopening(tx, cell_id, person)
+def _record_undo(tx: Tx, person: Person, cell_id: int) -> dict[str, Any]:
+    permissions.check_may_take_back(tx, person, cell_id)
+    decision_id, _ = adjudicate.record_reopening(tx, cell_id, person)
     return {"decision_id": decision_id, "cell_id": cell_id}
 
 
-def _decided(row: dict[str, Any], outcomes: dict[int | None, str]) -> Decided:
-    return Decided(
+def _build_decision(row: dict[str, Any], outcomes: dict[int | None, str]) -> DecidedCase:
+    return DecidedCase(
         decision_id=row["id"],
-        cell_id=number_of(row["cell_id"]),
+        cell_id=to_public_number(row["cell_id"]),
         hs=ShownText(row["hs"], row["hs_language"]),
         cn=ShownText(row["cn"], row["cn_language"]),
         outcome=outcomes[row["code"]],

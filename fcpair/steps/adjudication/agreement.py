@@ -11,11 +11,11 @@ from fcpair.param_values import takes_params
 from fcpair.params import Agree
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
-from fcpair.stages.stats.agreement import Agreement, Block, agreement, part_agreements
+from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
 from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Sides
-from fcpair.stages.stats.rating_bins import fitting
+from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import OnGrid, is_planned, need_labels, note, own, scheme_of
+from fcpair.steps.base.context import GridContext, effective_options, is_planned, need_labels, note_stage_run, scheme_of
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import distinct_answers, rounds
@@ -23,17 +23,17 @@ from fcpair.store.corpus import cells, sides
 
 
 @overload
-def measure_agreement(grid: OnGrid, options: Agree | None = None, *, round: None = None) -> Agreement: ...
+def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: None = None) -> Agreement: ...
 
 
 @overload
-def measure_agreement(grid: OnGrid, options: Agree | None = None, *, round: str) -> tuple[Block, ...]: ...
+def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: str) -> tuple[AgreementBlock, ...]: ...
 
 
 @takes_params
 def measure_agreement(
-    grid: OnGrid, options: Agree | None = None, *, round: str | None = None
-) -> Agreement | tuple[Block, ...]:
+    grid: GridContext, options: Agree | None = None, *, round: str | None = None
+) -> Agreement | tuple[AgreementBlock, ...]:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
     With the name of a `round`, on what was answered in that: a block for each part of its form, and with `options.by`
@@ -47,21 +47,21 @@ def measure_agreement(
     """
     with grid.store.read() as tx:
         need_labels(tx, "agreement")
-        options = options or own(tx, Agree, {})
+        options = options or effective_options(tx, Agree, {})
         if round is not None:
-            return blocks(tx, of := rounds.named(tx, round), _with_bins_of(tx, of, options))
-        if name := _needs_name(tx):
+            return agreement_blocks(tx, of := rounds.by_name(tx, round), _with_fitting_bins(tx, of, options))
+        if name := _round_to_be_named(tx):
             raise InputError(
                 f"round `{name}` does not ask one closed question; name it, to have agreement on each part"
             )
         labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-        return agreement(labels, scheme_of(tx), options, sides_of(tx))
+        return compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
 
 
-def _with_bins_of(tx: Tx, of: Round, options: Agree) -> Agree:
+def _with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
     """The options without the bins that are the grid's own, where these are for another of its rounds."""
-    is_own = options.bins == own(tx, Agree, {}).bins
-    return fitting(form_of(of.form), options) if is_own else options
+    has_own_bins = options.bins == effective_options(tx, Agree, {}).bins
+    return drop_unfit_bins(form_of(round_.form), options) if has_own_bins else options
 
 
 def sides_of(tx: Tx) -> Sides:
@@ -70,60 +70,66 @@ def sides_of(tx: Tx) -> Sides:
 
 
 @takes_params
-def round_of_blocks(grid: OnGrid, options: Agree) -> str | None:
+def round_of_blocks(grid: GridContext, options: Agree) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
     with grid.store.read() as tx:
-        return rounds.counting(tx).name if options.by else _needs_name(tx)
+        return rounds.primary(tx).name if options.by else _round_to_be_named(tx)
 
 
-def _needs_name(tx: Tx) -> str | None:
+def _round_to_be_named(tx: Tx) -> str | None:
     """The name of the round that counts, if it does not ask one closed question."""
-    counting = rounds.counting(tx)
-    return None if closed_question(form_of(counting.form)) else counting.name
+    primary_round = rounds.primary(tx)
+    return None if closed_question(form_of(primary_round.form)) else primary_round.name
 
 
-def blocks(tx: Tx, of: Round, options: Agree) -> tuple[Block, ...]:
+def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBlock, ...]:
     """Agreement on each part of a round, as `measure_agreement` has it, in a transaction that is under way."""
-    if of.checks is not None:
+    if round_.checks is not None:
         raise InputError(
-            f"round `{of.name}` checks what was decided; agreement is measured on what was answered before"
+            f"round `{round_.name}` checks what was decided; agreement is measured on what was answered before"
         )
-    form = form_of(of.form)
-    given = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "answer_id", of=of)
-    if given.empty:
-        raise StageError(f"round `{of.name}` has no answers yet")
-    ids, answer = np.unique(given.pop("answer_id").to_numpy(np.int64), return_inverse=True)
-    codes = part_codes(form, distinct_answers.values(tx, ids.tolist()) if form.parts() else [None] * len(ids))
-    return part_agreements(given.assign(answer=answer), form, codes, options, _texts(tx, options), sides_of(tx).names)
+    form = form_of(round_.form)
+    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "answer_id", of=round_)
+    if labels.empty:
+        raise StageError(f"round `{round_.name}` has no answers yet")
+    ids, answer = np.unique(labels.pop("answer_id").to_numpy(np.int64), return_inverse=True)
+    codes = part_codes(form, distinct_answers.answer_values(tx, ids.tolist()) if form.parts() else [None] * len(ids))
+    return part_agreements(
+        labels.assign(answer=answer), form, codes, options, _side_texts(tx, options), sides_of(tx).names
+    )
 
 
-def _texts(tx: Tx, options: Agree) -> dict[int, str] | None:
+def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
     """The text of each column or row, in order; None where figures are about the whole grid."""
     if options.by is None:
         return None
     body = cells.texts_of_grid(tx).set_index("text_id")["body"]  # of those that have cells
-    there = sides.texts(tx, "row" if options.by == "row" else "column", drawn=True)
-    return {one: str(body[one]) for one in there if one in body.index}
+    text_ids = sides.text_ids(tx, "row" if options.by == "row" else "column", drawn=True)
+    return {text_id: str(body[text_id]) for text_id in text_ids if text_id in body.index}
 
 
 @takes_params
-def note_agreement(grid: OnGrid, options: Agree) -> RunRecord:
+def note_agreement(grid: GridContext, options: Agree) -> RunRecord:
     """Measure agreement, and make these options the study's own."""
     name = round_of_blocks(grid, options)
     if name is None:
-        counts = _of_all(measure_agreement(grid, options))
+        counts = _agreement_counts(measure_agreement(grid, options))
     else:
-        counts = _of_blocks(measure_agreement(grid, options, round=name))
+        counts = _block_counts(measure_agreement(grid, options, round=name))
     with grid.store.write() as tx:
-        return note(tx, options, counts)
+        return note_stage_run(tx, options, counts)
 
 
-def _of_all(found: Agreement) -> dict[str, Any]:
-    counts = {"labels": found.n_labels, "pairs": found.n_pairs, "overlapped": found.n_overlapped}
-    return counts | {figure.name: figure.value for figure in found.pooled}
+def _agreement_counts(measured_agreement: Agreement) -> dict[str, Any]:
+    counts = {
+        "labels": measured_agreement.n_labels,
+        "pairs": measured_agreement.n_pairs,
+        "overlapped": measured_agreement.n_overlapped,
+    }
+    return counts | {figure.name: figure.value for figure in measured_agreement.pooled}
 
 
-def _of_blocks(found: tuple[Block, ...]) -> dict[str, Any]:
+def _block_counts(measured_blocks: tuple[AgreementBlock, ...]) -> dict[str, Any]:
     """How many blocks there are; of the parts of a whole grid, the alpha of each as well."""
-    alphas = {one.part: one.agreement.alpha for one in found if one.agreement and not one.of}
-    return {"blocks": len(found), **{f"{part}, {alpha.name}": alpha.value for part, alpha in alphas.items()}}
+    alphas = {block.part: block.agreement.alpha for block in measured_blocks if block.agreement and not block.of}
+    return {"blocks": len(measured_blocks), **{f"{part}, {alpha.name}": alpha.value for part, alpha in alphas.items()}}

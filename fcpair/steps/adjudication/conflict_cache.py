@@ -14,74 +14,77 @@ from threading import Lock
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
-from fcpair.store.adjudication.disputes import Disputed
+from fcpair.store.adjudication.disputes import DisputedPair
 from fcpair.store.answers import activity_log
 
 
-class Conflicts:
+class ConflictCache:
     """What `rule_decisions.in_dispute` finds, at the newest state of the study that anybody has asked about."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._marks: activity_log.Marks = (0, 0, 0)
+        self._marks: activity_log.ChangeMarks = (0, 0, 0)
         self._places: list[tuple[int, int]] = []  # HS and number, in this order
         self.order: list[int] = []
         """The numbers of all, by HS and number."""
-        self._found: dict[int, Disputed] = {}
+        self._conflicts: dict[int, DisputedPair] = {}
         self._due: set[int] = set()
-        self._again: set[int] = set()
+        self._second_looks: set[int] = set()
 
     @contextmanager
-    def as_of(self, tx: Tx) -> Iterator[Conflicts]:
+    def snapshot(self, tx: Tx) -> Iterator[ConflictCache]:
         """The list at a read transaction, or a little later; it stays so until the end of the `with`."""
         with self._lock:
-            self._follow(tx)
+            self._refresh(tx)
             yield self
 
-    def __iter__(self) -> Iterator[Disputed]:
-        return (self._found[cell_id] for cell_id in self.order)
+    def __iter__(self) -> Iterator[DisputedPair]:
+        return (self._conflicts[cell_id] for cell_id in self.order)
 
     @property
-    def due(self) -> set[int]:
+    def due_ids(self) -> set[int]:
         """Those that nobody has decided, or that wait for a second look, and whose labels are all in."""
         return self._due
 
-    def n_again(self, others: set[int]) -> int:
+    def n_again(self, excluded: set[int]) -> int:
         """How many are due for a second look, `others` left out."""
-        return len((self._again & self._due) - others)
+        return len((self._second_looks & self._due) - excluded)
 
-    def _follow(self, tx: Tx) -> None:
-        marks = activity_log.marks(tx)
+    def _refresh(self, tx: Tx) -> None:
+        marks = activity_log.change_marks(tx)
         if any(now < then for now, then in zip(marks, self._marks, strict=True)) or marks == self._marks:
             return  # nothing new, or an older view than another thread had
-        judged, decided, ran = self._marks
+        last_judgement, last_decision, last_run = self._marks
         if self._marks == (0, 0, 0):
-            self._put(rule_decisions.in_dispute(tx))
+            self._insert(rule_decisions.disputed_pairs(tx))
         else:
-            touched = disputes.touched_since(tx, judged, decided)
-            self._forget(touched)
-            self._put(rule_decisions.in_dispute(tx, touched))
-            if marks[2] > ran:  # whatever moves work, but for an answer to one pair, leaves a run
-                self._look_for_open_labels(tx)
+            changed_ids = disputes.pairs_changed_since(tx, last_judgement, last_decision)
+            self._remove(changed_ids)
+            self._insert(rule_decisions.disputed_pairs(tx, changed_ids))
+            if marks[2] > last_run:  # whatever moves work, but for an answer to one pair, leaves a run
+                self._refresh_due(tx)
         self._marks = marks
 
-    def _look_for_open_labels(self, tx: Tx) -> None:
-        still = disputes.still_labelled(tx, list(self._found))
-        self._put([one._replace(due=one.cell_id not in still) for one in self])
+    def _refresh_due(self, tx: Tx) -> None:
+        still_labelled = disputes.pairs_to_label(tx, list(self._conflicts))
+        self._insert([conflict._replace(due=conflict.cell_id not in still_labelled) for conflict in self])
 
-    def _forget(self, cell_ids: Sequence[int]) -> None:
-        for one in (self._found.pop(cell_id) for cell_id in cell_ids if cell_id in self._found):
-            at = bisect_left(self._places, (one.hs_id, one.cell_id))
-            del self._places[at], self.order[at]
-            for kept in (self._due, self._again):
-                kept.discard(one.cell_id)
+    def _remove(self, cell_ids: Sequence[int]) -> None:
+        for conflict in (self._conflicts.pop(cell_id) for cell_id in cell_ids if cell_id in self._conflicts):
+            index = bisect_left(self._places, (conflict.hs_id, conflict.cell_id))
+            del self._places[index], self.order[index]
+            for id_set in (self._due, self._second_looks):
+                id_set.discard(conflict.cell_id)
 
-    def _put(self, found: Sequence[Disputed]) -> None:
-        for one in found:
-            if one.cell_id not in self._found:
-                at = bisect_left(self._places, (one.hs_id, one.cell_id))
-                self._places.insert(at, (one.hs_id, one.cell_id))
-                self.order.insert(at, one.cell_id)
-            self._found[one.cell_id] = one
-            for kept, belongs in ((self._due, one.by is None and one.due), (self._again, one.again)):
-                (kept.add if belongs else kept.discard)(one.cell_id)
+    def _insert(self, conflicts: Sequence[DisputedPair]) -> None:
+        for conflict in conflicts:
+            if conflict.cell_id not in self._conflicts:
+                index = bisect_left(self._places, (conflict.hs_id, conflict.cell_id))
+                self._places.insert(index, (conflict.hs_id, conflict.cell_id))
+                self.order.insert(index, conflict.cell_id)
+            self._conflicts[conflict.cell_id] = conflict
+            for id_set, belongs in (
+                (self._due, conflict.by is None and conflict.due),
+                (self._second_looks, conflict.again),
+            ):
+                (id_set.add if belongs else id_set.discard)(conflict.cell_id)

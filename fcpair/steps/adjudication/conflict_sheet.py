@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.sheets import FORMS, write_sheet
+from fcpair.files.answers.sheets import SHEET_FORMATS, write_sheet
 from fcpair.stages.questions.labels import decision_words
 from fcpair.steps.adjudication.adjudicate import as_lines, shown_answers
-from fcpair.steps.answers.sheets import to_fill_in
-from fcpair.steps.base.context import OnGrid, scheme_of
+from fcpair.steps.answers.sheets import label_blank
+from fcpair.steps.base.context import GridContext, scheme_of
 from fcpair.steps.rules import permissions
 from fcpair.store import Tx
-from fcpair.store.corpus.grids import number_of
+from fcpair.store.corpus.grids import to_public_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def write_conflicts(grid: OnGrid, path: str | Path, *, by: str) -> int:
+def write_conflicts(grid: GridContext, path: str | Path, *, by: str) -> int:
     """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
 
     It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
@@ -31,32 +31,32 @@ def write_conflicts(grid: OnGrid, path: str | Path, *, by: str) -> int:
         StageError: no pair waits for this person.
     """
     path = Path(path)
-    _check_place(path)
+    _check_target(path)
     with grid.store.read() as tx:
-        waiting = permissions.agenda(tx, permissions.who_decides(tx, by)).pairs
-        if not waiting:
+        pair_ids = permissions.agenda(tx, permissions.find_decider(tx, by)).pairs
+        if not pair_ids:
             raise StageError(f"no pair waits that {by} may decide; `fcpair status` shows what is open")
-        rows = _rows(tx, waiting, by)
-        blank = to_fill_in(tx, "label", decision_words(scheme_of(tx)))
+        rows = _sheet_rows(tx, pair_ids, by)
+        blank = label_blank(tx, "label", decision_words(scheme_of(tx)))
     write_sheet(rows, path, blank)
     return len(rows)
 
 
-def _check_place(path: Path) -> None:
-    if path.suffix not in {f".{form}" for form in FORMS}:
-        raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in FORMS)}")
+def _check_target(path: Path) -> None:
+    if path.suffix not in {f".{form}" for form in SHEET_FORMATS}:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in SHEET_FORMATS)}")
     if path.exists():
         raise InputError(f"{path} is there already, and may have decisions in it; name another file")
 
 
-def _rows(tx: Tx, cell_ids: Sequence[int], by: str) -> pd.DataFrame:
+def _sheet_rows(tx: Tx, cell_ids: Sequence[int], by: str) -> pd.DataFrame:
     import pandas as pd
 
-    shown = shown_answers(tx, cell_ids)
-    return pd.DataFrame([_row(tx, cell_id, by, shown.get(cell_id, ())) for cell_id in cell_ids])
+    answers_by_pair = shown_answers(tx, cell_ids)
+    return pd.DataFrame([_sheet_row(tx, cell_id, by, answers_by_pair.get(cell_id, ())) for cell_id in cell_ids])
 
 
-def _row(tx: Tx, cell_id: int, by: str, answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _sheet_row(tx: Tx, cell_id: int, by: str, answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
     hs, cn = permissions.texts_to_judge(tx, cell_id)
     texts = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers)}
-    return {"adjudicator": by, "pair": number_of(cell_id), **texts, "label": "", "note": ""}
+    return {"adjudicator": by, "pair": to_public_number(cell_id), **texts, "label": "", "note": ""}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.files.answers.answer_files import Incoming
+from fcpair.files.answers.answer_files import ImportedAnswers
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
@@ -21,7 +21,7 @@ from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions import NO_CODE
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import begin_run, has_own, is_planned, lease_min, opaque
+from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, lease_minutes, load_opaque_ids
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
@@ -30,7 +30,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, vacant_slots
 from fcpair.store.assignment.distinct_answers import WRITTEN
 from fcpair.store.corpus import cells, grids, texts
-from fcpair.store.corpus.grids import id_of, number_of
+from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import people
 
@@ -42,105 +42,120 @@ FROM_FILES = "from_files"  # the settings that say which rounds of a planned gri
 NOBODY = -1  # stands for a person or an assignment that there is not
 
 
-def place(tx: Tx, given: Incoming, round_: Round) -> None:
+def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     """Add `cell_id`, `person_id` and `assignment_id` to each row, and findings where one is not there."""
-    locate(tx, given)
-    _add_people(tx, given, round_)
-    _add_assignments(tx, given, round_)
+    locate_cells(tx, incoming)
+    _add_people(tx, incoming, round_)
+    _add_assignments(tx, incoming, round_)
 
 
-def enter(tx: Tx, given: Incoming, round_: Round, *, supersede: bool, **about: str) -> RunRecord:
+def record_answers(
+    tx: Tx, incoming: ImportedAnswers, round_: Round, *, supersede: bool, **run_params: str
+) -> RunRecord:
     """Record what is new of the answers; raises InputError with every finding when there is one."""
-    answers = given.accepted()
-    new = answers[answers["is_new"]]
-    params = {**about, "path": given.path, "supersede": supersede}
+    answers = incoming.checked_rows()
+    new_answers = answers[answers["is_new"]]
+    params = {**run_params, "path": incoming.path, "supersede": supersede}
     run_id = begin_run(tx, f"{round_.name} import", params)
-    if given.brings_work and is_planned(tx):
-        settings.put(tx, FROM_FILES, {round_.name: True}, run_id)
-    for origin, rows in new.groupby("origin"):
+    if incoming.brings_work and is_planned(tx):
+        settings.save_settings(tx, FROM_FILES, {round_.name: True}, run_id)
+    for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
-    skips = int((new[_said(new)] == NO_CODE).sum())
-    counts: dict[str, Any] = {"answers": len(new) - skips, "skips": skips, "already_there": len(answers) - len(new)}
-    counts |= reassignment.refill(tx, seed=0) if skips else {}
+    n_skips = int((new_answers[_answer_column(new_answers)] == NO_CODE).sum())
+    counts: dict[str, Any] = {
+        "answers": len(new_answers) - n_skips,
+        "skips": n_skips,
+        "already_there": len(answers) - len(new_answers),
+    }
+    counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
     if round_.counts and closed_question(form_of(round_.form)):
-        counts |= rule_decisions.settle(tx, new["cell_id"].unique().tolist())
-    return replace(runs.end_run(tx, run_id, counts), notes=sorted_apart(given))
+        counts |= rule_decisions.apply_policy(tx, new_answers["cell_id"].unique().tolist())
+    return replace(runs.end_run(tx, run_id, counts), notes=sorted_column_notes(incoming))
 
 
-def sorted_apart(given: Incoming) -> tuple[str, ...]:
+def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
     """A sentence on each column of a person's answers that seems to have been sorted apart from its rows.
 
     That is where the answers are sorted, and the rows are still in the order of their cells, or in that in which they
     were dealt.
     """
-    rows = given.rows.reset_index(drop=True)
+    rows = incoming.rows.reset_index(drop=True)
     orders = [rows[name] for name in ("pair", "position") if name in rows.columns]
-    found = []
-    for name, own in rows.groupby("person", sort=False):
-        if any(is_ascending(order[own.index].tolist()) for order in orders):
-            columns = [column for column, cells in given.said.items() if is_sorted([cells[at] for at in own.index])]
-            found += [_note_of(column, str(name), len(own), f"{given.of.number}s") for column in columns]
-    return tuple(found)
+    notes = []
+    for name, person_rows in rows.groupby("person", sort=False):
+        if any(is_ascending(order[person_rows.index].tolist()) for order in orders):
+            columns = [
+                column
+                for column, cells in incoming.said.items()
+                if is_sorted([cells[index] for index in person_rows.index])
+            ]
+            notes += [
+                _sorted_column_note(column, str(name), len(person_rows), f"{incoming.of.number}s") for column in columns
+            ]
+    return tuple(notes)
 
 
-def _note_of(column: str, name: str, n: int, cells: str) -> str:
-    told = sorted_alone(f"`{column}` of {name}" if name else f"`{column}`", n, cells)
-    return f"{told}. Compare some with their texts; a corrected file is taken in with --supersede"
+def _sorted_column_note(column: str, name: str, n: int, unit: str) -> str:
+    sentence = sorted_column_sentence(f"`{column}` of {name}" if name else f"`{column}`", n, unit)
+    return f"{sentence}. Compare some with their texts; a corrected file is taken in with --supersede"
 
 
-def sorted_alone(column: str, n: int, what: str) -> str:
+def sorted_column_sentence(column: str, n: int, unit: str) -> str:
     """What is said of a column of `n` answers that is sorted while its rows are not."""
-    told = f"column {column} is sorted, and its rows are not"
-    return f"{told}: if it was sorted alone, its {n:,} answers are beside other {what}"
+    sentence = f"column {column} is sorted, and its rows are not"
+    return f"{sentence}: if it was sorted alone, its {n:,} answers are beside other {unit}"
 
 
-def _said(rows: pd.DataFrame) -> str:
+def _answer_column(rows: pd.DataFrame) -> str:
     """The column that says what was answered: its code, or its id."""
     return "code" if "code" in rows.columns else "answer_id"
 
 
-def locate(tx: Tx, given: Incoming) -> None:
+def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
     """Add `cell_id` to each row, and a finding where the pair is not in the grid or has other texts there."""
     import pandas as pd
 
-    if not build_progress.built(tx)["pair"]:
+    if not build_progress.n_built(tx)["pair"]:
         raise StageError("the study has no pairs yet; run `fcpair pair`")
-    rows, cell = given.rows.assign(pair=given.rows["pair"].map(opaque(tx).reveal_cell)), given.of.number
-    kinds = dict(zip((HS, CN), grids.kinds(tx), strict=True))
+    rows, unit = (
+        incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell)),
+        incoming.of.number,
+    )
+    kinds = dict(zip((HS, CN), grids.side_kinds(tx), strict=True))
     digest = digester(tx)
-    sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_ids(tx, kinds[str(side.name)])))
-    if given.by_text:
-        keyed = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["cell_id"]
-        cell_id = keyed.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
-        names = [f"`{_short(hs)}` x `{_short(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
+    sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_text_ids_by_digest(tx, kinds[str(side.name)])))
+    if incoming.by_text:
+        cell_id_by_texts = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["cell_id"]
+        cell_id = cell_id_by_texts.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
+        names = [f"`{_shorten(hs)}` x `{_shorten(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
     else:
-        ids = id_of(tx, rows["pair"])
-        known = cells.by_id(tx, ids).set_index("cell_id")
-        cell_id = ids.where(ids.isin(known.index)).to_numpy()
+        ids = to_cell_id(tx, rows["pair"])
+        known_cells = cells.by_id(tx, ids).set_index("cell_id")
+        cell_id = ids.where(ids.isin(known_cells.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
-        _compare_texts(tx, given, sides, ids, known)
-    outside = pd.isna(cell_id)
-    unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
-    by_words = given.by_text and WRITTEN in kinds.values()
-    or_twice = ", or its words answer several texts; give the number of the cell" if by_words else ""
-    messages = (f"{cell} {name} is not in the grid{or_twice}" for name in names)
-    given.complain(outside & ~unreadable, messages, cause=f"these {cell}s are not in the grid")
+        _compare_texts(tx, incoming, sides, ids, known_cells)
+    is_outside = pd.isna(cell_id)
+    is_unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
+    by_words = incoming.by_text and WRITTEN in kinds.values()
+    ambiguity_note = ", or its words answer several texts; give the number of the cell" if by_words else ""
+    messages = (f"{unit} {name} is not in the grid{ambiguity_note}" for name in names)
+    incoming.add_findings(is_outside & ~is_unreadable, messages, cause=f"these {unit}s are not in the grid")
     ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
-    given.rows = rows.assign(cell_id=ids, pair=number_of(ids).where(ids != NOBODY, rows["pair"]))
+    incoming.rows = rows.assign(cell_id=ids, pair=to_public_number(ids).where(ids != NOBODY, rows["pair"]))
 
 
-def _ids(tx: Tx, kind: str) -> dict[str, int]:
+def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
     """The id of every text of one kind by what a file says of it; of what was written, those of the grid.
 
     Words that answer several texts are several texts, which their words alone do not tell apart: none of them is there.
     """
     if kind != WRITTEN:
         return texts.text_ids(tx, kind)
-    own = cells.texts_of_grid(tx)
-    own = own[own["kind"] == kind]
-    said = own["body"].map(digester(tx))
-    alone = ~said.duplicated(keep=False)
-    return dict(zip(said[alone], own["text_id"][alone], strict=True))
+    grid_texts = cells.texts_of_grid(tx)
+    grid_texts = grid_texts[grid_texts["kind"] == kind]
+    digests = grid_texts["body"].map(digester(tx))
+    is_unique = ~digests.duplicated(keep=False)
+    return dict(zip(digests[is_unique], grid_texts["text_id"][is_unique], strict=True))
 
 
 def letters(text: str) -> str:
@@ -148,167 +163,181 @@ def letters(text: str) -> str:
     return "".join(sign for sign in identity(text) if sign.isprintable() and not sign.isspace())
 
 
-def _compare_texts(tx: Tx, given: Incoming, sides: pd.DataFrame, ids: pd.Series[int], known: pd.DataFrame) -> None:
+def _compare_texts(
+    tx: Tx, incoming: ImportedAnswers, sides: pd.DataFrame, ids: pd.Series[int], known_cells: pd.DataFrame
+) -> None:
     """Add a finding where the text beside a number is not that pair's: the sheet is another study's, or disordered."""
-    rows = given.rows
-    other = np.zeros(len(rows), np.bool_)
-    for side, kind in zip((HS, CN), grids.kinds(tx), strict=True):
-        expected = ids.map(known[f"{side}_id"])
+    rows = incoming.rows
+    has_other_text = np.zeros(len(rows), np.bool_)
+    for side, kind in zip((HS, CN), grids.side_kinds(tx), strict=True):
+        expected = ids.map(known_cells[f"{side}_id"])
         differs = (rows[side] != "") & expected.notna() & (sides[side] != expected)
         if differs.any():
-            own = texts.texts_of(tx, kind).set_index("id")["body"].map(letters)
-            differs &= rows[side].map(letters) != expected.map(own)
-        other |= differs.to_numpy()
-    said = "other texts in this study; is the sheet another study's?"
-    messages = (f"{given.of.number} {number} has {said}" for number in rows["pair"])
-    given.complain(other, messages, cause=f"these {given.of.number}s have {said}")
+            letters_by_text = texts.texts_of(tx, kind).set_index("id")["body"].map(letters)
+            differs &= rows[side].map(letters) != expected.map(letters_by_text)
+        has_other_text |= differs.to_numpy()
+    message = "other texts in this study; is the sheet another study's?"
+    messages = (f"{incoming.of.number} {number} has {message}" for number in rows["pair"])
+    incoming.add_findings(has_other_text, messages, cause=f"these {incoming.of.number}s have {message}")
 
 
-def _short(text: str, width: int = 40) -> str:
+def _shorten(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _add_people(tx: Tx, given: Incoming, round_: Round) -> None:
+def _add_people(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     """Add `person_id` to each row, and a finding where nobody has that name.
 
     Somebody may have changed roles since the pairs were dealt; where nothing was dealt, the role says who may answer.
     """
     role = round_.role
-    known = {one.name: one.id for one in people.people(tx, role if _is_undealt(tx, round_) else None)}
-    person = given.rows["person"]
-    unknown = (~person.isin(known) & (person != "")).to_numpy()
-    given.complain(unknown, (f"no {role} is called `{name}`; {_there(name, known)}" for name in person))
-    given.rows = given.rows.assign(person_id=person.map(known).fillna(NOBODY).astype("int64"))
+    ids_by_name = {one.name: one.id for one in people.people(tx, role if _is_unassigned(tx, round_) else None)}
+    person = incoming.rows["person"]
+    is_unknown = (~person.isin(ids_by_name) & (person != "")).to_numpy()
+    incoming.add_findings(
+        is_unknown, (f"no {role} is called `{name}`; {_people_hint(name, ids_by_name)}" for name in person)
+    )
+    incoming.rows = incoming.rows.assign(person_id=person.map(ids_by_name).fillna(NOBODY).astype("int64"))
 
 
-def _there(name: str, known: Iterable[str]) -> str:
+def _people_hint(name: str, names: Iterable[str]) -> str:
     """Who there is; somebody whose name differs in capitals alone is meant."""
-    alike = [one for one in known if one.casefold() == name.casefold()]
-    return f"did you mean `{alike[0]}`?" if alike else f"there are {', '.join(known) or 'none'}"
+    similar_names = [one for one in names if one.casefold() == name.casefold()]
+    return f"did you mean `{similar_names[0]}`?" if similar_names else f"there are {', '.join(names) or 'none'}"
 
 
-def _add_assignments(tx: Tx, given: Incoming, round_: Round) -> None:
+def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     """Add `assignment_id` to each row, and a finding where the pair was not dealt to that person.
 
     Answers to a study in which nothing was dealt bring their own assignments. Else `position` is where it was dealt.
     """
-    rows = given.rows
-    named = ((rows["cell_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
-    given.brings_work = _is_undealt(tx, round_)
-    if given.brings_work:
-        _refuse_the_barred(tx, given, named, round_)
-        _add_undealt(tx, rows[named], round_)
-    elif lease_min(tx, round_) is not None:
-        _take_free(tx, rows[named], round_)
-    dealt = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position"]]
-    found = rows.merge(dealt, on=["cell_id", "person_id"], how="left")
-    stray = named & found["id"].isna().to_numpy()
+    rows = incoming.rows
+    is_identified = ((rows["cell_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
+    incoming.brings_work = _is_unassigned(tx, round_)
+    if incoming.brings_work:
+        _refuse_ineligible(tx, incoming, is_identified, round_)
+        _add_missing_assignments(tx, rows[is_identified], round_)
+    elif lease_minutes(tx, round_) is not None:
+        _take_free_slots(tx, rows[is_identified], round_)
+    assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position"]]
+    matched_rows = rows.merge(assigned_rows, on=["cell_id", "person_id"], how="left")
+    is_stray = is_identified & matched_rows["id"].isna().to_numpy()
     pairs = zip(rows["pair"], rows["person"], strict=True)
-    messages = (f"{given.of.number} {pair} was not dealt to {name}" for pair, name in pairs)
-    given.complain(stray, messages, cause=f"these {given.of.number}s were not dealt to the person named")
-    given.rows = rows.assign(assignment_id=found["id"].fillna(NOBODY).astype("int64"))
-    if not given.brings_work and lease_min(tx, round_) is None:  # else they stand in the order of the file
-        given.rows["position"] = found["position"]
+    messages = (f"{incoming.of.number} {pair} was not dealt to {name}" for pair, name in pairs)
+    incoming.add_findings(is_stray, messages, cause=f"these {incoming.of.number}s were not dealt to the person named")
+    incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
+    if not incoming.brings_work and lease_minutes(tx, round_) is None:  # else they stand in the order of the file
+        incoming.rows["position"] = matched_rows["position"]
 
 
-def _refuse_the_barred(tx: Tx, given: Incoming, named: NDArray[np.bool_], round_: Round) -> None:
+def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: NDArray[np.bool_], round_: Round) -> None:
     """Add a finding where somebody may not answer a cell that was dealt to nobody."""
-    rows, cell = given.rows, given.of.number
-    checked = named & permissions.has_checked(tx, rows["cell_id"], rows["person_id"])
+    rows, unit = incoming.rows, incoming.of.number
+    is_checker = is_identified & permissions.has_checked(tx, rows["cell_id"], rows["person_id"])
     pairs = list(zip(rows["pair"], rows["person"], strict=True))
-    messages = (f"{name} validates or decided {cell} {pair}, so cannot label it" for pair, name in pairs)
-    given.complain(checked, messages, cause=f"who validates or decided a {cell} cannot label it")
+    messages = (f"{name} validates or decided {unit} {pair}, so cannot label it" for pair, name in pairs)
+    incoming.add_findings(is_checker, messages, cause=f"who validates or decided a {unit} cannot label it")
     if not is_planned(tx):
         return
-    barred = np.zeros(len(rows), np.bool_)
-    barred[named] = _barred(tx, rows[named], round_)
-    why = "who made a row, wrote or answered it before, or has not passed the pilot, does not answer it"
-    messages = (f"{name} may not answer {cell} {pair}: {why}" for pair, name in pairs)
-    given.complain(barred & ~checked, messages, cause=why)
+    is_ineligible = np.zeros(len(rows), np.bool_)
+    is_ineligible[is_identified] = _ineligible_rows(tx, rows[is_identified], round_)
+    reason = "who made a row, wrote or answered it before, or has not passed the pilot, does not answer it"
+    messages = (f"{name} may not answer {unit} {pair}: {reason}" for pair, name in pairs)
+    incoming.add_findings(is_ineligible & ~is_checker, messages, cause=reason)
 
 
-def _barred(tx: Tx, rows: pd.DataFrame, round_: Round) -> NDArray[np.bool_]:
+def _ineligible_rows(tx: Tx, rows: pd.DataFrame, round_: Round) -> NDArray[np.bool_]:
     """Whether each person may not be given that cell, shape `(n_rows,)`."""
     ids, column = np.unique(rows["person_id"].to_numpy(np.int64), return_inverse=True)
-    heirs = [vacant_slots.Heir(one, 0, ()) for one in ids.tolist()]
-    found = reassignment.barred(tx, rows["cell_id"].to_numpy(np.int64), heirs, round_, first=True)
-    return np.asarray(found[np.arange(len(rows)), column])
+    candidates = [vacant_slots.Candidate(one, 0, ()) for one in ids.tolist()]
+    ineligible = reassignment.ineligibility_matrix(
+        tx, rows["cell_id"].to_numpy(np.int64), candidates, round_, first_assignment=True
+    )
+    return np.asarray(ineligible[np.arange(len(rows)), column])
 
 
-def _take_free(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
+def _take_free_slots(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
     """Give people the free slots that a file says they answered in."""
-    own = rows[["cell_id", "person_id"]].drop_duplicates()
-    there = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
-    new = own[~own.set_index(["cell_id", "person_id"]).index.isin(there)]
-    leases.take_named(tx, round_, new["cell_id"].to_numpy(np.int64), new["person_id"].to_numpy(np.int64))
+    pairs = rows[["cell_id", "person_id"]].drop_duplicates()
+    existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
+    new_pairs = pairs[~pairs.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)]
+    leases.take_slots_of_cells(
+        tx, round_, new_pairs["cell_id"].to_numpy(np.int64), new_pairs["person_id"].to_numpy(np.int64)
+    )
 
 
-def _is_undealt(tx: Tx, round_: Round) -> bool:
+def _is_unassigned(tx: Tx, round_: Round) -> bool:
     """Whether answers bring their own work: nothing was dealt in the round, or only what files had brought."""
     if not is_planned(tx):
-        return round_.counts and not has_own(tx, Assign)
-    if lease_min(tx, round_) is not None:
+        return round_.counts and not has_saved_options(tx, Assign)
+    if lease_minutes(tx, round_) is not None:
         return False
-    return round_.name in settings.of_stage(tx, FROM_FILES) or not assignments.by_status(tx, round_)
+    return round_.name in settings.of_stage(tx, FROM_FILES) or not assignments.n_by_status(tx, round_)
 
 
-def _add_undealt(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
-    own = rows[["cell_id", "person_id"]].drop_duplicates()
-    there = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
-    own = own[~own.set_index(["cell_id", "person_id"]).index.isin(there)].assign(status=Status.OPEN.value)
-    last = own["person_id"].map(assignments.last_positions(tx, round_, own["person_id"].tolist()))
-    last = last.fillna(0).astype("int64")
-    own["position"] = last + own.groupby("person_id").cumcount() + 1
-    assignments.add_assignments(tx, own, round_)
+def _add_missing_assignments(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
+    new_rows = rows[["cell_id", "person_id"]].drop_duplicates()
+    existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
+    new_rows = new_rows[~new_rows.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)].assign(
+        status=Status.OPEN.value
+    )
+    last_positions = new_rows["person_id"].map(assignments.last_positions(tx, round_, new_rows["person_id"].tolist()))
+    last_positions = last_positions.fillna(0).astype("int64")
+    new_rows["position"] = last_positions + new_rows.groupby("person_id").cumcount() + 1
+    assignments.add_assignments(tx, new_rows, round_)
 
 
-def compare(tx: Tx, given: Incoming, round_: Round, *, supersede: bool) -> None:
+def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, supersede: bool) -> None:
     """Add `is_new` to each row, and a finding where another answer is there that it may not supersede.
 
     Where an answer comes from belongs to it. A person's answer takes the place of an equal simulated one unasked, as it
     overrides nobody; the reverse is an answer that differs.
     """
-    rows = given.rows
-    there = judgements.current_codes(tx, round_).set_index("assignment_id")
-    answered = rows["assignment_id"].isin(there.index).to_numpy()
-    other = answered & _differ(rows, there)
-    was_simulated = (rows["assignment_id"].map(there["origin"]) == Origin.SIMULATED.value).to_numpy()
+    rows = incoming.rows
+    current_answers = judgements.current_codes(tx, round_).set_index("assignment_id")
+    is_answered = rows["assignment_id"].isin(current_answers.index).to_numpy()
+    differs = is_answered & _differing_rows(rows, current_answers)
+    was_simulated = (rows["assignment_id"].map(current_answers["origin"]) == Origin.SIMULATED.value).to_numpy()
     is_simulated = (rows["origin"] == Origin.SIMULATED.value).to_numpy()
-    made_up = answered & ~other & ~was_simulated & is_simulated
+    is_made_up = is_answered & ~differs & ~was_simulated & is_simulated
     if not supersede:
-        pairs, cell = list(zip(rows["person"], rows["pair"], strict=True)), given.of.number
-        otherwise = (f"{name} has answered {cell} {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs)
-        cause = f"these {cell}s have been answered otherwise already; {SUPERSEDE}"
-        given.complain(other & ~given.faulty, otherwise, cause=cause)
-        said = "already, and what the file says is simulated"
-        made = (f"{one} has answered {cell} {at} {said}; {SUPERSEDE}" for one, at in pairs)
-        given.complain(made_up & ~given.faulty, made, cause=f"these {cell}s have been answered {said}; {SUPERSEDE}")
-    new = ~answered | other | (answered & (was_simulated != is_simulated))
+        pairs, unit = list(zip(rows["person"], rows["pair"], strict=True)), incoming.of.number
+        messages = (f"{name} has answered {unit} {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs)
+        cause = f"these {unit}s have been answered otherwise already; {SUPERSEDE}"
+        incoming.add_findings(differs & ~incoming.has_finding, messages, cause=cause)
+        clause = "already, and what the file says is simulated"
+        made_up_messages = (f"{one} has answered {unit} {at} {clause}; {SUPERSEDE}" for one, at in pairs)
+        incoming.add_findings(
+            is_made_up & ~incoming.has_finding,
+            made_up_messages,
+            cause=f"these {unit}s have been answered {clause}; {SUPERSEDE}",
+        )
+    is_new = ~is_answered | differs | (is_answered & (was_simulated != is_simulated))
     if supersede and round_.checks:  # the same word about a label that has changed is a new verdict
-        about_the_label_now = rows["assignment_id"].isin(judgements.current_verdicts(tx)["assignment_id"])
-        new |= (~about_the_label_now & (rows["code"] != NO_CODE)).to_numpy()
-    given.rows = rows.assign(is_new=new)
+        is_about_current_label = rows["assignment_id"].isin(judgements.current_verdicts(tx)["assignment_id"])
+        is_new |= (~is_about_current_label & (rows["code"] != NO_CODE)).to_numpy()
+    incoming.rows = rows.assign(is_new=is_new)
 
 
-def _differ(rows: pd.DataFrame, there: pd.DataFrame) -> NDArray[np.bool_]:
+def _differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> NDArray[np.bool_]:
     """Whether each row says something else than the answer that is `there`, where one is; shape `(n_rows,)`."""
-    found = np.zeros(len(rows), np.bool_)
+    differs = np.zeros(len(rows), np.bool_)
     for name in {"code", "own_code", "answer_id"} & set(rows.columns):
-        old = rows["assignment_id"].map(there[name].astype("Int64")).fillna(NO_CODE).to_numpy()
-        found |= old != rows[name].fillna(NO_CODE).to_numpy()
-    return found
+        old_codes = rows["assignment_id"].map(current_answers[name].astype("Int64")).fillna(NO_CODE).to_numpy()
+        differs |= old_codes != rows[name].fillna(NO_CODE).to_numpy()
+    return differs
 
 
 def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> None:
     """Add a run's judgements (`assignment_id`, `code` or `answer_id`, -1 for a skip, `note`, ...) and note that their
     work is done.
     """
-    said = _said(answers)
-    skipped = answers[said] == NO_CODE
-    kept = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
-    rows = answers[["assignment_id", "note", *kept]].assign(skipped=skipped, run_id=run_id)
-    rows[said] = answers[said].astype("Int64").mask(skipped)
-    lapsed = assignments.lapsed(tx, answers["assignment_id"][~skipped].tolist())
+    answer_column = _answer_column(answers)
+    is_skipped = answers[answer_column] == NO_CODE
+    extra_columns = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
+    rows = answers[["assignment_id", "note", *extra_columns]].assign(skipped=is_skipped, run_id=run_id)
+    rows[answer_column] = answers[answer_column].astype("Int64").mask(is_skipped)
+    lapsed_ids = assignments.released_ids(tx, answers["assignment_id"][~is_skipped].tolist())
     judgements.add_judgements(tx, rows, origin)
-    for one in lapsed:  # now, so that whoever took a slot over and answers in the same file keeps it
-        vacant_slots.reclaim(tx, one)
+    for assignment_id in lapsed_ids:  # now, so that whoever took a slot over and answers in the same file keeps it
+        vacant_slots.reclaim_skipped(tx, assignment_id)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import StageError
 from fcpair.records import Round
-from fcpair.stages.answers.curation import ALL, Change, Curated, change, summarize
+from fcpair.stages.answers.curation import ALL, CurationSummary, TextChange, describe_change, summarize_changes
 from fcpair.stages.questions import Form
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import OnGrid
+from fcpair.steps.base.context import GridContext
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements, text_origins
 from fcpair.store.assignment import rounds
@@ -35,8 +35,8 @@ class Curation:
 
     round: str
     edits: str
-    sources: tuple[Curated, ...]
-    all: Curated
+    sources: tuple[CurationSummary, ...]
+    all: CurationSummary
     lost: int
 
     def as_dict(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Curation:
         return {**vars(self), "sources": sources, "all": self.all.as_dict()}
 
 
-def measure_curation(grid: OnGrid, name: str | None = None) -> Curation:
+def measure_curation(grid: GridContext, name: str | None = None) -> Curation:
     """How many texts a round accepted, edited and rejected for which reason; without a name, the round that counts.
 
     Each current answer counts, skips left out. Whether a text was changed is found by comparing it with what the round
@@ -56,46 +56,54 @@ def measure_curation(grid: OnGrid, name: str | None = None) -> Curation:
         StageError: the round edits nothing, or nothing has been answered there yet.
     """
     with grid.store.read() as tx:
-        of = rounds.counting(tx) if name is None else rounds.named(tx, name)
-        form = form_of(of.form)
-        if not (of.options.edits and form.edits):
-            raise StageError(f"round `{of.name}` edits nothing; name one that does with `--round`")
-        originals = _originals(tx, of)
-        given = judgements.values(tx, of)
-    texts = {cell_id: one.body for cell_id, one in originals.items()}
-    made = [
-        (originals.get(cell_id), one)
-        for cell_id, one in zip(given["cell_id"], changes_of(form, given, texts), strict=True)
-        if one
+        round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+        form = form_of(round_.form)
+        if not (round_.options.edits and form.edited_question):
+            raise StageError(f"round `{round_.name}` edits nothing; name one that does with `--round`")
+        originals = _originals(tx, round_)
+        answers = judgements.answer_values(tx, round_)
+    texts = {cell_id: entry.body for cell_id, entry in originals.items()}
+    changes_made = [
+        (originals.get(cell_id), entry)
+        for cell_id, entry in zip(answers["cell_id"], text_changes(form, answers, texts), strict=True)
+        if entry
     ]
-    if not made:
-        raise StageError(f"nothing has been answered in round `{of.name}` yet")
-    by_source: dict[str, list[Change]] = {}
-    for original, one in made:
+    if not changes_made:
+        raise StageError(f"nothing has been answered in round `{round_.name}` yet")
+    by_source: dict[str, list[TextChange]] = {}
+    for original, entry in changes_made:
         if original:
-            by_source.setdefault(original.by, []).append(one)
-    question, counted = form.edits[1], [one for original, one in made if original]
-    sources = tuple(summarize(question, source, by_source[source]) for source in sorted(by_source))
-    return Curation(of.name, of.options.edits, sources, summarize(question, ALL, counted), len(made) - len(counted))
+            by_source.setdefault(original.by, []).append(entry)
+    question, counted_changes = form.edited_question[1], [entry for original, entry in changes_made if original]
+    sources = tuple(summarize_changes(question, source, by_source[source]) for source in sorted(by_source))
+    return Curation(
+        round_.name,
+        round_.options.edits,
+        sources,
+        summarize_changes(question, ALL, counted_changes),
+        len(changes_made) - len(counted_changes),
+    )
 
 
-def _originals(tx: Tx, of: Round) -> dict[int, authorship.OnCell]:
+def _originals(tx: Tx, round_: Round) -> dict[int, authorship.AuthoredText]:
     """The text that is edited on each cell, and where it is from."""
-    if of.options.edits_round:
-        return authorship.on_cells(tx, rounds.named(tx, of.options.edits_round))
+    if round_.options.edits_round:
+        return authorship.authored_texts(tx, rounds.by_name(tx, round_.options.edits_round))
     sources = text_origins.sources_of_rows(tx)
-    there = authorship.originals(tx, of).items()
-    return {cell_id: authorship.OnCell(body, sources.get(cell_id, UNKNOWN)) for cell_id, body in there}
+    row_texts = authorship.originals(tx, round_).items()
+    return {cell_id: authorship.AuthoredText(body, sources.get(cell_id, UNKNOWN)) for cell_id, body in row_texts}
 
 
-def changes_of(form: Form, given: pd.DataFrame, originals: Mapping[int, str]) -> list[Change | None]:
+def text_changes(form: Form, rows: pd.DataFrame, originals: Mapping[int, str]) -> list[TextChange | None]:
     """What each answer (`cell_id`, `value`) to a form that edits does with the text of its cell.
 
     None of a skip, and of an answer that was not asked for its text.
     """
-    if form.edits is None:
-        return [None] * len(given)
-    name, question = form.edits
-    said = {value: form.load(value)[name] for value in given["value"].dropna().unique()}
-    answers = ((cell_id, said.get(value)) for cell_id, value in zip(given["cell_id"], given["value"], strict=True))
-    return [None if one is None else change(question, one, originals.get(cell_id)) for cell_id, one in answers]
+    if form.edited_question is None:
+        return [None] * len(rows)
+    name, question = form.edited_question
+    answers_by_value = {value: form.load(value)[name] for value in rows["value"].dropna().unique()}
+    answers = (
+        (cell_id, answers_by_value.get(value)) for cell_id, value in zip(rows["cell_id"], rows["value"], strict=True)
+    )
+    return [None if one is None else describe_change(question, one, originals.get(cell_id)) for cell_id, one in answers]

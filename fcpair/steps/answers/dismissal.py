@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fcpair.errors import StageError
 from fcpair.records import RunRecord, Status
-from fcpair.steps.base.context import OnStudy, begin_run, labels_of
-from fcpair.steps.people.people import find
-from fcpair.steps.people.reassignment import refill_everywhere
+from fcpair.steps.base.context import StudyContext, begin_run, labels_of
+from fcpair.steps.people.people import find_person
+from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -18,7 +18,7 @@ from fcpair.store.people import people
 DISMISS = "dismiss"
 
 
-def dismiss(study: OnStudy, name: str, *, seed: int = 0) -> RunRecord:
+def dismiss(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
     """Let a person go, and set aside what they answered: in every round whose work passes on, it is dealt to others.
 
     To each answer of theirs that is current a judgement is added that withdraws it; nothing is deleted. What everybody
@@ -30,29 +30,29 @@ def dismiss(study: OnStudy, name: str, *, seed: int = 0) -> RunRecord:
         StageError: there is nothing of theirs to be set aside; `retire` lets them go.
     """
     with study.store.write() as tx:
-        person = find(tx, name)
+        person = find_person(tx, name)
         run_id = begin_run(tx, DISMISS, {"person": name, "seed": seed})
-        set_aside = sum(_set_aside(tx, person.id, run_id) for _ in grids.each(tx))
-        if not set_aside:
+        n_set_aside = sum(_set_answers_aside(tx, person.id, run_id) for _ in grids.for_each_grid(tx))
+        if not n_set_aside:
             raise StageError(f"`{name}` has answered nothing that could go to others; `fcpair people retire {name}`")
         if not person.retired:
             people.retire(tx, person.id)
-        withdrawn = assignments.withdraw(tx, person.id)
-        counts = {"set_aside": set_aside, "withdrawn": withdrawn, **refill_everywhere(tx, seed)}
+        n_withdrawn = assignments.withdraw_open(tx, person.id)
+        counts = {"set_aside": n_set_aside, "withdrawn": n_withdrawn, **reassign_everywhere(tx, seed)}
         return runs.end_run(tx, run_id, counts)
 
 
-def _set_aside(tx: Tx, person_id: int, run_id: int) -> int:
+def _set_answers_aside(tx: Tx, person_id: int, run_id: int) -> int:
     """Withdraw what somebody answered in the grid that the transaction is about; returns how many answers."""
     n = 0
-    for of in rounds.asked(tx):
-        if not of.passes_on:
+    for round_ in rounds.answer_rounds(tx):
+        if not round_.reassigns_skipped:
             continue
-        given = judgements.answered_by(tx, person_id, of)
-        ids = given["assignment_id"].tolist()
-        judgements.withdraw(tx, given["id"].tolist(), run_id)
+        answers = judgements.answers_of_person(tx, person_id, round_)
+        ids = answers["assignment_id"].tolist()
+        judgements.withdraw(tx, answers["id"].tolist(), run_id)
         assignments.set_status(tx, ids, [Status.WITHDRAWN.value] * len(ids))
-        if ids and of.counts and labels_of(tx):
-            rule_decisions.settle(tx, given["cell_id"].unique().tolist())
+        if ids and round_.counts and labels_of(tx):
+            rule_decisions.apply_policy(tx, answers["cell_id"].unique().tolist())
         n += len(ids)
     return n

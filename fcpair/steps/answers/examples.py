@@ -16,16 +16,16 @@ from fcpair.records import Example, Round, RunRecord
 from fcpair.stages.answers.examples import nearest_examples
 from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
 from fcpair.stages.corpus.folding import fold_by
-from fcpair.stages.corpus.nearest import NOBODY, Found
-from fcpair.stages.corpus.text_identity import whole
-from fcpair.steps.answers.answer_import import letters, sorted_alone
-from fcpair.steps.base.context import Basis, OnGrid, find_grid, note_run
+from fcpair.stages.corpus.nearest import NO_NEIGHBOUR, Neighbours
+from fcpair.stages.corpus.text_identity import strip_zero_decimals
+from fcpair.steps.answers.answer_import import letters, sorted_column_sentence
+from fcpair.steps.base.context import Basis, GridContext, find_grid, note_run
 from fcpair.steps.base.text_digests import folding
-from fcpair.steps.rules.example_review import of_round
+from fcpair.steps.rules.example_review import examples_of_round
 from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import examples, judgements
-from fcpair.store.answers.examples import Key, Written
+from fcpair.store.answers.examples import Key, WrittenText
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 EXAMPLES = "examples"
 COLUMNS = ("row", "rank", "hs", "cn", "type", "score", "used")
-SAID = {True: "yes", False: "no", None: ""}
-_READ = {said: used for used, said in SAID.items()}
+USED_WORDS = {True: "yes", False: "no", None: ""}
+_READ = {said: used for used, said in USED_WORDS.items()}
 _Words = tuple[str, str, str, str]
 
 
-class Reviewing(NamedTuple):
+class ExampleReview(NamedTuple):
     """A row of a round with its examples, as somebody reviews it.
 
     The row is at `place` of `n_rows`, counted from 1; `n_open` rows have examples that nobody has reviewed, of which
@@ -55,15 +55,15 @@ class Reviewing(NamedTuple):
     next_open: int | None
 
 
-class _Sought(NamedTuple):
+class _SearchInputs(NamedTuple):
     """For what examples are sought, and among what."""
 
     round: Round
     rows: dict[int, str]
-    written: list[Written]
+    written: list[WrittenText]
 
 
-def find_examples(grid: OnGrid, name: str, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
+def find_examples(grid: GridContext, name: str, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
     """Find examples for each row of round `name`: what was written in an earlier grid, on the rows nearest to it.
 
     Each row of that grid brings one: its current text, and of several the one of its first cell. None is an answer to
@@ -77,65 +77,65 @@ def find_examples(grid: OnGrid, name: str, *, redo: bool = False, progress: Prog
         ConflictError: what this rests on changed while texts were encoded.
     """
     with grid.store.read() as tx:
-        basis = Basis(tx, lambda tx: _sought(tx, grid.grid.name, name, redo=redo))
-        sought, fold = basis.found, fold_by(folding(tx))
-    of, rows, hs = sought.round, list(sought.rows.values()), [one.hs for one in sought.written]
-    model = model_files.resolve(str(of.options.example_model))
+        basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, name, redo=redo))
+        inputs, fold = basis.inputs, fold_by(folding(tx))
+    round_, rows, hs = inputs.round, list(inputs.rows.values()), [one.hs for one in inputs.written]
+    model = model_files.resolve(str(round_.options.example_model))
     vectors = encode.encode([*rows, *hs], model, progress)
-    n = int(of.options.n_examples)
-    found = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
-    listed = list(_listed(sought, found))
+    n = int(round_.options.n_examples)
+    nearest = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
+    example_rows = list(_example_rows(inputs, nearest))
     with grid.store.write() as tx:
         basis.check_unmoved(tx)
-        n_kept = examples.put(tx, of, listed)
-        params = {"grid": grid.grid.name, "round": name, "of": of.options.examples, "n_examples": n, "redo": redo}
-        counts = {"round": name, "rows": len(rows), "examples": len(listed), "reviewed_before": n_kept}
+        n_kept = examples.replace_examples(tx, round_, example_rows)
+        params = {"grid": grid.grid.name, "round": name, "of": round_.options.examples, "n_examples": n, "redo": redo}
+        counts = {"round": name, "rows": len(rows), "examples": len(example_rows), "reviewed_before": n_kept}
         return note_run(tx, EXAMPLES, params, counts, model.record())
 
 
-def _sought(tx: Tx, grid: str, name: str, *, redo: bool) -> _Sought:
-    of = _with_examples(tx, grid, name)
+def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> _SearchInputs:
+    round_ = _round_with_examples(tx, grid, name)
     if not cells.number_range(tx)[1]:
         raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {quote(grid)}`")
-    if n := len(judgements.answered_cells(tx, of)):
-        what = "1 cell has" if n == 1 else f"{n:,} cells have"
+    if n := len(judgements.answered_cells(tx, round_)):
+        subject = "1 cell has" if n == 1 else f"{n:,} cells have"
         raise StageError(
-            f"examples of round `{name}` cannot be found again: {what} answers of models that were shown those that "
+            f"examples of round `{name}` cannot be found again: {subject} answers of models that were shown those that "
             "there are; `fcpair answers withdraw RUN` takes them back"
         )
-    if (n := len(of_round(tx, of))) and not redo:
+    if (n := len(examples_of_round(tx, round_))) and not redo:
         raise StageError(
             f"round `{name}` has its examples, {n:,} of them; `--redo` finds them again, and keeps what was said of "
             "those that it finds again"
         )
-    with grids.about(tx, find_grid(tx, of.options.examples).id):
-        source = rounds.counting(tx)
-        check_done(tx, of.options.examples, source)
-    if not (written := examples.written(tx, source)):
+    with grids.on_grid(tx, find_grid(tx, round_.options.examples).id):
+        source = rounds.primary(tx)
+        check_done(tx, round_.options.examples, source)
+    if not (written_texts := examples.current_texts(tx, source)):
         raise StageError(
-            f"no text was written in round `{source.name}` of grid `{of.options.examples}`, so there is no example"
+            f"no text was written in round `{source.name}` of grid `{round_.options.examples}`, so there is no example"
         )
-    return _Sought(of, examples.rows(tx), written)
+    return _SearchInputs(round_, examples.row_texts(tx), written_texts)
 
 
-def _with_examples(tx: Tx, grid: str, name: str) -> Round:
+def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
     """The round of this name, which has examples."""
-    of = rounds.named(tx, name)
-    if not of.options.examples:
+    round_ = rounds.by_name(tx, name)
+    if not round_.options.examples:
         raise StageError(
             f"round `{name}` of grid `{grid}` has no examples; a recipe says so by `examples` in its round"
         )
-    return of
+    return round_
 
 
-def _listed(sought: _Sought, found: Found) -> Iterator[tuple[Key, int, float]]:
-    for row, places, scores in zip(sought.rows, *(part.tolist() for part in found), strict=True):
+def _example_rows(inputs: _SearchInputs, nearest: Neighbours) -> Iterator[tuple[Key, int, float]]:
+    for row, places, scores in zip(inputs.rows, *(part.tolist() for part in nearest), strict=True):
         for rank, (place, score) in enumerate(zip(places, scores, strict=True), 1):
-            if place != NOBODY:
-                yield (row, sought.written[place].hs_id, sought.written[place].cn_id), rank, score
+            if place != NO_NEIGHBOUR:
+                yield (row, inputs.written[place].hs_id, inputs.written[place].cn_id), rank, score
 
 
-def list_examples(grid: OnGrid, name: str) -> pd.DataFrame:
+def list_examples(grid: GridContext, name: str) -> pd.DataFrame:
     """The examples of a round, row by row, the nearest first.
 
     Columns: `row` (its text), `rank` (from 1), `hs`, `cn`, `type` (all texts), `score` (cosine similarity, to six
@@ -148,18 +148,21 @@ def list_examples(grid: OnGrid, name: str) -> pd.DataFrame:
     import pandas as pd
 
     with grid.store.read() as tx:
-        there = of_round(tx, _with_examples(tx, grid.grid.name, name))
-    rows = [[SAID[one.used] if column == "used" else getattr(one, column) for column in COLUMNS] for one in there]
+        round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, name))
+    rows = [
+        [USED_WORDS[one.used] if column == "used" else getattr(one, column) for column in COLUMNS]
+        for one in round_examples
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def rounds_with_examples(grid: OnGrid) -> list[str]:
+def rounds_with_examples(grid: GridContext) -> list[str]:
     """The names of the rounds whose models are shown examples, in their order."""
     with grid.store.read() as tx:
-        return [one.name for one in rounds.rounds(tx) if one.options.examples]
+        return [one.name for one in rounds.of_grid(tx) if one.options.examples]
 
 
-def review_example(grid: OnGrid, name: str, example_id: int, *, used: bool, by: int) -> None:
+def review_example(grid: GridContext, name: str, example_id: int, *, used: bool, by: int) -> None:
     """Note that somebody, by their number, lets an example of a round be used, or does not; the newest word counts.
 
     Raises:
@@ -167,13 +170,13 @@ def review_example(grid: OnGrid, name: str, example_id: int, *, used: bool, by: 
         StageError: the round has no examples.
     """
     with grid.store.write() as tx:
-        of = _with_examples(tx, grid.grid.name, name)
-        if not examples.has(tx, of, example_id):
+        round_ = _round_with_examples(tx, grid.grid.name, name)
+        if not examples.has_example(tx, round_, example_id):
             raise UnknownIdError(f"there is no such example in round `{name}`; they may have been found again since")
-        examples.review(tx, [(example_id, used)], by)
+        examples.add_reviews(tx, [(example_id, used)], by)
 
 
-def row_to_review(grid: OnGrid, name: str, place: int | None = None) -> Reviewing | None:
+def row_to_review(grid: GridContext, name: str, place: int | None = None) -> ExampleReview | None:
     """A row of a round with its examples: the one at a `place` from 1, else the first that has some to review.
 
     Where none has, it is the first row; None where no examples were found yet.
@@ -183,23 +186,27 @@ def row_to_review(grid: OnGrid, name: str, place: int | None = None) -> Reviewin
         StageError: the round has no examples.
     """
     with grid.store.read() as tx:
-        there = of_round(tx, _with_examples(tx, grid.grid.name, name))
+        round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, name))
     by_row: dict[int, list[Example]] = {}
-    for one in there:
-        by_row.setdefault(one.row_id, []).append(one)
-    some = list(by_row.values())
-    if not some:
+    for example in round_examples:
+        by_row.setdefault(example.row_id, []).append(example)
+    rows = list(by_row.values())
+    if not rows:
         return None
-    open_ = [at for at, row in enumerate(some, 1) if any(one.used is None for one in row)]
-    at = place if place is not None else next(iter(open_), 1)
-    if not 1 <= at <= len(some):
-        raise UnknownIdError(f"there is no row {at:,} with examples in round `{name}`; they go from 1 to {len(some):,}")
-    others = [one for one in open_ if one > at] + [one for one in open_ if one < at]
-    row = tuple(some[at - 1])
-    return Reviewing(name, at, len(some), row[0].row, row, len(open_), next(iter(others), None))
+    open_places = [position for position, row in enumerate(rows, 1) if any(example.used is None for example in row)]
+    position = place if place is not None else next(iter(open_places), 1)
+    if not 1 <= position <= len(rows):
+        raise UnknownIdError(
+            f"there is no row {position:,} with examples in round `{name}`; they go from 1 to {len(rows):,}"
+        )
+    other_places = [example for example in open_places if example > position] + [
+        example for example in open_places if example < position
+    ]
+    row = tuple(rows[position - 1])
+    return ExampleReview(name, position, len(rows), row[0].row, row, len(open_places), next(iter(other_places), None))
 
 
-def review_examples(grid: OnGrid, name: str, path: str | Path) -> RunRecord:
+def review_examples(grid: GridContext, name: str, path: str | Path) -> RunRecord:
     """Take in a sheet of a round's examples, as `Grid.examples` has them, in which `used` is filled in: yes or no.
 
     A row in which it is empty is left out, and what is there already is not written again.
@@ -211,52 +218,62 @@ def review_examples(grid: OnGrid, name: str, path: str | Path) -> RunRecord:
     """
     table = read_table(path, ("row", "rank", "hs", "cn", "used"), blank=("used",))
     with grid.store.write() as tx:
-        of = _with_examples(tx, grid.grid.name, name)
-        there: dict[_Words, list[Example]] = {}
-        for one in of_round(tx, of):
-            there.setdefault(_words(one.row, one.rank, one.hs, one.cn), []).append(one)
-        if not there:
+        round_ = _round_with_examples(tx, grid.grid.name, name)
+        examples_by_words: dict[_Words, list[Example]] = {}
+        for example in examples_of_round(tx, round_):
+            examples_by_words.setdefault(
+                _words_of_example(example.row, example.rank, example.hs, example.cn), []
+            ).append(example)
+        if not examples_by_words:
             raise StageError(f"round `{name}` has no examples yet; run `fcpair examples find`")
-        said = _said(table, there)
-        new = [(one.id, used) for words, used in said.items() for one in there[words] if one.used is not used]
-        examples.review(tx, new, None)
-        n_rows = len({one.row_id for one in of_round(tx, of) if one.used is None})
-        n_used = sum(used for _, used in new)
-        counts: dict[str, Any] = {"round": name, "used": n_used, "not_used": len(new) - n_used}
-        counts |= {"already_there": sum(len(there[words]) for words in said) - len(new), "rows_to_review": n_rows}
+        used_by_words = _read_used(table, examples_by_words)
+        changes = [
+            (example.id, used)
+            for words, used in used_by_words.items()
+            for example in examples_by_words[words]
+            if example.used is not used
+        ]
+        examples.add_reviews(tx, changes, None)
+        n_rows = len({example.row_id for example in examples_of_round(tx, round_) if example.used is None})
+        n_used = sum(used for _, used in changes)
+        counts: dict[str, Any] = {"round": name, "used": n_used, "not_used": len(changes) - n_used}
+        counts |= {
+            "already_there": sum(len(examples_by_words[words]) for words in used_by_words) - len(changes),
+            "rows_to_review": n_rows,
+        }
         params = {"grid": grid.grid.name, "round": name, "path": str(path)}
         run = note_run(tx, f"{EXAMPLES} review", params, counts)
-    return replace(run, notes=_sorted_apart(said, list(there)))
+    return replace(run, notes=_sorted_column_notes(used_by_words, list(examples_by_words)))
 
 
-def _sorted_apart(said: dict[_Words, bool], there: list[_Words]) -> tuple[str, ...]:
+def _sorted_column_notes(used_by_words: dict[_Words, bool], known_words: list[_Words]) -> tuple[str, ...]:
     """A sentence where `used` seems to have been sorted apart from its rows, which are in their order in a sheet."""
-    place = {words: at for at, words in enumerate(there)}
-    in_order = is_ascending([place[words] for words in said])
-    if not (in_order and is_sorted([SAID[used] for used in said.values()])):
+    position_by_words = {words: at for at, words in enumerate(known_words)}
+    in_order = is_ascending([position_by_words[words] for words in used_by_words])
+    if not (in_order and is_sorted([USED_WORDS[used] for used in used_by_words.values()])):
         return ()
-    return (f"{sorted_alone('`used`', len(said), 'examples')}. Compare some with their texts",)
+    return (f"{sorted_column_sentence('`used`', len(used_by_words), 'examples')}. Compare some with their texts",)
 
 
-def _words(row: str, rank: object, hs: str, cn: str) -> _Words:
+def _words_of_example(row: str, rank: object, hs: str, cn: str) -> _Words:
     """By what an example is known in a sheet, whatever program it went through."""
-    return letters(row), whole(str(rank)), letters(hs), letters(cn)
+    return letters(row), strip_zero_decimals(str(rank)), letters(hs), letters(cn)
 
 
-def _said(table: pd.DataFrame, there: dict[_Words, list[Example]]) -> dict[_Words, bool]:
+def _read_used(table: pd.DataFrame, examples_by_words: dict[_Words, list[Example]]) -> dict[_Words, bool]:
     """What the rows of a sheet say; raises InputError with all that is wrong."""
-    place, said, found = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
+    place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
     for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
-        words, word, line = _words(*row[:4]), row[4].strip().lower(), row[5]
+        words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]
         if (used := _READ.get(word)) is None:
             if word:
-                found.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
-        elif words not in there:
+                errors.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
+        elif words not in examples_by_words:
             message = "there is no such example in this round; write a new sheet"
-            found.append(Finding(place, line, message))
-        elif said.setdefault(words, (used, line))[0] is not used:
-            found.append(Finding(place, line, f"line {said[words][1]} says the opposite of the same example"))
-    reject(place, found)
-    if not said:
+            errors.append(Finding(place, line, message))
+        elif used_and_line.setdefault(words, (used, line))[0] is not used:
+            errors.append(Finding(place, line, f"line {used_and_line[words][1]} says the opposite of the same example"))
+    reject(place, errors)
+    if not used_and_line:
         raise InputError(f"{place}: `used` is empty everywhere; write yes or no into it")
-    return {words: used for words, (used, _) in said.items()}
+    return {words: used for words, (used, _) in used_and_line.items()}

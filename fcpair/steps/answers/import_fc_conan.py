@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import StageError
-from fcpair.files.answers.answer_files import Incoming
+from fcpair.files.answers.answer_files import ImportedAnswers
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.corpus.fc_conan import (
     ANNOTATORS,
@@ -15,7 +15,7 @@ from fcpair.files.corpus.fc_conan import (
     HS_METADATA,
     SIMULATED,
     VALIDATOR,
-    Published,
+    PublishedPartition,
     read_published,
 )
 from fcpair.params import Import
@@ -23,11 +23,11 @@ from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.labels import APPROPRIATENESS
-from fcpair.steps.answers.answer_import import locate, save_answers
+from fcpair.steps.answers.answer_import import locate_cells, save_answers
 from fcpair.steps.assignment.validate import with_decisions
-from fcpair.steps.base.context import OnGrid, begin_run, file_setting, scheme_of
+from fcpair.steps.base.context import GridContext, begin_run, file_setting, scheme_of
 from fcpair.steps.corpus.import_ import add_side
-from fcpair.steps.rules.rule_decisions import settle
+from fcpair.steps.rules.rule_decisions import apply_policy
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = "fc-conan"
-TAKEN_OVER = "published"  # the settings that say from where
+PUBLISHED = "published"  # the settings that say from where
 
 
-def import_published(grid: OnGrid, path: str | Path) -> RunRecord:
+def import_published(grid: GridContext, path: str | Path) -> RunRecord:
     """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too.
 
     Raises:
@@ -59,50 +59,50 @@ def import_published(grid: OnGrid, path: str | Path) -> RunRecord:
             raise StageError(
                 "the published labels are not_appropriate, not_sure, appropriate; the study has other ones"
             )
-        made = not any(build_progress.built(tx).values())
-        if made:
+        is_new_grid = not any(build_progress.n_built(tx).values())
+        if is_new_grid:
             _add_grid(tx, published.pairs)
-        incoming = Incoming(str(path), published.pairs.assign(pair=NO_CODE), [], published.place, by_text=True)
-        locate(tx, incoming)
-        pairs = incoming.accepted()
-        number = dict(zip(published.pairs["pair"].tolist(), pairs["cell_id"].tolist(), strict=True))
+        incoming = ImportedAnswers(str(path), published.pairs.assign(pair=NO_CODE), [], published.place, by_text=True)
+        locate_cells(tx, incoming)
+        pairs = incoming.checked_rows()
+        cell_ids_by_pair = dict(zip(published.pairs["pair"].tolist(), pairs["cell_id"].tolist(), strict=True))
         run_id = begin_run(tx, "label import", {"path": str(path), "format": FORMAT})
-        n_labels = _add_labels(tx, published, number, run_id)
+        n_labels = _add_labels(tx, published, cell_ids_by_pair, run_id)
         _add_decisions(tx, pairs)
-        settle(tx, pairs["cell_id"].tolist())
+        apply_policy(tx, pairs["cell_id"].tolist())
         verdicts = _add_verdicts(tx, pairs, run_id)
         counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
         file = file_setting(Path(path))
-        settings.put(tx, TAKEN_OVER, {"path": file}, run_id)
-        if made:
-            settings.put(tx, Import.stage, {"path": file, "format": FORMAT}, run_id)
+        settings.save_settings(tx, PUBLISHED, {"path": file}, run_id)
+        if is_new_grid:
+            settings.save_settings(tx, Import.stage, {"path": file, "format": FORMAT}, run_id)
         return runs.end_run(tx, run_id, counts)
 
 
-def is_taken_over(tx: Tx) -> bool:
+def is_published_partition(tx: Tx) -> bool:
     """Whether the study's labels and decisions are those of a published partition."""
-    return bool(settings.of_stage(tx, TAKEN_OVER))
+    return bool(settings.of_stage(tx, PUBLISHED))
 
 
 def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:
     """Make the file's texts and pairs the study's; a pair keeps the number that it was published with."""
     keyed = pairs.assign(hs_digest=pairs[HS].map(digest), cn_digest=pairs[CN].map(digest), language="en")
     hs_ids, cn_ids = add_side(tx, HS, keyed, HS_METADATA), add_side(tx, CN, keyed, CN_METADATA)
-    sides.put(tx, "row", list(hs_ids.values()))
-    sides.put(tx, "column", list(cn_ids.values()))
+    sides.set_texts(tx, "row", list(hs_ids.values()))
+    sides.set_texts(tx, "column", list(cn_ids.values()))
     grid = keyed[["pair"]].rename(columns={"pair": "id"})
     cells.add(tx, grid.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
 
 
-def _add_labels(tx: Tx, published: Published, number: dict[int, int], run_id: int) -> int:
-    there = set(published.labels["person"])
-    names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in there]
+def _add_labels(tx: Tx, published: PublishedPartition, cell_ids_by_pair: dict[int, int], run_id: int) -> int:
+    labellers = set(published.labels["person"])
+    names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in labellers]
     ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
     labels = published.labels.assign(
-        cell_id=published.labels["pair"].map(number), person_id=published.labels["person"].map(ids)
+        cell_id=published.labels["pair"].map(cell_ids_by_pair), person_id=published.labels["person"].map(ids)
     )
     simulated = published.pairs.set_index("pair")[SIMULATED]
-    _record(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.counting(tx), run_id)
+    _record_answers(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.primary(tx), run_id)
     return len(labels)
 
 
@@ -114,15 +114,17 @@ def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
 def _add_verdicts(tx: Tx, pairs: pd.DataFrame, run_id: int) -> int:
     validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
     verdicts = pairs[["cell_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
-    _record(tx, with_decisions(tx, verdicts, blind=False), rounds.checking(tx), run_id)
+    _record_answers(tx, with_decisions(tx, verdicts, blind=False), rounds.validation(tx), run_id)
     return len(verdicts)
 
 
-def _record(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:
+def _record_answers(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:
     """Add answers, `simulated` or not, together with the assignments that they imply."""
-    own = answers[["cell_id", "person_id"]].assign(status=Status.DONE.value)
-    assignments.add_assignments(tx, own.assign(position=own.groupby("person_id").cumcount() + 1), round_)
-    there = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(columns={"id": "assignment_id"})
-    placed = answers.merge(there, on=["cell_id", "person_id"]).assign(note="")
-    for simulated, rows in placed.groupby(SIMULATED):
+    new_rows = answers[["cell_id", "person_id"]].assign(status=Status.DONE.value)
+    assignments.add_assignments(tx, new_rows.assign(position=new_rows.groupby("person_id").cumcount() + 1), round_)
+    assignment_ids = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(
+        columns={"id": "assignment_id"}
+    )
+    matched_rows = answers.merge(assignment_ids, on=["cell_id", "person_id"]).assign(note="")
+    for simulated, rows in matched_rows.groupby(SIMULATED):
         save_answers(tx, rows, Origin.SIMULATED if simulated else Origin.IMPORTED, run_id)

@@ -8,123 +8,129 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.answer_files import CELL, PAIR
-from fcpair.files.answers.sheets import Blank, Form, write_sheet
+from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
+from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table
-from fcpair.records import Kept, OldSheet, Round, Status
+from fcpair.records import KeepReason, OldSheet, Round, Status
 from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_tables
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import OnGrid, opaque, scheme_of
+from fcpair.steps.base.context import GridContext, load_opaque_ids, scheme_of
 from fcpair.steps.people import access
 from fcpair.steps.rules import permissions
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.corpus.grids import number_of
+from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FILLED_IN = {False: ("label",), True: ("verdict", "own_label")}  # of a round that checks, or does not
+ANSWER_COLUMNS = {False: ("label",), True: ("verdict", "own_label")}  # of a round that checks, or does not
 NOTE = "note"
 
 
-def to_fill_in(tx: Tx, column: str, words: Sequence[str]) -> Blank:
+def label_blank(tx: Tx, column: str, words: Sequence[str]) -> SheetLayout:
     """What a sheet of this study says about itself: the column to fill in by these words, its texts, the guidelines."""
-    return _blank(tx, {column: words}, PAIR.sides)
+    return _make_blank(tx, {column: words}, PAIR_COLUMNS.sides)
 
 
-def _blank(tx: Tx, columns: Mapping[str, Sequence[str] | str], sides: tuple[str, str]) -> Blank:
+def _make_blank(tx: Tx, columns: Mapping[str, Sequence[str] | str], sides: tuple[str, str]) -> SheetLayout:
     facts = runs.study_facts(tx)
-    return Blank(columns, facts["guidelines"], dict(zip(sides, (facts["hs_name"], facts["cn_name"]), strict=True)))
+    return SheetLayout(
+        columns, facts["guidelines"], dict(zip(sides, (facts["hs_name"], facts["cn_name"]), strict=True))
+    )
 
 
-def why_kept(path: Path, columns: Sequence[str]) -> Kept | None:
+def keep_reason(path: Path, columns: Sequence[str]) -> KeepReason | None:
     """Why a file is not to be overwritten by a sheet with these columns to fill in; None for one that nobody has
     filled in.
     """
     try:
         rows = read_table(path)
     except InputError:
-        return Kept.UNREADABLE
+        return KeepReason.UNREADABLE
     answers = [name for name in columns if name in rows.columns]
     if not answers:
-        return Kept.OTHER
+        return KeepReason.OTHER
     if _is_filled_in(rows[answers]):
-        return Kept.ANSWERS
-    return Kept.NOTES if NOTE in rows.columns and _is_filled_in(rows[[NOTE]]) else None
+        return KeepReason.ANSWERS
+    return KeepReason.NOTES if NOTE in rows.columns and _is_filled_in(rows[[NOTE]]) else None
 
 
 def _is_filled_in(columns: pd.DataFrame) -> bool:
     return bool(columns.apply(lambda column: column.str.strip() != "").to_numpy().any())
 
 
-def old_sheets(grid: OnGrid, folder: str | Path, *, checks: bool = False) -> list[OldSheet]:
+def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -> list[OldSheet]:
     """The sheets in a folder that are kept as they are, or are of somebody who left, by name.
 
     They are those of validators where the round `checks`.
     """
     with grid.store.read() as tx:
-        return _old(tx, Path(folder), rounds.checking(tx) if checks else rounds.counting(tx), FILLED_IN[checks])
+        return _find_old_sheets(
+            tx, Path(folder), rounds.validation(tx) if checks else rounds.primary(tx), ANSWER_COLUMNS[checks]
+        )
 
 
-def old_answer_sheets(grid: OnGrid, folder: str | Path, name: str | None = None) -> list[OldSheet]:
+def old_answer_sheets(grid: GridContext, folder: str | Path, name: str | None = None) -> list[OldSheet]:
     """What `old_sheets` says, of the sheets of `write_answer_sheets`."""
     with grid.store.read() as tx:
-        of = answer_tables.asked_in(tx, grid.grid.name, name)
-        return _old(tx, Path(folder), of, [question for question, _ in form_of(of.form).questions])
+        round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
+        return _find_old_sheets(tx, Path(folder), round_, [question for question, _ in form_of(round_.form).questions])
 
 
-def _old(tx: Tx, folder: Path, of: Round, columns: Sequence[str]) -> list[OldSheet]:
+def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]) -> list[OldSheet]:
     everybody = {one.name: one for one in people.people(tx)}
     counts = assignments.counts(tx)
-    dealt = counts[counts["round"] == of.name]
+    round_counts = counts[counts["round"] == round_.name]
 
-    def found() -> Iterator[OldSheet]:
+    def find_sheets() -> Iterator[OldSheet]:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            one = everybody.get(path.stem)
-            own = dealt[dealt["person_id"] == one.id] if one else dealt[:0]
-            if one is None or own.empty:
+            person = everybody.get(path.stem)
+            person_counts = round_counts[round_counts["person_id"] == person.id] if person else round_counts[:0]
+            if person is None or person_counts.empty:
                 continue
-            n = dict(zip(own["status"].tolist(), own["n"].tolist(), strict=True))
-            open_ = n.get(Status.OPEN.value, 0)
-            passed_on = not one.retired and not open_ and Status.WITHDRAWN.value in n
-            yield OldSheet(path, one.name, why_kept(path, columns), open_, one.retired, passed_on)
+            n_by_status = dict(zip(person_counts["status"].tolist(), person_counts["n"].tolist(), strict=True))
+            n_open = n_by_status.get(Status.OPEN.value, 0)
+            passed_on = not person.retired and not n_open and Status.WITHDRAWN.value in n_by_status
+            yield OldSheet(path, person.name, keep_reason(path, columns), n_open, person.retired, passed_on)
 
-    return [sheet for sheet in found() if sheet.kept or sheet.left or sheet.passed_on]
+    return [sheet for sheet in find_sheets() if sheet.kept or sheet.left or sheet.passed_on]
 
 
 SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
 
 
-def write_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv") -> dict[str, int]:
     """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
 
     A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
     """
     access.Access(grid).spare()
     with grid.store.read() as tx:
-        blank = to_fill_in(tx, "label", answer_words(scheme_of(tx)))
-        rows = assignments.open_work(tx, rounds.counting(tx))
-        assigned = not assignments.counts(tx).empty
-        asked_for = open_slots.n_free(tx, rounds.counting(tx))
-    if asked_for:
+        blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
+        rows = assignments.open_work(tx, rounds.primary(tx))
+        is_assigned = not assignments.counts(tx).empty
+        n_free = open_slots.n_free(tx, rounds.primary(tx))
+    if n_free:
         raise StageError(
-            f"{asked_for:,} labels are given to whoever asks in the browser (`fcpair serve`), so nobody has a sheet; "
+            f"{n_free:,} labels are given to whoever asks in the browser (`fcpair serve`), so nobody has a sheet; "
             "`fcpair assign --close` and then `fcpair assign --more` deal them"
         )
     if rows.empty:
-        raise StageError("no label is open" if assigned else "no pairs have been dealt; run `fcpair assign`")
-    rows["pair"] = number_of(rows["cell_id"])
-    return _write_by_person(rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank, FILLED_IN[False])
+        raise StageError("no label is open" if is_assigned else "no pairs have been dealt; run `fcpair assign`")
+    rows["pair"] = to_public_number(rows["cell_id"])
+    return _write_by_person(
+        rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank, ANSWER_COLUMNS[False]
+    )
 
 
-def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv") -> dict[str, int]:
+def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv") -> dict[str, int]:
     """Write each validator's open pairs as a sheet to fill in; returns the rows by validator.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
@@ -135,19 +141,19 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
 
     access.Access(grid).spare()
     with grid.store.read() as tx:
-        rows = assignments.open_work(tx, rounds.checking(tx)).rename(columns={"annotator": "validator"})
+        rows = assignments.open_work(tx, rounds.validation(tx)).rename(columns={"annotator": "validator"})
         if rows.empty:
-            dealt = not assignments.assignments(tx, rounds.checking(tx)).empty
-            raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * dealt}` deals pairs")
-        rows = rows[~rows["cell_id"].isin(permissions.not_due_to_check(tx, rows["cell_id"].tolist()))]
+            is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
+            raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * is_assigned}` deals pairs")
+        rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
         if rows.empty:
             raise StageError("no verdict is due: all that are open wait until all labels of their pairs are in")
         columns = ["validator", "position", "pair", "hs", "cn"]
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
-        hides = rounds.checking(tx).options.hides_column
-        rows["pair"] = numbers_on_sheet(tx, rounds.checking(tx), rows["cell_id"])
-        if hides:
+        hides_column = rounds.validation(tx).options.hides_column
+        rows["pair"] = numbers_on_sheet(tx, rounds.validation(tx), rows["cell_id"])
+        if hides_column:
             columns.remove("cn")
         if blind:
             question, answer = scheme_of(tx), "own_label"
@@ -156,13 +162,13 @@ def write_validation_sheets(grid: OnGrid, folder: str | Path, form: Form = "csv"
             question, answer = VERDICT, "verdict"
             rows["label"] = rows["cell_id"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
-        blank = to_fill_in(tx, answer, answer_words(question))
-        blank = _without(blank, "cn") if hides else blank
-    return _write_by_person(sheets, folder, form, blank, FILLED_IN[True])
+        blank = label_blank(tx, answer, answer_words(question))
+        blank = _without_side(blank, "cn") if hides_column else blank
+    return _write_by_person(sheets, folder, form, blank, ANSWER_COLUMNS[True])
 
 
 def write_answer_sheets(
-    grid: OnGrid, folder: str | Path, name: str | None = None, form: Form = "csv"
+    grid: GridContext, folder: str | Path, name: str | None = None, form: SheetFormat = "csv"
 ) -> dict[str, int]:
     """Write what each person has open in a round, the one that counts if none is named, as a sheet to fill in, with a
     column for each question; returns the rows by person.
@@ -172,40 +178,42 @@ def write_answer_sheets(
     """
     access.Access(grid).spare()
     with grid.store.read() as tx:
-        of = answer_tables.asked_in(tx, grid.grid.name, name)
-        rows = assignments.open_work(tx, of)
+        round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
+        rows = assignments.open_work(tx, round_)
         if rows.empty:
-            deal = f"`fcpair assign --grid {grid.grid.name} --round {of.name}` deals a round that was not"
-            raise StageError(f"nothing is open in round `{of.name}`; {deal}")
-        rows = rows[~rows["cell_id"].isin(answer_tables.not_due(tx, of, rows["cell_id"].tolist()))]
+            hint = f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` deals a round that was not"
+            raise StageError(f"nothing is open in round `{round_.name}`; {hint}")
+        rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
         if rows.empty:
             raise StageError(
-                f"nothing of round `{of.name}` is due: all that is open waits for round `{of.options.rests_on}`"
+                f"nothing of round `{round_.name}` is due: all that is open waits for round `{round_.options.rests_on}`"
             )
-        questions = form_of(of.form).questions
-        blank = _blank(tx, {name: _how(question) for name, question in questions}, CELL.sides)
+        questions = form_of(round_.form).questions
+        blank = _make_blank(
+            tx, {name: _answer_instructions(question) for name, question in questions}, CELL_COLUMNS.sides
+        )
         sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
-        sheets = sheets.assign(cell=numbers_on_sheet(tx, of, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
-        if of.options.hides_column:
-            sheets, blank = sheets.drop(columns="column"), _without(blank, "column")
-        if of.options.edits:
-            sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, of))
+        sheets = sheets.assign(cell=numbers_on_sheet(tx, round_, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
+        if round_.options.hides_column:
+            sheets, blank = sheets.drop(columns="column"), _without_side(blank, "column")
+        if round_.options.edits:
+            sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
     return _write_by_person(
         sheets.assign(**dict.fromkeys(blank.columns, ""), note=""), folder, form, blank, [*blank.columns]
     )
 
 
-def numbers_on_sheet(tx: Tx, of: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:
+def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:
     """The numbers of cells on a sheet of a round; where it hides the column, they do not tell it."""
-    numbers = number_of(cell_ids)
-    return numbers.map(opaque(tx).hide_cell) if of.options.hides_column else numbers
+    numbers = to_public_number(cell_ids)
+    return numbers.map(load_opaque_ids(tx).encrypt_cell) if round_.options.hides_column else numbers
 
 
-def _without(blank: Blank, side: str) -> Blank:
+def _without_side(blank: SheetLayout, side: str) -> SheetLayout:
     return replace(blank, sides={name: said for name, said in blank.sides.items() if name != side})
 
 
-def _how(question: Question[Any]) -> Sequence[str] | str:
+def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:
     """How a question is answered on a sheet: the words to choose from, or what to write."""
     if isinstance(question, Closed):
         return answer_words(question)
@@ -215,15 +223,15 @@ def _how(question: Question[Any]) -> Sequence[str] | str:
 
 
 def _write_by_person(
-    rows: pd.DataFrame, folder: str | Path, form: Form, blank: Blank, columns: Sequence[str]
+    rows: pd.DataFrame, folder: str | Path, form: SheetFormat, blank: SheetLayout, columns: Sequence[str]
 ) -> dict[str, int]:
     """Write the rows of each person, named in the first column, as a sheet with these `columns` to fill in."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written = {}
+    n_rows_by_person = {}
     for name, shard in rows.groupby(rows.columns[0], sort=False):
         path = folder / f"{name}.{form}"
-        if not (path.exists() and why_kept(path, columns)):
+        if not (path.exists() and keep_reason(path, columns)):
             write_sheet(shard, path, blank)
-            written[str(name)] = len(shard)
-    return written
+            n_rows_by_person[str(name)] = len(shard)
+    return n_rows_by_person

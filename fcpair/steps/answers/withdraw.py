@@ -9,7 +9,7 @@ from fcpair.params import Simulate
 from fcpair.records import Round, RunRecord, Status
 from fcpair.steps.answers.generate import GENERATE
 from fcpair.steps.answers.import_fc_conan import FORMAT
-from fcpair.steps.base.context import LARGEST_ID, OnGrid, begin_run, labels_of
+from fcpair.steps.base.context import LARGEST_ID, GridContext, begin_run, labels_of
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
@@ -26,7 +26,7 @@ LABELS, VERDICTS, ANSWERS = ("labels", "labels"), ("verdicts", "validate"), ("an
 """What is answered in the round that counts, in one that checks, and in any, and the command for it."""
 
 
-def withdraw_labels(grid: OnGrid, run: int) -> RunRecord:
+def withdraw_labels(grid: GridContext, run: int) -> RunRecord:
     """Take the labels back that a run brought, as a whole; `import_labels` and `simulate` return its `id`.
 
     To each that is still the current one, a judgement is added that withdraws it. Whoever gave it has the pair open
@@ -40,86 +40,86 @@ def withdraw_labels(grid: OnGrid, run: int) -> RunRecord:
     return _withdraw(grid, run, LABELS)
 
 
-def withdraw_verdicts(grid: OnGrid, run: int) -> RunRecord:
+def withdraw_verdicts(grid: GridContext, run: int) -> RunRecord:
     """Take the verdicts back that a run brought, as `withdraw_labels` does with labels."""
     return _withdraw(grid, run, VERDICTS)
 
 
-def withdraw_answers(grid: OnGrid, run: int) -> RunRecord:
+def withdraw_answers(grid: GridContext, run: int) -> RunRecord:
     """Take the answers back that a run brought, in any round of the grid, as `withdraw_labels` does with labels."""
     return _withdraw(grid, run, ANSWERS)
 
 
-def _withdraw(grid: OnGrid, run_id: int, wanted: tuple[str, str]) -> RunRecord:
+def _withdraw(grid: GridContext, run_id: int, kind: tuple[str, str]) -> RunRecord:
     with grid.store.write() as tx:
-        brought = _brought(tx, run_id, wanted)
-        round_ = rounds.named(tx, str(brought["round"].iloc[0]))
-        current = brought[brought["current"]]
+        run_answers = _answers_of_run(tx, run_id, kind)
+        round_ = rounds.by_name(tx, str(run_answers["round"].iloc[0]))
+        current = run_answers[run_answers["current"]]
         withdrawal = begin_run(tx, f"{round_.name} withdraw", {"run": run_id})
         judgements.withdraw(tx, current["id"].tolist(), withdrawal)
-        _reopen(tx, current, round_)
+        _reopen_cells(tx, current, round_)
         skips = int(current["skipped"].sum())
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
-        counts |= {"superseded_since": len(brought) - len(current), **reassignment.refill(tx, seed=0)}
+        counts |= {"superseded_since": len(run_answers) - len(current), **reassignment.reassign(tx, seed=0)}
         if round_.counts and labels_of(tx):
-            counts |= rule_decisions.settle(tx, current["cell_id"].unique().tolist())
+            counts |= rule_decisions.apply_policy(tx, current["cell_id"].unique().tolist())
         return runs.end_run(tx, withdrawal, counts)
 
 
-def _brought(tx: Tx, run_id: int, wanted: tuple[str, str]) -> pd.DataFrame:
+def _answers_of_run(tx: Tx, run_id: int, kind: tuple[str, str]) -> pd.DataFrame:
     """The answers of a run, which are all of one round, and of which some are current."""
     run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
     if run is None:
         raise UnknownIdError(f"there is no run {run_id}; `fcpair log` lists the runs")
-    what = f"run {run_id} ({run.stage})"
+    subject = f"run {run_id} ({run.stage})"
     if run.params.get("format") == FORMAT:
-        raise StageError(f"{what} took a published study over with its decisions; `fcpair init` makes a study anew")
+        raise StageError(f"{subject} took a published study over with its decisions; `fcpair init` makes a study anew")
     if run.stage not in (Simulate.stage, GENERATE) and not run.stage.endswith(
         " import"
     ):  # of a round, which it begins with
-        raise StageError(f"{what} brought no answers; `fcpair log` lists the runs")
-    brought = judgements.brought_by(tx, run_id)
-    if brought.empty:
-        raise StageError(_why_none(what, run))
-    _check_wanted(tx, brought, what, run_id, wanted)
-    if brought["withdrawn"].any():
-        raise StageError(f"{what} has been withdrawn already")
-    if not brought["current"].any():
-        raise StageError(f"every answer of {what} has been superseded since, so none is left to withdraw")
-    return brought
+        raise StageError(f"{subject} brought no answers; `fcpair log` lists the runs")
+    run_answers = judgements.answers_of_run(tx, run_id)
+    if run_answers.empty:
+        raise StageError(_no_answers_message(subject, run))
+    _check_kind(tx, run_answers, subject, run_id, kind)
+    if run_answers["withdrawn"].any():
+        raise StageError(f"{subject} has been withdrawn already")
+    if not run_answers["current"].any():
+        raise StageError(f"every answer of {subject} has been superseded since, so none is left to withdraw")
+    return run_answers
 
 
-def _check_wanted(tx: Tx, brought: pd.DataFrame, what: str, run_id: int, wanted: tuple[str, str]) -> None:
+def _check_kind(tx: Tx, run_answers: pd.DataFrame, subject: str, run_id: int, kind: tuple[str, str]) -> None:
     """Raise StageError where a run answered another grid, or a round that this command is not for."""
-    name, of = str(brought["round"].iloc[0]), grids.grid_of(int(brought["cell_id"].iloc[0]))
-    if of != grids.here(tx):
-        other = next(one.name for one in grids.keys(tx) if one.id == of)
-        raise StageError(f"{what} brought answers in grid `{other}`; name it (`--grid {other}`)")
-    by_round = {rounds.counting(tx).name: LABELS, rounds.checking(tx).name: VERDICTS}
+    name, grid_id = str(run_answers["round"].iloc[0]), grids.grid_id_of(int(run_answers["cell_id"].iloc[0]))
+    if grid_id != grids.current_grid_id(tx):
+        other_grid = next(one.name for one in grids.keys(tx) if one.id == grid_id)
+        raise StageError(f"{subject} brought answers in grid `{other_grid}`; name it (`--grid {other_grid}`)")
+    by_round = {rounds.primary(tx).name: LABELS, rounds.validation(tx).name: VERDICTS}
     answers, command = by_round.get(name, ANSWERS)
-    if wanted != ANSWERS and wanted[0] != answers:
+    if kind != ANSWERS and kind[0] != answers:
         raise StageError(
-            f"{what} brought no {wanted[0]} but {answers}; `fcpair {command} withdraw {run_id}` takes them back"
+            f"{subject} brought no {kind[0]} but {answers}; `fcpair {command} withdraw {run_id}` takes them back"
         )
 
 
-def _why_none(what: str, run: RunRecord) -> str:
+def _no_answers_message(subject: str, run: RunRecord) -> str:
     if not any(run.counts.get(name) for name in ("answers", "skips")):
-        return f"{what} brought no new answers, so there are none to withdraw"
+        return f"{subject} brought no new answers, so there are none to withdraw"
     return (
-        f"{what} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` lets the "
+        f"{subject} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` lets the "
         "right file replace it"
     )
 
 
-def _reopen(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
+def _reopen_cells(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
     """Let the cells wait again for those who had them, as far as they take part and their slot is still theirs.
 
     The latest first: a slot that was passed on and on goes back to whoever had it at first.
     """
-    able = {one.id for one in people.people(tx, round_.role, active=True)}
+    active_ids = {one.id for one in people.people(tx, round_.role, active=True)}
     latest = answers.iloc[::-1]
     for assignment_id, person_id in zip(latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True):
-        is_theirs = person_id in able and vacant_slots.reclaim(tx, assignment_id)
+        is_theirs = person_id in active_ids and vacant_slots.reclaim_skipped(tx, assignment_id)
         assignments.set_status(tx, [assignment_id], [(Status.OPEN if is_theirs else Status.WITHDRAWN).value])
-    access.withdraw_opted_out(tx, sorted(able))
+    access.withdraw_opted_out(tx, sorted(active_ids))

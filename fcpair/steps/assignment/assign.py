@@ -8,30 +8,30 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.param_values import as_params, takes_params
-from fcpair.params import Annotate, Assign, apart
+from fcpair.params import Annotate, Assign, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.extra_labels import deal_more
+from fcpair.steps.assignment.extra_labels import assign_more
 from fcpair.steps.base.context import (
     Basis,
-    OnGrid,
-    OnStudy,
-    as_done,
+    GridContext,
+    StudyContext,
     begin_building,
     check_building,
-    keep,
-    note,
     note_run,
+    note_stage_run,
+    options_as_done,
+    save_options,
 )
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import access, reassignment
-from fcpair.steps.people.people import active, expected
+from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 
 
 @takes_params
-def assign(grid: OnGrid, options: Assign | None = None, *, redo: bool = False, more: bool = False) -> RunRecord:
+def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = False, more: bool = False) -> RunRecord:
     """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`extra_labels.deal_more`).
 
     Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
@@ -41,28 +41,28 @@ def assign(grid: OnGrid, options: Assign | None = None, *, redo: bool = False, m
     """
     options = options or by_recipe(grid, Assign, more=more)
     with grid.store.read() as tx:
-        is_open = as_done(tx, Assign).open
+        is_open = options_as_done(tx, Assign).open
     if more and (options.open or is_open):
-        return leases.open_more(grid, options)
+        return leases.open_more_slots(grid, options)
     if more:
-        return deal_more(grid, options)
+        return assign_more(grid, options)
     if options.open:
-        return leases.open_up(grid, options, redo=redo)
+        return leases.open_assignment(grid, options, redo=redo)
     import pandas as pd
 
-    from fcpair.stages.assignment.assign import deal, overlap_counts, shard_order
+    from fcpair.stages.assignment.assign import assign_pairs, overlap_counts, shard_order
 
     with grid.store.read() as tx:
         check_building(tx, "assign", redo=redo)
-        basis = Basis(tx, lambda tx: (expected(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
-    names, pairs = basis.found
+        basis = Basis(tx, lambda tx: (expected_names(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
+    names, pairs = basis.inputs
     hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
-    dealt = deal(hs, cn, len(names), options.overlap, _groups(options.groups, names), seed=options.seed)
-    place = shard_order(dealt.annotator, hs[dealt.pair], options.seed, options.order)
-    loads = np.bincount(dealt.annotator, minlength=len(names))
+    shards = assign_pairs(hs, cn, len(names), options.overlap, _group_indices(options.groups, names), seed=options.seed)
+    positions = shard_order(shards.annotator, hs[shards.pair], options.seed, options.order)
+    loads = np.bincount(shards.annotator, minlength=len(names))
     counts = {
         "annotators": len(names),
-        "assignments": len(dealt.pair),
+        "assignments": len(shards.pair),
         "load_min": int(loads.min()),
         "load_max": int(loads.max()),
         "pairs_by_labels": {
@@ -72,31 +72,33 @@ def assign(grid: OnGrid, options: Assign | None = None, *, redo: bool = False, m
     with grid.store.write() as tx:
         basis.check_unmoved(tx)
         begin_building(tx, "assign", redo=redo)
-        ids = np.array([one.id for one in active(tx, Role.ANNOTATOR, options.annotators)])
+        ids = np.array([one.id for one in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
         rows = {
-            "cell_id": pairs["cell_id"].to_numpy()[dealt.pair],
-            "person_id": ids[dealt.annotator],
-            "position": place,
+            "cell_id": pairs["cell_id"].to_numpy()[shards.pair],
+            "person_id": ids[shards.annotator],
+            "position": positions,
         }
-        assignments.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), rounds.counting(tx))
+        assignments.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), rounds.primary(tx))
         if access.withdraw_opted_out(tx, ids.tolist()):
-            reassignment.refill(tx, options.seed)
+            reassignment.reassign(tx, options.seed)
         run = note_run(tx, options.stage, as_params(options), counts)
-        keep(tx, replace(options, annotators=len(names)), run)
+        save_options(tx, replace(options, annotators=len(names)), run)
         return run
 
 
 @takes_params
-def note_annotate(study: OnStudy, options: Annotate) -> RunRecord:
+def save_annotate_options(study: StudyContext, options: Annotate) -> RunRecord:
     """Make this what the people who answer in the browser are told and asked."""
     with study.store.write() as tx:
-        return note(tx, options, {"questions": len(options.demographics)})
+        return note_stage_run(tx, options, {"questions": len(options.demographics)})
 
 
-def _groups(groups: tuple[tuple[str, ...], ...], annotators: list[str]) -> list[tuple[int, ...]]:
-    at = {name: i for i, name in enumerate(annotators)}
-    unknown = [name for group in groups for name in group if name not in at]
-    if unknown:
-        apart(unknown, at)
-        raise InputError(f"`{unknown[0]}` in a group is no active annotator; there are {', '.join(at)}")
-    return [tuple(at[name] for name in group) for group in groups]
+def _group_indices(groups: tuple[tuple[str, ...], ...], annotators: list[str]) -> list[tuple[int, ...]]:
+    index_by_name = {name: i for i, name in enumerate(annotators)}
+    unknown_names = [name for group in groups for name in group if name not in index_by_name]
+    if unknown_names:
+        check_distinct_spelling(unknown_names, index_by_name)
+        raise InputError(
+            f"`{unknown_names[0]}` in a group is no active annotator; there are {', '.join(index_by_name)}"
+        )
+    return [tuple(index_by_name[name] for name in group) for group in groups]

@@ -13,23 +13,23 @@ from fcpair.errors import StageError
 from fcpair.param_values import as_params, takes_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Task, Visitor
-from fcpair.stages.assignment.extra_labels import missing
-from fcpair.stages.assignment.lease_choice import choose, half
-from fcpair.steps.base.context import OnGrid, begin_building, keep, lease_min, need_corpus, note_run
+from fcpair.stages.assignment.extra_labels import n_labels_missing
+from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
+from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.people import reassignment
-from fcpair.steps.people.people import active
+from fcpair.steps.people.people import ensure_active
 from fcpair.store import Store, Tx
 from fcpair.store.answers import judgements, task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
-from fcpair.store.assignment.open_slots import Free, Hold
-from fcpair.store.assignment.vacant_slots import Heir, Slot
+from fcpair.store.assignment.open_slots import FreeSlot, Hold
+from fcpair.store.assignment.vacant_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
 
-HELD = 10
+MAX_HELD = 10
 """How many pairs one person holds at most; what a browser keeps ahead beyond that, nobody else could be given."""
 
-AT_ONCE = 5
+MIN_HELD = 5
 """How many pairs somebody is given who asks for fewer: not every answer shall need another one."""
 
 WINDOW = 64
@@ -37,97 +37,105 @@ WINDOW = 64
 
 
 @takes_params
-def open_up(grid: OnGrid, options: Assign, *, redo: bool = False) -> RunRecord:
+def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -> RunRecord:
     """Let every label of the grid be given by whoever asks for it, in an order by seed.
 
     Nobody needs to be there yet; where a number of annotators is given, they are added.
     """
     with grid.store.write() as tx:
         begin_building(tx, "assign", redo=redo)
-        there = people.people(tx, Role.ANNOTATOR, active=True)
-        crew = active(tx, Role.ANNOTATOR, options.annotators) if there or options.annotators is not None else []
-        n_slots = _free_more(tx, options, begun=False)
-        counts = {"annotators": len(crew), "free": n_slots, "pairs_by_labels": _by_labels(tx)}
+        existing_annotators = people.people(tx, Role.ANNOTATOR, active=True)
+        annotators = (
+            ensure_active(tx, Role.ANNOTATOR, options.annotators)
+            if existing_annotators or options.annotators is not None
+            else []
+        )
+        n_slots = _add_free_slots(tx, options, has_begun=False)
+        counts = {"annotators": len(annotators), "free": n_slots, "pairs_by_labels": _n_pairs_by_labels(tx)}
         run = note_run(tx, options.stage, as_params(options), counts)
-        keep(tx, replace(options, annotators=len(crew) or None), run)
+        save_options(tx, replace(options, annotators=len(annotators) or None), run)
         return run
 
 
 @takes_params
-def open_more(grid: OnGrid, options: Assign) -> RunRecord:
+def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
     """Let whoever asks give what nobody was dealt, what nobody is left to give, and more labels by the overlap.
 
     Raises StageError where nothing has been dealt yet, or there is nothing to add.
     """
     with grid.store.write() as tx:
         need_corpus(tx, Assign.stage)
-        label = rounds.counting(tx)
-        if not (assignments.by_status(tx, label) or open_slots.n_free(tx, label)):
+        round_ = rounds.primary(tx)
+        if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
             raise StageError("nothing has been dealt yet; `fcpair assign --open` deals the pairs")
-        vacant = vacant_slots.vacant(tx, label)
-        open_slots.give_back(tx, label, vacant)
-        n_free = len(vacant) + _free_more(tx, options, begun=True)
-        if not n_free and lease_min(tx, label) is not None:
+        slots = vacant_slots.find_vacant(tx, round_)
+        open_slots.give_back(tx, round_, slots)
+        n_free = len(slots) + _add_free_slots(tx, options, has_begun=True)
+        if not n_free and lease_minutes(tx, round_) is not None:
             raise StageError("there is nothing to add: every pair has as many slots as were asked for")
         overlap = {str(n): share for n, share in options.overlap.items()}
-        asked = {"more": True, "open": True, "lease_minutes": options.lease_minutes, "overlap": overlap}
-        counts = {"free": n_free, "pairs_by_labels": _by_labels(tx)}
-        run = note_run(tx, Assign.stage, {**asked, "seed": options.seed}, counts)
-        named = {"open", "lease_minutes"} if options.open else set()
-        keep(tx, options, run, only=named | ({"overlap"} if options.overlap else set()))
+        params = {"more": True, "open": True, "lease_minutes": options.lease_minutes, "overlap": overlap}
+        counts = {"free": n_free, "pairs_by_labels": _n_pairs_by_labels(tx)}
+        run = note_run(tx, Assign.stage, {**params, "seed": options.seed}, counts)
+        changed_options = {"open", "lease_minutes"} if options.open else set()
+        save_options(tx, options, run, only=changed_options | ({"overlap"} if options.overlap else set()))
         return run
 
 
-def close(grid: OnGrid) -> RunRecord:
+def close_open_assignment(grid: GridContext) -> RunRecord:
     """End open dealing: slots that nobody has are taken away, and what people hold is theirs for good.
 
     What they skip or leave goes to others from now on, as where shards were dealt. Raises StageError where dealing is
     not open.
     """
     with grid.store.write() as tx:
-        label = rounds.counting(tx)
-        if lease_min(tx, label) is None:
+        round_ = rounds.primary(tx)
+        if lease_minutes(tx, round_) is None:
             raise StageError("dealing is not open here, so there is nothing to close")
-        open_slots.keep(tx, label)
-        run = note_run(tx, Assign.stage, {"close": True}, {"taken_away": open_slots.clear(tx, label)})
-        keep(tx, Assign(), run, only={"open"})
+        open_slots.end_leases(tx, round_)
+        run = note_run(tx, Assign.stage, {"close": True}, {"taken_away": open_slots.clear(tx, round_)})
+        save_options(tx, Assign(), run, only={"open"})
         return run
 
 
-def _free_more(tx: Tx, options: Assign, *, begun: bool) -> int:
+def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
     """Let slots be free that no pair has yet and that the options ask for; returns how many."""
-    pairs, label = cells.cells(tx), rounds.counting(tx)
+    pairs, round_ = cells.cells(tx), rounds.primary(tx)
     cell_id, hs, cn = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
-    asked, settled = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.bool_)
-    if begun:
-        first = [one.cell_id for _, one in open_slots.slots(tx, label) if one.id is None]
-        has = np.concatenate([assignments.dealt(tx, label)["cell_id"].to_numpy(np.int64), np.array(first, np.int64)])
-        asked = np.bincount(np.searchsorted(cell_id, has), minlength=len(pairs))
-        settled = np.isin(cell_id, judgements.by_hand(tx))
-    n_more = missing(hs, cn, asked, settled, options.overlap or None, options.seed)
+    n_asked, is_decided = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.bool_)
+    if has_begun:
+        free_cell_ids = [one.cell_id for _, one in open_slots.free_slots(tx, round_) if one.id is None]
+        assigned_cell_ids = np.concatenate(
+            [assignments.first_assigned(tx, round_)["cell_id"].to_numpy(np.int64), np.array(free_cell_ids, np.int64)]
+        )
+        n_asked = np.bincount(np.searchsorted(cell_id, assigned_cell_ids), minlength=len(pairs))
+        is_decided = np.isin(cell_id, judgements.pairs_decided_by_hand(tx))
+    n_more = n_labels_missing(hs, cn, n_asked, is_decided, options.overlap or None, options.seed)
     order = np.random.default_rng([options.seed, len(pairs)]).permutation(np.repeat(cell_id, n_more))
-    open_slots.add(tx, label, order.tolist())
+    open_slots.add(tx, round_, order.tolist())
     return len(order)
 
 
-def _by_labels(tx: Tx) -> dict[str, int]:
+def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:
     return {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
 
 
-def wanted(n: int, room: int | None) -> int:
+def n_to_hold(n: int, n_remaining: int | None) -> int:
     """How many pairs somebody is to hold who asks for `n`; `room` is how many more they may read, None without a
     limit.
     """
-    held = min(max(n, AT_ONCE), HELD)
-    return held if room is None else min(held, room)
+    n_held = min(max(n, MIN_HELD), MAX_HELD)
+    return n_held if n_remaining is None else min(n_held, n_remaining)
 
 
-def lacks(tx: Tx, visitor: Visitor, held: int) -> bool:
+def needs_more(tx: Tx, visitor: Visitor, n_target: int) -> bool:
     """Whether somebody who is to hold so many pairs is to be given more, where anything is free or about to be."""
-    there = [one for one, _ in _open_rounds(tx, visitor)]
-    if not there or sum(task_queries.n_open(tx, visitor.id, one) for one in there) >= half(held):
+    open_rounds = [round_ for round_, _ in _open_rounds(tx, visitor)]
+    if not open_rounds or sum(
+        task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds
+    ) >= refill_threshold(n_target):
         return False
-    return any(open_slots.is_any(tx, one) for one in there) or open_slots.is_overdue(tx)
+    return any(open_slots.has_free(tx, round_) for round_ in open_rounds) or open_slots.has_overdue(tx)
 
 
 def _open_rounds(tx: Tx, visitor: Visitor) -> Iterator[tuple[Round, int]]:
@@ -135,41 +143,47 @@ def _open_rounds(tx: Tx, visitor: Visitor) -> Iterator[tuple[Round, int]]:
 
     While one is had, the transaction is about its grid.
     """
-    for one in rounds.of_role(tx, visitor.role):
-        with grids.about(tx, one.grid_id):
-            if (lease := lease_min(tx, one)) is not None:
-                yield one, lease
+    for round_ in rounds.of_role(tx, visitor.role):
+        with grids.on_grid(tx, round_.grid_id):
+            if (lease := lease_minutes(tx, round_)) is not None:
+                yield round_, lease
 
 
-def is_free(tx: Tx, visitor: Visitor) -> bool | None:
+def is_work_available(tx: Tx, visitor: Visitor) -> bool | None:
     """Whether there is something for somebody who asks; None where nothing is dealt openly."""
-    there = [next(_offers(tx, _heir(tx, visitor), one, "no"), []) for one, _ in _open_rounds(tx, visitor)]
-    return any(there) if there else None
+    offers = [
+        next(_offers(tx, _as_candidate(tx, visitor), round_, "no"), []) for round_, _ in _open_rounds(tx, visitor)
+    ]
+    return any(offers) if offers else None
 
 
-def _heir(tx: Tx, visitor: Visitor) -> Heir:
-    return Heir(visitor.id, 0, people.opt_outs(tx, visitor.id).get(visitor.id, ()))
+def _as_candidate(tx: Tx, visitor: Visitor) -> Candidate:
+    return Candidate(visitor.id, 0, people.opt_outs(tx, visitor.id).get(visitor.id, ()))
 
 
-def _offers(tx: Tx, heir: Heir, of: Round, hold: Hold) -> Iterator[list[Free]]:
+def _offers(tx: Tx, candidate: Candidate, round_: Round, hold: Hold) -> Iterator[list[FreeSlot]]:
     """The free slots of a round that somebody may have, some at a time, of each cell one; see `open_slots.look`."""
-    after = -1
-    while found := open_slots.look(tx, of, heir.id, after, WINDOW, hold):
-        after = found[-1].position
-        each = list({one.cell_id: one for one in reversed(found)}.values())[::-1]
-        barred = reassignment.barred(tx, np.array([one.cell_id for one in each]), [heir], of, asks=True)[:, 0]
-        if may := [one for one, no in zip(each, barred.tolist(), strict=True) if not no]:
-            yield may
+    last_position = -1
+    while slots := open_slots.next_free(tx, round_, candidate.id, last_position, WINDOW, hold):
+        last_position = slots[-1].position
+        distinct_slots = list({slot.cell_id: slot for slot in reversed(slots)}.values())[::-1]
+        ineligible = reassignment.ineligibility_matrix(
+            tx, np.array([slot.cell_id for slot in distinct_slots]), [candidate], round_, on_request=True
+        )[:, 0]
+        if allowed := [slot for slot, no in zip(distinct_slots, ineligible.tolist(), strict=True) if not no]:
+            yield allowed
 
 
-class Ask(NamedTuple):
+class WorkRequest(NamedTuple):
     """Somebody asks for work, and is to hold so many pairs."""
 
     visitor: Visitor
     held: int
 
 
-def take(store: Store, asks: Sequence[Ask], look: Callable[[Tx, int], list[Task]]) -> list[list[Task]]:
+def assign_free_slots(
+    store: Store, requests: Sequence[WorkRequest], find_tasks: Callable[[Tx, int], list[Task]]
+) -> list[list[Task]]:
     """Give people who ask what is free, until each holds so many pairs; first what has lapsed is taken back from
     others. Returns what `look` finds then for each, by their place among those who ask, in the same transaction.
 
@@ -177,94 +191,124 @@ def take(store: Store, asks: Sequence[Ask], look: Callable[[Tx, int], list[Task]
     those for whom there is nothing else: each in a transaction of their own, so that none of them wait for one another.
     """
     with store.read() as tx:
-        overdue = open_slots.is_overdue(tx)
-    if overdue:
+        is_overdue = open_slots.has_overdue(tx)
+    if is_overdue:
         with store.write(grows=False) as tx:
-            lapse(tx)
-    found = _taken(store, asks, range(len(asks)), "others", look)
-    for at, tasks in enumerate(found):
+            reclaim_lapsed(tx)
+    task_lists = _assign_together(store, requests, range(len(requests)), "others", find_tasks)
+    for index, tasks in enumerate(task_lists):
         if not tasks:
-            found[at : at + 1] = _taken(store, asks, [at], "all", look)
-    return found
+            task_lists[index : index + 1] = _assign_together(store, requests, [index], "all", find_tasks)
+    return task_lists
 
 
-def _taken(
-    store: Store, asks: Sequence[Ask], places: Sequence[int], hold: Hold, look: Callable[[Tx, int], list[Task]]
+def _assign_together(
+    store: Store,
+    requests: Sequence[WorkRequest],
+    indices: Sequence[int],
+    hold: Hold,
+    find_tasks: Callable[[Tx, int], list[Task]],
 ) -> list[list[Task]]:
     """What those in these places are given in one transaction."""
-    found = []
+    task_lists = []
     with store.write(alone=False, grows=False) as tx:
-        task_queries.hold(tx, [asks[at].visitor.id for at in places])
-        for at in places:
-            _take(tx, *asks[at], hold)
-            found.append(look(tx, at))
-    return found
+        task_queries.hold_people(tx, [requests[index].visitor.id for index in indices])
+        for index in indices:
+            _assign_to_visitor(tx, *requests[index], hold)
+            task_lists.append(find_tasks(tx, index))
+    return task_lists
 
 
-def renew(tx: Tx, person_id: int, round_id: int) -> None:
+def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
     """Let somebody who answers hold for longer what else they hold in a round of this grid, by its id."""
-    of = rounds.counting(tx)
-    if round_id in of.ids and (lease := lease_min(tx, of)) is not None:
-        open_slots.renew(tx, person_id, round_id, open_slots.until(lease))
+    round_ = rounds.primary(tx)
+    if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
+        open_slots.renew_leases(tx, person_id, round_id, open_slots.lease_end(lease))
 
 
-def lapse(tx: Tx) -> None:
+def reclaim_lapsed(tx: Tx) -> None:
     """Take back what is held for longer than its lease, so that it is free."""
-    open_slots.lapse(tx)
-    for _ in grids.each(tx):
-        reassignment.refill(tx, seed=0)
+    open_slots.withdraw_overdue(tx)
+    for _ in grids.for_each_grid(tx):
+        reassignment.reassign(tx, seed=0)
 
 
-def _take(tx: Tx, visitor: Visitor, held: int, hold: Hold) -> None:
+def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> None:
     n_open = 0
     for round_, lease in _open_rounds(tx, visitor):
         n_open += task_queries.n_open(tx, visitor.id, round_)
-        n_open += _give(tx, _heir(tx, visitor), round_, held - n_open, lease, hold)
+        n_open += _give_slots(tx, _as_candidate(tx, visitor), round_, n_target - n_open, lease, hold)
 
 
-def _give(tx: Tx, heir: Heir, of: Round, n: int, lease: int, hold: Hold) -> int:
+def _give_slots(tx: Tx, candidate: Candidate, round_: Round, n: int, lease: int, hold: Hold) -> int:
     """Give somebody up to `n` free slots of a round, and renew their lease on the others; returns how many."""
-    ends, given = open_slots.until(lease), 0
-    offers = _offers(tx, heir, of, hold)
-    while given < n and (may := next(offers, [])):
-        chosen = choose([(one.row_id, one.column_id) for one in may], *open_slots.met(tx, of, heir.id), n - given)
-        last = assignments.last_positions(tx, of, [heir.id]).get(heir.id, 0)
-        open_slots.give(tx, [may[at] for at in chosen], of, heir.id, until=ends, behind=last)
-        given += len(chosen)
-    open_slots.renew(tx, heir.id, of.id, ends)
-    return given
+    lease_end, n_given = open_slots.lease_end(lease), 0
+    offers = _offers(tx, candidate, round_, hold)
+    while n_given < n and (allowed := next(offers, [])):
+        chosen = choose_slots(
+            [(slot.row_id, slot.column_id) for slot in allowed],
+            *open_slots.texts_met(tx, round_, candidate.id),
+            n - n_given,
+        )
+        last_position = assignments.last_positions(tx, round_, [candidate.id]).get(candidate.id, 0)
+        open_slots.assign_slots(
+            tx, [allowed[index] for index in chosen], round_, candidate.id, until=lease_end, behind=last_position
+        )
+        n_given += len(chosen)
+    open_slots.renew_leases(tx, candidate.id, round_.id, lease_end)
+    return n_given
 
 
-def deal_out(tx: Tx, round_: Round, seed: int) -> None:
+def assign_all_free(tx: Tx, round_: Round, seed: int) -> None:
     """Give all that is free to those who are there, as if they had asked: for simulated people, who come at once."""
-    there = open_slots.slots(tx, round_)
-    heirs = vacant_slots.heirs(tx, round_.role)
-    cell_id = np.array([one.cell_id for _, one in there], np.int64)
-    _hand(tx, round_, there, heirs, reassignment.takers(tx, cell_id, heirs, round_, seed))
+    slots = open_slots.free_slots(tx, round_)
+    candidates = vacant_slots.candidates(tx, round_.role)
+    cell_id = np.array([one.cell_id for _, one in slots], np.int64)
+    _hand_over_slots(tx, round_, slots, candidates, reassignment.choose_takers(tx, cell_id, candidates, round_, seed))
 
 
-def take_named(tx: Tx, round_: Round, cell_id: NDArray[np.int64], person_id: NDArray[np.int64]) -> None:
+def take_slots_of_cells(tx: Tx, round_: Round, cell_id: NDArray[np.int64], person_id: NDArray[np.int64]) -> None:
     """Give people the slots of these cells, as far as any is free and they may have it: a file says that they answered.
 
     `cell_id` and `person_id` are `(n,)`, and name nobody twice on a cell.
     """
-    heirs = [one for one in vacant_slots.heirs(tx, round_.role) if one.id in set(person_id.tolist())]
-    at = {one.id: column for column, one in enumerate(heirs)}
-    who = np.array([at.get(one, -1) for one in person_id.tolist()], np.int64)
-    may = who >= 0
-    may[may] = ~reassignment.barred(tx, cell_id[may], heirs, round_)[np.arange(int(may.sum())), who[may]]
-    left: dict[int, list[tuple[int, Slot]]] = {}
-    for one in reversed(open_slots.slots(tx, round_)):
-        left.setdefault(one[1].cell_id, []).append(one)
-    asked = [(cell, taker) for cell, taker in zip(cell_id[may].tolist(), who[may].tolist(), strict=True)]
-    given = [(left[cell].pop(), taker) for cell, taker in asked if left.get(cell)]
-    _hand(tx, round_, [one for one, _ in given], heirs, np.array([taker for _, taker in given], np.int64))
+    candidates = [item for item in vacant_slots.candidates(tx, round_.role) if item.id in set(person_id.tolist())]
+    index_by_person = {item.id: column for column, item in enumerate(candidates)}
+    candidate_index = np.array([index_by_person.get(item, -1) for item in person_id.tolist()], np.int64)
+    allowed = candidate_index >= 0
+    allowed[allowed] = ~reassignment.ineligibility_matrix(tx, cell_id[allowed], candidates, round_)[
+        np.arange(int(allowed.sum())), candidate_index[allowed]
+    ]
+    free_by_cell: dict[int, list[tuple[int, Slot]]] = {}
+    for item in reversed(open_slots.free_slots(tx, round_)):
+        free_by_cell.setdefault(item[1].cell_id, []).append(item)
+    requests = [
+        (cell, taker) for cell, taker in zip(cell_id[allowed].tolist(), candidate_index[allowed].tolist(), strict=True)
+    ]
+    taken_slots = [(free_by_cell[cell].pop(), taker) for cell, taker in requests if free_by_cell.get(cell)]
+    _hand_over_slots(
+        tx,
+        round_,
+        [item for item, _ in taken_slots],
+        candidates,
+        np.array([taker for _, taker in taken_slots], np.int64),
+    )
 
 
-def _hand(
-    tx: Tx, round_: Round, there: Sequence[tuple[int, Slot]], heirs: Sequence[Heir], who: NDArray[np.int64]
+def _hand_over_slots(
+    tx: Tx,
+    round_: Round,
+    slots: Sequence[tuple[int, Slot]],
+    candidates: Sequence[Candidate],
+    candidate_index: NDArray[np.int64],
 ) -> None:
     """Give free slots, each with its number, to these of the heirs for good; -1 to nobody."""
-    taken = [(number, one, heirs[at].id) for (number, one), at in zip(there, who.tolist(), strict=True) if at >= 0]
-    open_slots.remove(tx, [number for number, _, _ in taken])
-    vacant_slots.fill(tx, reassignment.at_the_end(tx, [(one, person_id) for _, one, person_id in taken], round_))
+    taken_slots = [
+        (number, one, candidates[index].id)
+        for (number, one), index in zip(slots, candidate_index.tolist(), strict=True)
+        if index >= 0
+    ]
+    open_slots.remove(tx, [number for number, _, _ in taken_slots])
+    vacant_slots.fill_slots(
+        tx, reassignment.assignment_rows_at_end(tx, [(one, person_id) for _, one, person_id in taken_slots], round_)
+    )

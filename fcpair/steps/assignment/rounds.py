@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
 from fcpair.records import Role, Round, RunRecord, Status
-from fcpair.stages.assignment.assign import Dealing, shard_order
-from fcpair.stages.assignment.rounds import batches, deal_round, deal_rows, draw_columns, in_batches
+from fcpair.stages.assignment.assign import AssignedPairs, shard_order
+from fcpair.stages.assignment.rounds import assign_cells, assign_rows, batches, draw_columns, order_by_batch
 from fcpair.steps.assignment import spot_checks
-from fcpair.steps.base.context import Basis, OnGrid, find_grid, is_planned, note_run
+from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, note_run
 from fcpair.steps.people import access, qualification, reassignment
-from fcpair.steps.people.people import active, expected
+from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import text_checks
-from fcpair.steps.rules.round_progress import check_done, standing
+from fcpair.steps.rules.round_progress import check_done, round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class _Asked(NamedTuple):
+class _RoundInputs(NamedTuple):
     """What is to be dealt: the round, its cells by id and by row and column, and to whom.
 
     `people` are the places of those who may have anything, among all whom the round expects, whose names are in
@@ -45,7 +45,7 @@ class _Asked(NamedTuple):
     barred: NDArray[np.bool_]
 
 
-def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -> RunRecord:
+def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = False) -> RunRecord:
     """Deal a round of a planned grid to the people in its role, by its options; without a name, the only round.
 
     Nobody is given a cell one of whose texts they wrote, or one that they answered in the round on which this one
@@ -63,97 +63,101 @@ def assign_round(grid: OnGrid, name: str | None = None, *, redo: bool = False) -
     import pandas as pd
 
     with grid.store.read() as tx:
-        basis = Basis(tx, lambda tx: _asked(tx, grid.grid.name, name, redo=redo))
-    asked = basis.found
-    text_checks.prepare(asked.round)
-    options = asked.round.options
+        basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, name, redo=redo))
+    inputs = basis.inputs
+    text_checks.check_prerequisites(inputs.round)
+    options = inputs.round.options
     seed = options.seed
-    dealt = _dealt(asked, options.answers, seed)
-    order: Literal["hs", "random"] = "hs" if asked.round.options.by_row else "random"
-    within = asked.cell_id[dealt.pair] if asked.round.options.in_order else None
-    place = shard_order(dealt.annotator, asked.row[dealt.pair], seed, order, within)
-    place = in_batches(dealt.annotator, asked.batch[dealt.pair], place)
-    loads = np.bincount(dealt.annotator, minlength=asked.barred.shape[1])
+    shards = _assign_cells(inputs, options.answers, seed)
+    order: Literal["hs", "random"] = "hs" if inputs.round.options.shows_whole_rows else "random"
+    within = inputs.cell_id[shards.pair] if inputs.round.options.in_order else None
+    positions = shard_order(shards.annotator, inputs.row[shards.pair], seed, order, within)
+    positions = order_by_batch(shards.annotator, inputs.batch[shards.pair], positions)
+    loads = np.bincount(shards.annotator, minlength=inputs.barred.shape[1])
     with grid.store.write() as tx:
         basis.check_unmoved(tx)
-        if not asked.round.options.per_batch:
-            assignments.clear_assignments(tx, asked.round)
-        everybody = active(tx, asked.round.role, _number(tx, asked.round))
-        ids = np.array([everybody[at].id for at in asked.people.tolist()])
-        last = assignments.last_positions(tx, asked.round, ids.tolist())
-        place += np.array([last.get(one, 0) for one in ids.tolist()])[dealt.annotator]
-        given = {"cell_id": asked.cell_id[dealt.pair], "person_id": ids[dealt.annotator], "position": place}
-        assignments.add_assignments(tx, pd.DataFrame({**given, "status": Status.OPEN.value}), asked.round)
+        if not inputs.round.options.per_batch:
+            assignments.clear_assignments(tx, inputs.round)
+        everybody = ensure_active(tx, inputs.round.role, _n_people_to_add(tx, inputs.round))
+        ids = np.array([everybody[index].id for index in inputs.people.tolist()])
+        last_positions = assignments.last_positions(tx, inputs.round, ids.tolist())
+        positions += np.array([last_positions.get(one, 0) for one in ids.tolist()])[shards.annotator]
+        columns = {"cell_id": inputs.cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
+        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), inputs.round)
         if access.withdraw_opted_out(tx, ids.tolist()):
-            reassignment.refill(tx, seed)
+            reassignment.reassign(tx, seed)
         counts = {
             "grid": grid.grid.name,
-            "round": asked.round.name,
+            "round": inputs.round.name,
             "people": len(ids),
-            "cells": len(asked.cell_id),
-            "assignments": len(dealt.pair),
+            "cells": len(inputs.cell_id),
+            "assignments": len(shards.pair),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
         }
-        return note_run(tx, "assign", {"grid": grid.grid.name, "round": asked.round.name, **options.as_json()}, counts)
+        return note_run(tx, "assign", {"grid": grid.grid.name, "round": inputs.round.name, **options.as_json()}, counts)
 
 
-def _dealt(asked: _Asked, answers: int, seed: int) -> Dealing:
+def _assign_cells(inputs: _RoundInputs, answers: int, seed: int) -> AssignedPairs:
     """Who gets what; of a round that shows a row on one screen, all its cells, and of one by sources, all of theirs."""
-    if asked.round.options.by_source:
-        return deal_rows(asked.source, asked.barred, answers, seed=seed, unit="sources")
-    if asked.round.options.by_row and answers:
-        return deal_rows(asked.row, asked.barred, answers, seed=seed)
-    once = asked.round.options.once_per_row
-    return deal_round(asked.row, asked.column, asked.barred, answers, once_per_row=once, seed=seed)
+    if inputs.round.options.keeps_sources_together:
+        return assign_rows(inputs.source, inputs.barred, answers, seed=seed, unit="sources")
+    if inputs.round.options.shows_whole_rows and answers:
+        return assign_rows(inputs.row, inputs.barred, answers, seed=seed)
+    once_per_row = inputs.round.options.once_per_row
+    return assign_cells(inputs.row, inputs.column, inputs.barred, answers, once_per_row=once_per_row, seed=seed)
 
 
 def has_people(tx: Tx, round_: Round) -> bool:
     """Whether somebody is there to be dealt a round, or its plan says how many are to be added."""
-    return bool(vacant_slots.heirs(tx, round_.role)) or _number(tx, round_) is not None
+    return bool(vacant_slots.candidates(tx, round_.role)) or _n_people_to_add(tx, round_) is not None
 
 
-def _asked(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _Asked:
-    round_ = _only(tx, grid) if name is None else rounds.named(tx, name)
-    _check(tx, grid, round_, redo=redo)
-    pairs = _drawn(tx, grid, round_)
+def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundInputs:
+    round_ = _only_round(tx, grid) if name is None else rounds.by_name(tx, name)
+    _check_assignable(tx, grid, round_, redo=redo)
+    pairs = _cells_to_assign(tx, grid, round_)
     cell_id, row, column = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
-    heirs = vacant_slots.heirs(tx, round_.role)
-    names = expected(tx, round_.role, _number(tx, round_))
-    if heirs:
-        barred = reassignment.barred(tx, cell_id, heirs, round_, first=True)
+    candidates = vacant_slots.candidates(tx, round_.role)
+    names = expected_names(tx, round_.role, _n_people_to_add(tx, round_))
+    if candidates:
+        ineligible = reassignment.ineligibility_matrix(tx, cell_id, candidates, round_, first_assignment=True)
     elif round_.options.author:
-        barred = reassignment.by_authors(tx, cell_id.tolist(), names, round_)
+        ineligible = reassignment.authorship_matrix(tx, cell_id.tolist(), names, round_)
     else:  # who is yet to be added has had nothing to do with any cell
-        barred = np.zeros((len(cell_id), len(names)), np.bool_)
-    able = np.flatnonzero(~barred.all(axis=0))
+        ineligible = np.zeros((len(cell_id), len(names)), np.bool_)
+    allowed_people = np.flatnonzero(~ineligible.all(axis=0))
     batch = (
         batches(row, round_.options.batch, round_.options.seed)
         if round_.options.batch
         else np.zeros(len(row), np.int64)
     )
-    source = reassignment.sources(tx, cell_id) if round_.options.by_source else batch
-    return _Asked(round_, cell_id, row, column, batch, source, names, able, barred[:, able])
+    source = reassignment.row_sources(tx, cell_id) if round_.options.keeps_sources_together else batch
+    return _RoundInputs(
+        round_, cell_id, row, column, batch, source, names, allowed_people, ineligible[:, allowed_people]
+    )
 
 
-def _drawn(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
+def _cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
     """The cells that are dealt, in their order: all that can be, or those that are drawn of them."""
     seed, pairs = round_.options.seed, cells.cells(tx)
     if round_.options.per_batch:
-        return spot_checks.due(tx, round_, pairs)
+        return spot_checks.cells_due(tx, round_, pairs)
     if round_.options.rests_on:
-        earlier = rounds.named(tx, round_.options.rests_on)
+        earlier = rounds.by_name(tx, round_.options.rests_on)
         check_done(tx, grid, earlier)
-        pairs = pairs[pairs["cell_id"].isin(authorship.cells_before(tx, round_))]
+        pairs = pairs[pairs["cell_id"].isin(authorship.cells_answered_before(tx, round_))]
         if pairs.empty:
-            what = "a text to edit" if round_.options.edits_round else "an answer"
-            raise StageError(f"no cell has {what} in round `{earlier.name}`, so there is none for `{round_.name}`")
+            missing_part = "a text to edit" if round_.options.edits_round else "an answer"
+            raise StageError(
+                f"no cell has {missing_part} in round `{earlier.name}`, so there is none for `{round_.name}`"
+            )
     if per_row := round_.options.columns_per_row:
         pairs = pairs[draw_columns(pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy(), per_row, seed)]
-    return _some(pairs, round_.options.cells, seed)
+    return _sample_cells(pairs, round_.options.cells, seed)
 
 
-def _some(pairs: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame:
+def _sample_cells(pairs: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame:
     """So many of the cells, drawn by seed, in their order; all where no number is given."""
     if n is None:
         return pairs
@@ -162,15 +166,15 @@ def _some(pairs: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame:
     return pairs.iloc[np.sort(np.random.default_rng([seed, n]).choice(len(pairs), n, replace=False))]
 
 
-def _only(tx: Tx, grid: str) -> Round:
+def _only_round(tx: Tx, grid: str) -> Round:
     """The only round of the grid; raises InputError where there are several."""
-    there = rounds.asked(tx)
-    if len(there) > 1:
-        raise InputError(f"grid `{grid}` has several rounds; name one: {', '.join(one.name for one in there)}")
-    return there[0]
+    answer_rounds = rounds.answer_rounds(tx)
+    if len(answer_rounds) > 1:
+        raise InputError(f"grid `{grid}` has several rounds; name one: {', '.join(one.name for one in answer_rounds)}")
+    return answer_rounds[0]
 
 
-def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
+def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     """Raise StageError where the round cannot be dealt now."""
     if not is_planned(tx):
         raise StageError(f"the rounds of grid `{grid}` are dealt by `fcpair assign` and `fcpair validate assign`")
@@ -183,11 +187,11 @@ def _check(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     _check_pilot(tx, grid, round_)
     if round_.options.per_batch:
         return
-    there = standing(tx, round_)
-    if there.dealt and (n := judgements.n_judgements(tx, round_)):
+    progress = round_progress(tx, round_)
+    if progress.dealt and (n := judgements.n_judgements(tx, round_)):
         raise StageError(f"round `{round_.name}` cannot be dealt again: {n:,} answers are in it, and none is discarded")
-    if there.dealt and not redo:
-        n_dealt = sum(there.counts[one.value] for one in Status)
+    if progress.dealt and not redo:
+        n_dealt = sum(progress.counts[one.value] for one in Status)
         raise StageError(f"round `{round_.name}` has been dealt; `--redo` would discard {n_dealt:,} assignments")
 
 
@@ -195,8 +199,8 @@ def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
     """Raise StageError unless the pilot that a round asks for is judged, and somebody has passed."""
     if not round_.options.passed:
         return
-    with grids.about(tx, find_grid(tx, round_.options.passed).id):
-        check_done(tx, round_.options.passed, rounds.counting(tx))
+    with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
+        check_done(tx, round_.options.passed, rounds.primary(tx))
     if not qualification.who_passed(tx, round_):
         raise StageError(
             f"nobody has passed grid `{round_.options.passed}` ({round_.options.pass_at} positive judgements) for "
@@ -204,7 +208,7 @@ def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
         )
 
 
-def _number(tx: Tx, round_: Round) -> int | None:
+def _n_people_to_add(tx: Tx, round_: Round) -> int | None:
     """How many people are to be added for a round: none where there are some already."""
-    there = vacant_slots.heirs(tx, round_.role)
-    return None if there else round_.options.people
+    candidates = vacant_slots.candidates(tx, round_.role)
+    return None if candidates else round_.options.people

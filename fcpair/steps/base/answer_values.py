@@ -32,7 +32,7 @@ def closed_question(form: Form) -> Closed | None:
     return question if len(form.questions) == 1 and isinstance(question, Closed) else None
 
 
-def take(form: Form, given: Any) -> Answer:
+def parse_answer(form: Form, submitted: Any) -> Answer:
     """The answer that a client sent: what the only question stores, or of several an object with each by its name.
 
     Raises:
@@ -41,91 +41,101 @@ def take(form: Form, given: Any) -> Answer:
     names = [name for name, _ in form.questions]
     if len(names) == 1:
         try:
-            return form.take({names[0]: given})
+            return form.load_submitted({names[0]: submitted})
         except InputError as error:
             raise InputError(f"{error} or {SKIP}") from None
-    if not isinstance(given, dict):
+    if not isinstance(submitted, dict):
         raise InputError(f"there are several questions here; expected an object with {', '.join(names)}")
-    return form.take(given)
+    return form.load_submitted(submitted)
 
 
-def text_sent(form: Form, given: Any) -> str | None:
+def text_sent(form: Form, submitted: Any) -> str | None:
     """The text that a client sent, in what may be no answer to the form; None where it sent none, as to reject one."""
     if len(form.questions) > 1:
-        given = given.get(form.writes) if isinstance(given, Mapping) else None
-    return given if isinstance(given, str) else None
+        submitted = submitted.get(form.written_question) if isinstance(submitted, Mapping) else None
+    return submitted if isinstance(submitted, str) else None
 
 
-def received(tx: Tx, round_id: int, printed: str, cell_id: int, given: Any) -> distinct_answers.Answer:
+def parse_submitted(tx: Tx, round_id: int, printed: str, cell_id: int, submitted: Any) -> distinct_answers.Answer:
     """What a client sent to the form of a round, as that keeps it on a cell; raises what `take` does."""
-    known = _known(printed).get(given) if isinstance(given, str | int | float) else None
-    if known:
-        return known
+    stored_answer = _closed_answers(printed).get(submitted) if isinstance(submitted, str | int | float) else None
+    if stored_answer:
+        return stored_answer
     form = form_of(printed)
-    if not _depends(form):
-        return kept(form, take(form, given))
-    asked = _asked(tx, rounds.holding(tx, round_id), form, [cell_id])
-    return kept(form, take(form, given), asked.get(cell_id), fold_by(folding(tx)))
+    if not _depends_on_cell(form):
+        return to_stored(form, parse_answer(form, submitted))
+    contexts = _cell_contexts(tx, rounds.by_id(tx, round_id), form, [cell_id])
+    return to_stored(form, parse_answer(form, submitted), contexts.get(cell_id), fold_by(folding(tx)))
 
 
-def numbers(tx: Tx, of: Round, form: Form, said: Sequence[Answer | None], cell_ids: Sequence[int]) -> list[int]:
+def answer_numbers(
+    tx: Tx, round_: Round, form: Form, answers: Sequence[Answer | None], cell_ids: Sequence[int]
+) -> list[int]:
     """The numbers of answers in a round, each on its cell; -1 for none."""
-    asked = _asked(tx, of, form, cell_ids)
-    fold = fold_by(folding(tx)) if asked else str
-    each = zip(said, cell_ids, strict=True)
-    keep = [kept(form, answer, asked.get(cell), fold) for answer, cell in each if answer is not None]
-    found = iter(distinct_answers.numbers(tx, of.id, keep))
-    return [NO_CODE if answer is None else next(found) for answer in said]
+    contexts = _cell_contexts(tx, round_, form, cell_ids)
+    fold = fold_by(folding(tx)) if contexts else str
+    answers_on_cells = zip(answers, cell_ids, strict=True)
+    stored_answers = [
+        to_stored(form, answer, contexts.get(cell), fold) for answer, cell in answers_on_cells if answer is not None
+    ]
+    answer_ids = iter(distinct_answers.get_or_add_all(tx, round_.id, stored_answers))
+    return [NO_CODE if answer is None else next(answer_ids) for answer in answers]
 
 
-def _asked(tx: Tx, of: Round, form: Form, cell_ids: Iterable[int]) -> dict[int, cells.Asked]:
+def _cell_contexts(tx: Tx, round_: Round, form: Form, cell_ids: Iterable[int]) -> dict[int, cells.CellContent]:
     """What stands on these cells, where answers to the form depend on it; in older rounds, none does."""
     return (
-        cells.asked(tx, cell_ids, rewords=of.options.rewords_rows) if of.options.answers_rows and _depends(form) else {}
+        cells.cell_contents(tx, cell_ids, rewords=round_.options.rewords_rows)
+        if round_.options.answers_rows and _depends_on_cell(form)
+        else {}
     )
 
 
-def _depends(form: Form) -> bool:
-    return bool(form.writes or form.has_always)
+def _depends_on_cell(form: Form) -> bool:
+    return bool(form.written_question or form.has_always)
 
 
 @lru_cache
-def _known(printed: str) -> dict[Any, distinct_answers.Answer]:
+def _closed_answers(printed: str) -> dict[Any, distinct_answers.Answer]:
     """The answers to a form that asks one closed question, as they are sent and as they are kept: most are these."""
     form = form_of(printed)
     question = closed_question(form)
-    given = ({form.questions[0][0]: code} for code in (question.codes if question else ()))
-    return {as_sent(form.store(one)): kept(form, one) for one in given}
+    answers = ({form.questions[0][0]: code} for code in (question.codes if question else ()))
+    return {to_client(form.store(answer)): to_stored(form, answer) for answer in answers}
 
 
-def as_sent(value: str) -> Any:
+def to_client(value: str) -> Any:
     """What a client would have sent for an answer that a round keeps as `value`."""
-    given = json.loads(value)
-    return given if len(given) > 1 else next(iter(given.values()))
+    answers = json.loads(value)
+    return answers if len(answers) > 1 else next(iter(answers.values()))
 
 
-def told(form: Form, value: str) -> str:
+def format_answer(form: Form, value: str) -> str:
     """An answer that a round keeps as `value`, as people read it; of several questions each with its name."""
     names = form.names(form.load(value))
     return "; ".join(f"{name}: {said}" if len(names) > 1 else said for name, said in names.items())
 
 
-def kept(
-    form: Form, given: Answer, asked: cells.Asked | None = None, fold: Callable[[str], str] = str
+def to_stored(
+    form: Form, answer: Answer, context: cells.CellContent | None = None, fold: Callable[[str], str] = str
 ) -> distinct_answers.Answer:
     """An answer as a round keeps it on a cell; where it wrote a text, the row that this answers belongs to it.
 
     Two texts are the same one where they are the same after `fold`.
     """
-    given = form.complete(given, asked.column) if asked and form.has_always else given
-    code = given[form.questions[0][0]] if closed_question(form) else None
-    body = form.text(given)
-    if body is None or asked is None:
+    answer = form.complete(answer, context.column) if context and form.has_always else answer
+    code = answer[form.questions[0][0]] if closed_question(form) else None
+    body = form.text(answer)
+    if body is None or context is None:
         text = None if body is None else (digest(body), body)
-        return distinct_answers.Answer(_sha256(form.key(given)), form.store(given), code, text)
-    said, words = (_sha256(f"{own}\n{asked.digest}") for own in (fold(form.key(given)), digest(fold(body))))
-    return distinct_answers.Answer(said, form.store(given), code, (words, body), asked.answers, asked.meta)
+        return distinct_answers.Answer(_sha256(form.key(answer)), form.store(answer), code, text)
+    answer_digest, text_digest = (
+        _sha256(f"{part}\n{context.digest}") for part in (fold(form.key(answer)), digest(fold(body)))
+    )
+    return distinct_answers.Answer(
+        answer_digest, form.store(answer), code, (text_digest, body), context.answers, context.meta
+    )
 
 
-def _sha256(said: str) -> str:
-    return hashlib.sha256(said.encode()).hexdigest()
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

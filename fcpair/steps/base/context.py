@@ -14,7 +14,7 @@ from fcpair.param_values import as_params
 from fcpair.params import MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
-from fcpair.steps.base.sample_size import sampled
+from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.store import Store, Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids
@@ -22,15 +22,15 @@ from fcpair.store.oversight import runs, settings
 
 if TYPE_CHECKING:
     from fcpair.stages.questions import Closed
-    from fcpair.steps.base.opaque_ids import Opaque
+    from fcpair.steps.base.opaque_ids import OpaqueIds
 
 Options = TypeVar("Options")
 Loaded = TypeVar("Loaded")
 FILE_KEYS = {"path", "sha256"}  # of the setting of a file; an older one has the path alone
 PLAN = "grid"  # the settings of a planned grid
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
-MORE = ", `fcpair assign --more` deals further labels in this one"
-MADE = {
+MORE_HINT = ", `fcpair assign --more` deals further labels in this one"
+STAGE_PRODUCTS = {
     "import": "corpus rows",
     "select": "selected HS",
     "retrieve": "candidates",
@@ -39,7 +39,7 @@ MADE = {
 }
 
 
-class OnStudy:
+class StudyContext:
     """A study, as the use cases take it that are about all of it."""
 
     def __init__(self, store: Store) -> None:
@@ -51,25 +51,25 @@ class OnStudy:
         with self.store.read() as tx:
             return runs.study_facts(tx)
 
-    def own(self, cls: type[Options], **given: Any) -> Options:
+    def own(self, cls: type[Options], **options: Any) -> Options:
         """The grid's own Partition, Annotate, ..., as its settings have them, with what is given in their place.
 
         Those of a study are those of its first grid.
         """
         with self.store.read() as tx:
-            return own(tx, cls, given)
+            return effective_options(tx, cls, options)
 
     def has_own(self, cls: type[Options]) -> bool:
         """Whether options of this kind were ever set; `own` gives the defaults where they were not."""
         with self.store.read() as tx:
-            return has_own(tx, cls)
+            return has_saved_options(tx, cls)
 
 
-class OnGrid(OnStudy):
+class GridContext(StudyContext):
     """One grid of a study, as the use cases take it that are about one."""
 
     def __init__(self, store: Store, grid: GridKey) -> None:
-        super().__init__(store.on(grid.id))
+        super().__init__(store.for_grid(grid.id))
         self.grid = grid
 
     @property
@@ -90,12 +90,12 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
 
     Raises UnknownIdError, with the names there are, when there is none.
     """
-    there = {one.name: one for one in grids.keys(tx)}
-    by_default = MAIN if len(there) > 1 else next(iter(there))
-    wanted = by_default if name is None else name
-    if wanted not in there:
-        raise UnknownIdError(f"there is no grid `{wanted}`; the grids of this study: {', '.join(there)}")
-    return there[wanted]
+    keys_by_name = {one.name: one for one in grids.keys(tx)}
+    by_default = MAIN if len(keys_by_name) > 1 else next(iter(keys_by_name))
+    grid_name = by_default if name is None else name
+    if grid_name not in keys_by_name:
+        raise UnknownIdError(f"there is no grid `{grid_name}`; the grids of this study: {', '.join(keys_by_name)}")
+    return keys_by_name[grid_name]
 
 
 def is_planned(tx: Tx) -> bool:
@@ -110,9 +110,9 @@ def scheme_of(tx: Tx) -> Closed:
     """
     if question := labels_of(tx):
         return question
-    counting = rounds.counting(tx)
+    primary_round = rounds.primary(tx)
     raise StageError(
-        f"round `{counting.name}` asks `{counting.form}`, whose answers are no labels; this is for grids whose answers "
+        f"round `{primary_round.name}` asks `{primary_round.form}`, whose answers are no labels; this is for grids whose answers "
         "are one choice or a number on a scale"
     )
 
@@ -124,98 +124,98 @@ def labels_of(tx: Tx) -> Closed | None:
         form_of,
     )
 
-    return closed_question(form_of(rounds.counting(tx).form))
+    return closed_question(form_of(rounds.primary(tx).form))
 
 
-def opaque(tx: Tx) -> Opaque:
+def load_opaque_ids(tx: Tx) -> OpaqueIds:
     """What clients are given numbers by: those of the study's rows would tell them what others do."""
-    from fcpair.steps.base.opaque_ids import Opaque
+    from fcpair.steps.base.opaque_ids import OpaqueIds
 
-    return Opaque(runs.secret(tx))
+    return OpaqueIds(runs.secret(tx))
 
 
-def own(tx: Tx, cls: type[Options], given: Mapping[str, Any]) -> Options:
+def effective_options(tx: Tx, cls: type[Options], overrides: Mapping[str, Any]) -> Options:
     """The study's own options of a kind, with those in `given` in their place: what its recipe says of the stage, done
     or not, and without a recipe what the stage was done with.
 
     What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
     SettingError where a setting is none that can be, as something other than fcpair may have written it.
     """
-    return made(cls, settings.with_recipe(tx, cls.stage), given)  # type: ignore[attr-defined]
+    return build_options(cls, settings.with_recipe(tx, cls.stage), overrides)  # type: ignore[attr-defined]
 
 
-def as_done(tx: Tx, cls: type[Options]) -> Options:
+def options_as_done(tx: Tx, cls: type[Options]) -> Options:
     """The options with which a stage was done; the defaults where it was not."""
-    return made(cls, settings.of_stage(tx, cls.stage), {})  # type: ignore[attr-defined]
+    return build_options(cls, settings.of_stage(tx, cls.stage), {})  # type: ignore[attr-defined]
 
 
-def made(cls: type[Options], there: Mapping[str, Any], given: Mapping[str, Any]) -> Options:
+def build_options(cls: type[Options], saved_settings: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
     """Options of the settings that are there, with those in `given` in their place; raises what `own` does."""
-    kept = kept_of(cls, there)
+    parameters = parameters_from_settings(cls, saved_settings)
     try:
-        return cls(**{**kept, **given})
+        return cls(**{**parameters, **overrides})
     except InputError as error:
-        raise of_settings(cls, kept, error) from None
+        raise settings_error(cls, parameters, error) from None
 
 
-def kept_of(cls: type, there: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_from_settings(cls: type, saved_settings: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that are parameters of a class, as they were given."""
     names = {item.name for item in fields(cls)}
-    return {name: _kept(value) for name, value in there.items() if name in names}
+    return {name: _setting_as_given(value) for name, value in saved_settings.items() if name in names}
 
 
-def of_settings(cls: type, kept: Mapping[str, Any], error: InputError) -> InputError:
+def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) -> InputError:
     """What is raised where options cannot be made: it says so where the study's own settings are at fault."""
     try:
-        cls(**kept)
+        cls(**parameters)
     except InputError as of_kept:
         stage: str = cls.stage  # type: ignore[attr-defined]
         return SettingError(f"a setting that the study keeps of `{stage}` cannot be used: {of_kept}. Set it anew")
     return error
 
 
-def _kept(value: Any) -> Any:
+def _setting_as_given(value: Any) -> Any:
     """A setting as it was given; of a file, or of several, where they were."""
     if isinstance(value, dict) and "path" in value and value.keys() <= FILE_KEYS:
         return value["path"]
-    return [_kept(one) for one in value] if isinstance(value, list) else value
+    return [_setting_as_given(one) for one in value] if isinstance(value, list) else value
 
 
-def is_own(tx: Tx, options: Any) -> bool:
+def matches_saved_options(tx: Tx, options: Any) -> bool:
     """Whether these options are those that were set; never while none were."""
-    there = settings.of_stage(tx, options.stage)
-    return bool(there) and made(type(options), there, {}) == options
+    saved_settings = settings.of_stage(tx, options.stage)
+    return bool(saved_settings) and build_options(type(options), saved_settings, {}) == options
 
 
-def has_own(tx: Tx, cls: Any) -> bool:
+def has_saved_options(tx: Tx, cls: Any) -> bool:
     """Whether options of this kind were set, or the stage that takes them was done."""
     return bool(settings.of_stage(tx, cls.stage))
 
 
-def lease_min(tx: Tx, round_: Round) -> int | None:
+def lease_minutes(tx: Tx, round_: Round) -> int | None:
     """For how many minutes whoever asks is given a slot of a round of this grid; None where it is dealt beforehand."""
-    dealing = as_done(tx, Assign) if round_.counts else None
+    dealing = options_as_done(tx, Assign) if round_.counts else None
     return dealing.lease_minutes if dealing and dealing.open else None
 
 
-def note(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:
+def note_stage_run(tx: Tx, options: Any, counts: dict[str, Any], model: dict[str, str] | None = None) -> RunRecord:
     """Note the run of a stage with the parameters in `options`, which hold as settings from now on."""
     run = note_run(tx, options.stage, as_params(options), counts, model)
-    keep(tx, options, run)
+    save_options(tx, options, run)
     return run
 
 
-def keep(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] | None = None) -> None:
+def save_options(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] | None = None) -> None:
     """Let these options hold as the study's settings, set by `run`; or `only` some of them."""
     values = {name: value for name, value in as_settings(options).items() if only is None or name in only}
-    departures.follow(tx, options, values, run.id)
-    settings.put(tx, options.stage, values, run.id)
+    departures.update_recipe(tx, options, values, run.id)
+    settings.save_settings(tx, options.stage, values, run.id)
 
 
 def as_settings(options: Any) -> dict[str, Any]:
     """The parameters as settings keep them: of a file, or of several, what they hold, too."""
-    given = {name: getattr(options, name) for name in as_params(options)}
-    return as_params(options) | {name: _file_settings(value) for name, value in given.items() if is_file(value)}
+    values = {name: getattr(options, name) for name in as_params(options)}
+    return as_params(options) | {name: _file_settings(value) for name, value in values.items() if is_file(value)}
 
 
 def is_file(value: Any) -> bool:
@@ -272,16 +272,18 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     planned = is_planned(tx)
     if stage != "pair":
         need_corpus(tx, stage)
-    built = build_progress.built(tx)
-    at = build_progress.BUILDING.index(stage)
-    missing = [] if planned else [name for name in build_progress.BUILDING[:at] if not built[name]]
-    if missing and not (at and built[build_progress.BUILDING[at - 1]]):
-        raise StageError(f"`{stage}` needs `{missing[0]}` first; run `fcpair {missing[0]}`")
-    discarded = ", ".join(f"{built[name]:,} {MADE[name]}" for name in build_progress.BUILDING[at:] if built[name])
-    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in rounds.rounds(tx))):
+    n_built = build_progress.n_built(tx)
+    stage_index = build_progress.BUILDING.index(stage)
+    missing_stages = [] if planned else [name for name in build_progress.BUILDING[:stage_index] if not n_built[name]]
+    if missing_stages and not (stage_index and n_built[build_progress.BUILDING[stage_index - 1]]):
+        raise StageError(f"`{stage}` needs `{missing_stages[0]}` first; run `fcpair {missing_stages[0]}`")
+    discarded = ", ".join(
+        f"{n_built[name]:,} {STAGE_PRODUCTS[name]}" for name in build_progress.BUILDING[stage_index:] if n_built[name]
+    )
+    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in rounds.of_grid(tx))):
         raise StageError(
             f"`{stage}` cannot be done again: {n:,} judgements rest on what is there ({discarded}), and judgements are "
-            f"never discarded; `fcpair init --study OTHER` makes a new study{MORE * (stage == 'assign')}"
+            f"never discarded; `fcpair init --study OTHER` makes a new study{MORE_HINT * (stage == 'assign')}"
         )
     if discarded and not redo:
         raise StageError(f"`{stage}` has been done; `--redo` would discard {discarded}")
@@ -317,8 +319,8 @@ class Basis(Generic[Loaded]):
     def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:
         from fcpair.store.answers import activity_log
 
-        self._load, self._marks = load, activity_log.marks(tx)
-        self.found = load(tx)
+        self._load, self._change_marks = load, activity_log.change_marks(tx)
+        self.inputs = load(tx)
 
     def check_unmoved(self, tx: Tx) -> None:
         """Raise MovedError unless what would be loaded now is what was found, whatever else happened in the study.
@@ -327,28 +329,28 @@ class Basis(Generic[Loaded]):
         """
         from fcpair.store.answers import activity_log
 
-        if activity_log.marks(tx) != self._marks and not is_same(self._load(tx), self.found):
+        if activity_log.change_marks(tx) != self._change_marks and not is_same(self._load(tx), self.inputs):
             raise MovedError(
                 "what this rests on has changed while it was being worked out, so nothing was written; run the command "
                 "again"
             )
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(first: Any, second: Any) -> bool:
     """Whether two things that were loaded are alike: frames, arrays, records and all that is made of these."""
-    if type(one) is not type(other):
+    if type(first) is not type(second):
         return False
-    if is_dataclass(one):  # by every field: some are no part of what makes records equal
-        one, other = vars(one), vars(other)
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    if hasattr(one, "equals"):  # a frame
-        return bool(one.equals(other))
-    if hasattr(one, "tobytes"):  # an array
-        one, other = (one.shape, one.tobytes()), (other.shape, other.tobytes())
-    return bool(one == other)
+    if is_dataclass(first):  # by every field: some are no part of what makes records equal
+        first, second = vars(first), vars(second)
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(is_same(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(map(is_same, first, second))
+    if hasattr(first, "equals"):  # a frame
+        return bool(first.equals(second))
+    if hasattr(first, "tobytes"):  # an array
+        first, second = (first.shape, first.tobytes()), (second.shape, second.tobytes())
+    return bool(first == second)
 
 
 def need_labels(tx: Tx, stage: str) -> None:
@@ -359,16 +361,16 @@ def need_labels(tx: Tx, stage: str) -> None:
         raise StageError(f"`{stage}` needs labels first; run `fcpair labels import` or `fcpair simulate`")
 
 
-def _numbered(first: int | None, last: int | None) -> str:
+def _number_range_text(first: int | None, last: int | None) -> str:
     if first is None or last is None:
         return "the grid is empty"
-    return f"the pairs of the grid are numbered from {grids.number_of(first)} to {grids.number_of(last)}"
+    return f"the pairs of the grid are numbered from {grids.to_public_number(first)} to {grids.to_public_number(last)}"
 
 
-def cell_of(tx: Tx, number: int) -> int:
+def find_cell(tx: Tx, number: int) -> int:
     """The id of the pair with this number; raises UnknownIdError when the grid has no such pair."""
-    cell_id = grids.id_of(tx, number)
-    if not cells.has(tx, cell_id):
-        drawn = f"; {only}" if (only := sampled(tx)) else ""
-        raise UnknownIdError(f"there is no pair {number}; {_numbered(*cells.number_range(tx))}{drawn}")
+    cell_id = grids.to_cell_id(tx, number)
+    if not cells.has_cell(tx, cell_id):
+        sample_note = f"; {sample_size}" if (sample_size := load_sample_size(tx)) else ""
+        raise UnknownIdError(f"there is no pair {number}; {_number_range_text(*cells.number_range(tx))}{sample_note}")
     return cell_id

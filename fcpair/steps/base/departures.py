@@ -5,53 +5,59 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fcpair.params import defaults_of, shaping
+from fcpair.params import defaults_of, result_params
 from fcpair.records import Role
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 
-PEOPLE = {"annotators": Role.ANNOTATOR, "validators": Role.VALIDATOR}
+PEOPLE_PARAMS = {"annotators": Role.ANNOTATOR, "validators": Role.VALIDATOR}
 """How many people take part; where the recipe names no number, whoever is there does."""
 _RECIPE, _VERSION = "recipe", "version"
 
 
-def version(tx: Tx) -> int:
+def recipe_version(tx: Tx) -> int:
     """The version of the recipe that the study keeps; 0 where none has been walked."""
-    with grids.about(tx, grids.keys(tx)[0].id):
+    with grids.on_grid(tx, grids.keys(tx)[0].id):
         return int(settings.of_stage(tx, _RECIPE).get(_VERSION, 0))
 
 
-def next_version(tx: Tx, run_id: int) -> int:
+def add_recipe_version(tx: Tx, run_id: int) -> int:
     """Count a new version of the recipe, made by a run."""
-    newer = version(tx) + 1
-    with grids.about(tx, grids.keys(tx)[0].id):
-        settings.put(tx, _RECIPE, {_VERSION: newer}, run_id)
+    newer = recipe_version(tx) + 1
+    with grids.on_grid(tx, grids.keys(tx)[0].id):
+        settings.save_settings(tx, _RECIPE, {_VERSION: newer}, run_id)
     return newer
 
 
-def follow(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) -> None:
+def update_recipe(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) -> None:
     """Let the recipe say what a stage is done with, where it says otherwise; without a recipe, nothing is to be done.
 
     Not where it names no number of people, nor for what says only how the work is done.
     """
     stage = options.stage
-    said, known = settings.of_stage(tx, settings.RECIPE + stage), settings.with_recipe(tx, stage)
-    before = {**defaults_of(options), **known}
-    new = {name: values[name] for name in shaping(options) if name in values}
-    new = {name: value for name, value in new.items() if not is_same(before[name], value)}
-    new = {name: value for name, value in new.items() if name not in PEOPLE or before[name] is not None}
-    if not new:
+    recipe_values, effective_values = settings.of_stage(tx, settings.RECIPE + stage), settings.with_recipe(tx, stage)
+    previous_values = {**defaults_of(options), **effective_values}
+    changed_values = {name: values[name] for name in result_params(options) if name in values}
+    changed_values = {
+        name: value for name, value in changed_values.items() if not is_same(previous_values[name], value)
+    }
+    changed_values = {
+        name: value
+        for name, value in changed_values.items()
+        if name not in PEOPLE_PARAMS or previous_values[name] is not None
+    }
+    if not changed_values:
         return
-    if said:
-        settings.put(tx, settings.RECIPE + stage, new, run_id)
-    if version(tx):
-        next_version(tx, run_id)
+    if recipe_values:
+        settings.save_settings(tx, settings.RECIPE + stage, changed_values, run_id)
+    if recipe_version(tx):
+        add_recipe_version(tx, run_id)
 
 
-def is_same(kept: Any, value: Any) -> bool:
+def is_same(saved_value: Any, value: Any) -> bool:
     """Whether two values are the same; files are, wherever they lie, if they hold the same."""
-    if isinstance(kept, list) and isinstance(value, list) and len(kept) == len(value):
-        return all(map(is_same, kept, value))
-    of_files = isinstance(kept, dict) and isinstance(value, dict) and "sha256" in kept
-    return bool(kept["sha256"] == value.get("sha256")) if of_files else bool(kept == value)
+    if isinstance(saved_value, list) and isinstance(value, list) and len(saved_value) == len(value):
+        return all(map(is_same, saved_value, value))
+    of_files = isinstance(saved_value, dict) and isinstance(value, dict) and "sha256" in saved_value
+    return bool(saved_value["sha256"] == value.get("sha256")) if of_files else bool(saved_value == value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fcpair.errors import StageError
-from fcpair.steps.base.context import OnGrid
+from fcpair.steps.base.context import GridContext
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ROW, ROW_NUMBER = "row", "row_number"
 
 
-def export_rows(grid: OnGrid) -> pd.DataFrame:
+def export_rows(grid: GridContext) -> pd.DataFrame:
     """The rows of a grid in their order: `row_number` (from 1), `row` (the text), and a column for each metadata key.
 
     All are strings but the number; a text that has nothing under a key has an empty string there.
@@ -33,8 +33,8 @@ def rows_table(tx: Tx, name: str) -> pd.DataFrame:
 
     if not cells.number_range(tx)[1]:
         raise StageError(f"grid `{name}` has no cells yet; run `fcpair pair --grid {name}`")
-    there = sides.texts(tx, "row", drawn=True)
-    texts = cells.texts_of_grid(tx).set_index("text_id").loc[there]
-    keys = dict.fromkeys(key for about in texts["meta"] for key in about if key not in {ROW, ROW_NUMBER})
-    known = {key: [str(about.get(key, "")) for about in texts["meta"]] for key in keys}
-    return pd.DataFrame({ROW_NUMBER: range(1, len(there) + 1), ROW: texts["body"].to_list(), **known})
+    text_ids = sides.text_ids(tx, "row", drawn=True)
+    texts = cells.texts_of_grid(tx).set_index("text_id").loc[text_ids]
+    keys = dict.fromkeys(key for meta in texts["meta"] for key in meta if key not in {ROW, ROW_NUMBER})
+    metadata = {key: [str(meta.get(key, "")) for meta in texts["meta"]] for key in keys}
+    return pd.DataFrame({ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list(), **metadata})

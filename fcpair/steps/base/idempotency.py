@@ -12,7 +12,7 @@ from fcpair.store import Tx
 from fcpair.store.people import receipts
 
 
-def once(
+def perform_once(
     tx: Tx, person_id: int, request_id: str, content: Mapping[str, Any], act: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
     """Do `act` and keep its reply, unless this person's request was done already: then give that reply again.
@@ -21,10 +21,10 @@ def once(
         ConflictError: the request was done already, with another content.
     """
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    if done := receipts.find(tx, person_id, request_id):
-        if done[0] != digest:
+    if receipt := receipts.find(tx, person_id, request_id):
+        if receipt[0] != digest:
             raise ConflictError("this request id was used for something else; use a new one for each request")
-        return done[1]
+        return receipt[1]
     reply = act()
     receipts.add(tx, person_id, request_id, digest, reply)
     return reply

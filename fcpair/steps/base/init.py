@@ -10,20 +10,20 @@ from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import MAIN, Setup
 from fcpair.records import Role
 from fcpair.round_options import RoundOptions
-from fcpair.stages.assignment.plan import CHECK
+from fcpair.stages.assignment.plan import VALIDATION_ROUND
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.questions.labels import VERDICT, read_labels
-from fcpair.steps.base.answer_values import closed_question, kept
+from fcpair.steps.base.answer_values import closed_question, to_stored
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
 
-LABEL, BLIND = "label", f"{CHECK} blind"
+LABEL, BLIND = "label", f"{VALIDATION_ROUND} blind"
 
 
-def fill(tx: Tx, setup: Setup, guidelines: str, *, main: bool = True) -> None:
+def fill_study(tx: Tx, setup: Setup, guidelines: str, *, main: bool = True) -> None:
     """Write the first rows of a study, and the grid `main` unless it is to have others."""
     runs.add_study(tx, setup.title, guidelines)
     if main:
@@ -39,19 +39,21 @@ def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     add_checks(tx, grid_id, label, question)
 
 
-def add_checks(tx: Tx, grid_id: int, checks: int, question: Closed, options: RoundOptions | None = None) -> None:
+def add_checks(
+    tx: Tx, grid_id: int, checked_round_id: int, question: Closed, options: RoundOptions | None = None
+) -> None:
     """Add the round that checks what was decided on the answers of another, which asks `question`, blind or not."""
-    add = partial(add_round, tx, grid_id, role=Role.VALIDATOR, checks=checks, options=options)
-    add(CHECK, form=Form((("verdict", VERDICT),)))
+    add = partial(add_round, tx, grid_id, role=Role.VALIDATOR, checks=checked_round_id, options=options)
+    add(VALIDATION_ROUND, form=Form((("verdict", VERDICT),)))
     add(BLIND, form=Form((("own_label", question),)), blind=True)
 
 
-def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **what: Any) -> int:
+def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **round_options: Any) -> int:
     """Add a round of a grid, as `rounds.add` takes it, with the answers that its form can have; returns its id."""
-    return rounds.add(tx, grid_id, name, role, str(form), _answers(form), **what)
+    return rounds.add(tx, grid_id, name, role, str(form), _possible_answers(form), **round_options)
 
 
-def _answers(form: Form) -> Iterator[Answer]:
+def _possible_answers(form: Form) -> Iterator[Answer]:
     """The answers that a form can have, where it is one closed question."""
     if question := closed_question(form):
-        yield from (kept(form, {form.questions[0][0]: code}) for code in question.codes)
+        yield from (to_stored(form, {form.questions[0][0]: code}) for code in question.codes)

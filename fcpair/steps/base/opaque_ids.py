@@ -10,7 +10,7 @@ _CELLS = 1 << 2 * _HALF_OF_CELL
 _ROUNDS = 4
 
 
-class Opaque:
+class OpaqueIds:
     """Draws numbers from a secret: alike each time, and in no order that could be seen without it.
 
     All are from 1 to 2^52, so that every JSON client reads them exactly.
@@ -20,14 +20,14 @@ class Opaque:
         self._secret = secret.encode()
 
     def _digest(self, *parts: object) -> int:
-        said = ":".join(map(str, ("fcpair.opaque", *parts))).encode()
-        return int.from_bytes(hmac.digest(self._secret, said, "sha256"))
+        message = ":".join(map(str, ("fcpair.opaque", *parts))).encode()
+        return int.from_bytes(hmac.digest(self._secret, message, "sha256"))
 
-    def of(self, purpose: str, *parts: object) -> int:
+    def digest_id(self, purpose: str, *parts: object) -> int:
         """The number that stands for these parts; from it alone nobody can tell them, nor whether two share one."""
         return 1 + (self._digest(purpose, *parts) & (1 << 2 * _HALF) - 1)
 
-    def hide(self, purpose: str, number: int, half: int = _HALF) -> int:
+    def encrypt(self, purpose: str, number: int, half: int = _HALF) -> int:
         """The number that stands for one from 1 to 2^52 (of 2 x `half` bits), and for no other; `reveal` takes it back.
 
         A permutation of four Feistel rounds (doi:10.1137/0217022), which cannot be told from a random one.
@@ -37,23 +37,23 @@ class Opaque:
             left, right = right, left ^ self._digest(purpose, round_, right) & (1 << half) - 1
         return 1 + (left << half | right)
 
-    def reveal(self, purpose: str, hidden: int, half: int = _HALF) -> int:
+    def decrypt(self, purpose: str, encrypted: int, half: int = _HALF) -> int:
         """The number that `hide` was given; any other where `hidden` is none of its, 0 where it cannot be one."""
-        left, right = divmod(hidden - 1, 1 << half)
+        left, right = divmod(encrypted - 1, 1 << half)
         if left > (1 << half) - 1:
             return 0
         for round_ in reversed(range(_ROUNDS)):
             left, right = right ^ self._digest(purpose, round_, left) & (1 << half) - 1, left
         return 1 + (left << half | right)
 
-    def hide_cell(self, number: int) -> int:
+    def encrypt_cell(self, number: int) -> int:
         """What stands for the number of a cell whose column nobody is to tell: above all numbers that cells have.
 
         It has ten digits, which every program for spreadsheets keeps.
         """
-        return _CELLS + self.hide("cell", number, _HALF_OF_CELL)
+        return _CELLS + self.encrypt("cell", number, _HALF_OF_CELL)
 
-    def reveal_cell(self, number: int) -> int:
+    def decrypt_cell(self, number: int) -> int:
         """The number of a cell that `hide_cell` may have hidden; where it can have hidden none so, the same number."""
-        hidden = self.reveal("cell", number - _CELLS, _HALF_OF_CELL) if number > _CELLS else 0
-        return hidden or number
+        decrypted = self.decrypt("cell", number - _CELLS, _HALF_OF_CELL) if number > _CELLS else 0
+        return decrypted or number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fcpair.errors import InputError
 from fcpair.params import Adjudicate, Agree, Annotate, Partition, Simulate, Validate
 from fcpair.steps.base import departures
-from fcpair.steps.base.context import OnStudy, as_settings, kept_of, of_settings
+from fcpair.steps.base.context import StudyContext, as_settings, parameters_from_settings, settings_error
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
@@ -32,7 +32,7 @@ OF_PLAN: dict[str, type[Any]] = {
 }
 
 
-def by_recipe(study: OnStudy, cls: type[Options], *, more: bool = False, **given: Any) -> Options:
+def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **overrides: Any) -> Options:
     """The parameters with which a stage is to be done: what is `given`, else what the recipe says, else the defaults.
 
     What the recipe says and cannot be beside what is given is left out, as is the number of people where some are
@@ -40,50 +40,50 @@ def by_recipe(study: OnStudy, cls: type[Options], *, more: bool = False, **given
     be, SettingError for a setting of the recipe that cannot be used.
     """
     with study.store.read() as tx:
-        said = kept_of(cls, _said(tx, cls))
-        left_out = {*_there_already(tx), *(getattr(cls, "of_first_deal", ()) if more else ())}
-    kept = {name: value for name, value in said.items() if name not in left_out}
+        recipe_values = parameters_from_settings(cls, _recipe_values(tx, cls))
+        ignored_names = {*_people_params_in_use(tx), *(getattr(cls, "of_first_deal", ()) if more else ())}
+    recipe_options = {name: value for name, value in recipe_values.items() if name not in ignored_names}
     try:
-        return cls(**{**kept, **given})
+        return cls(**{**recipe_options, **overrides})
     except InputError as error:
-        if not given:
-            raise of_settings(cls, kept, error) from None
-    return _beside(cls, kept, given)
+        if not overrides:
+            raise settings_error(cls, recipe_options, error) from None
+    return _combine_options(cls, recipe_options, overrides)
 
 
-def _said(tx: Tx, cls: type) -> dict[str, Any]:
+def _recipe_values(tx: Tx, cls: type) -> dict[str, Any]:
     """What the recipe says of a stage; once one was walked, what it did not say is what the stage was done with."""
     stage: str = cls.stage  # type: ignore[attr-defined]
-    grid_id = grids.keys(tx)[0].id if cls in OF_STUDY else grids.here(tx)
-    with grids.about(tx, grid_id):
-        if departures.version(tx):
+    grid_id = grids.keys(tx)[0].id if cls in OF_STUDY else grids.current_grid_id(tx)
+    with grids.on_grid(tx, grid_id):
+        if departures.recipe_version(tx):
             return settings.with_recipe(tx, stage)
         return settings.of_stage(tx, settings.RECIPE + stage)
 
 
-def _there_already(tx: Tx) -> Iterator[str]:
+def _people_params_in_use(tx: Tx) -> Iterator[str]:
     """The parameters that say how many people take part, of the roles in which somebody does."""
-    yield from (name for name, role in departures.PEOPLE.items() if people.people(tx, role, active=True))
+    yield from (name for name, role in departures.PEOPLE_PARAMS.items() if people.people(tx, role, active=True))
 
 
-def _beside(cls: type[Options], kept: Mapping[str, Any], given: Mapping[str, Any]) -> Options:
+def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
     """The options that are given, with as much of what is kept as can be beside them."""
-    there, options = dict(given), cls(**given)
-    for name, value in kept.items():
+    combined, options = dict(overrides), cls(**overrides)
+    for name, value in recipe_options.items():
         with suppress(InputError):
-            options = cls(**{**there, name: value, **given})
-            there = {**there, name: value, **given}
+            options = cls(**{**combined, name: value, **overrides})
+            combined = {**combined, name: value, **overrides}
     return options
 
 
-def follow_of_study(tx: Tx, options: Simulate, run_id: int) -> None:
+def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:
     """Let the recipe's section about simulated people, where it has one, say how they answer from now on."""
-    with grids.about(tx, grids.keys(tx)[0].id):
+    with grids.on_grid(tx, grids.keys(tx)[0].id):
         if settings.of_stage(tx, settings.RECIPE + options.stage):
-            departures.follow(tx, options, as_settings(options), run_id)
+            departures.update_recipe(tx, options, as_settings(options), run_id)
 
 
-def of_plan(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
+def plan_sections(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
     """What the plan of a grid says of stages that come after its rounds, by stage."""
     for name in OF_PLAN:
         if options := getattr(plan, name):

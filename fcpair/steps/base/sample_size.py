@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from fcpair.params import Pair
-from fcpair.records import Sampled
+from fcpair.records import SampleSize
 from fcpair.store import Tx
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import settings
 
-DRAWN = "sample"  # the settings of a drawn grid: how many cells it could have had, and the digest of those drawn
+SAMPLE_SETTING = (
+    "sample"  # the settings of a drawn grid: how many cells it could have had, and the digest of those drawn
+)
 
 
-def put_sampled(tx: Tx, of: int, run_id: int) -> None:
+def save_sample_size(tx: Tx, n_possible: int, run_id: int) -> None:
     """Note that the cells that are there were drawn from so many, and which they are."""
-    settings.put(tx, DRAWN, {"of": of, "sha256": cells.digest(tx)}, run_id)
+    settings.save_settings(tx, SAMPLE_SETTING, {"of": n_possible, "sha256": cells.digest(tx)}, run_id)
 
 
-def sampled(tx: Tx) -> Sampled | None:
+def load_sample_size(tx: Tx) -> SampleSize | None:
     """How many cells were drawn, and of how many; None where the grid is whole, or has not been made."""
     n = settings.of_stage(tx, Pair.stage).get("sample")
     if n is None or cells.number_range(tx)[1] is None:
         return None
-    return Sampled(n, settings.of_stage(tx, DRAWN)["of"])
+    return SampleSize(n, settings.of_stage(tx, SAMPLE_SETTING)["of"])
 
 
-def drawn_digest(tx: Tx) -> str:
+def sample_digest(tx: Tx) -> str:
     """The digest of the cells that were drawn, as `cells.digest` made it."""
-    return str(settings.of_stage(tx, DRAWN)["sha256"])
+    return str(settings.of_stage(tx, SAMPLE_SETTING)["sha256"])

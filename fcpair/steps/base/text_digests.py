@@ -17,15 +17,15 @@ FOLDING = "folding"
 Digest = Callable[[str], str]
 
 
-def keep_folding(tx: Tx, setup: Setup, run: RunRecord) -> None:
+def save_folding(tx: Tx, setup: Setup, run: RunRecord) -> None:
     """Note how a new study folds its texts, for good."""
-    with grids.about(tx, grids.keys(tx)[0].id):
-        settings.put(tx, Setup.stage, {FOLDING: setup.folding}, run.id)
+    with grids.on_grid(tx, grids.keys(tx)[0].id):
+        settings.save_settings(tx, Setup.stage, {FOLDING: setup.folding}, run.id)
 
 
 def folding(tx: Tx) -> Folding:
     """How the study folds texts before it tells them apart; studies before 0.8 do not."""
-    with grids.about(tx, grids.keys(tx)[0].id):
+    with grids.on_grid(tx, grids.keys(tx)[0].id):
         return cast(Folding, settings.of_stage(tx, Setup.stage).get(FOLDING, "none"))
 
 

@@ -12,31 +12,33 @@ from fcpair.store import Tx
 from fcpair.store.corpus import texts
 
 
-def listed(tx: Tx, side: str, path: Path) -> list[int]:
+def find_listed_texts(tx: Tx, side: str, path: Path) -> list[int]:
     """The ids of the texts of one side that a file lists, in its order.
 
     Raises:
         InputError: all findings at once: a text that is not in the study, a text that stands twice.
     """
     table = read_side(path, side)
-    ids = texts.text_ids(tx, side)
+    id_by_digest = texts.text_ids(tx, side)
     lines = table[LINE].tolist()
     digest = digester(tx)
-    chosen = [ids.get(digest(text)) for text in table[side]]
+    text_ids = [id_by_digest.get(digest(text)) for text in table[side]]
     place = place_of(table)
-    reject(path, [*_unknown(place, side, lines, chosen), *_twice(place, side, lines, chosen)])
-    return [one for one in chosen if one is not None]
+    reject(
+        path, [*_unknown_text_errors(place, side, lines, text_ids), *_duplicate_errors(place, side, lines, text_ids)]
+    )
+    return [one for one in text_ids if one is not None]
 
 
-def _unknown(path: str, side: str, lines: list[int], chosen: list[int | None]) -> list[Finding]:
-    missing = (line for line, one in zip(lines, chosen, strict=True) if one is None)
+def _unknown_text_errors(path: str, side: str, lines: list[int], text_ids: list[int | None]) -> list[Finding]:
+    missing = (line for line, one in zip(lines, text_ids, strict=True) if one is None)
     return [Finding(path, line, f"this {side.upper()} is not in the study") for line in missing]
 
 
-def _twice(path: str, side: str, lines: list[int], chosen: list[int | None]) -> list[Finding]:
-    first: dict[int, int] = {}
-    found = []
-    for line, one in zip(lines, chosen, strict=True):
-        if one is not None and first.setdefault(one, line) != line:
-            found.append(Finding(path, line, f"this {side.upper()} stands in line {first[one]} already"))
-    return found
+def _duplicate_errors(path: str, side: str, lines: list[int], text_ids: list[int | None]) -> list[Finding]:
+    first_lines: dict[int, int] = {}
+    errors = []
+    for line, text_id in zip(lines, text_ids, strict=True):
+        if text_id is not None and first_lines.setdefault(text_id, line) != line:
+            errors.append(Finding(path, line, f"this {side.upper()} stands in line {first_lines[text_id]} already"))
+    return errors

@@ -12,7 +12,7 @@ from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.crowdcounter import read_crowdcounter
 from fcpair.files.tables.tabular import LINE, place_of, read_lines, read_table
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, Source
-from fcpair.stages.corpus.collect import by_majority, draw, with_many_slurs
+from fcpair.stages.corpus.collect import draw_rows, have_many_slurs, labelled_by_majority
 from fcpair.steps.base.text_digests import Digest
 from fcpair.texts.aliases import read_aliases
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SOURCE, GROUP, LANGUAGE = "source", "group", "language"
-NAMED = 5  # texts in several groups or sources that are named
+MAX_NAMED = 5  # texts in several groups or sources that are named
 
 Row = tuple[str, str, str, dict[str, str]]
 """A text as the store takes it: digest, body, language, metadata."""
 
 
 @dataclass
-class Collected:
+class CollectedSide:
     """What came of the sources: the texts, what was counted of each source, and notes for whoever collects."""
 
     rows: list[Row] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Collected:
     notes: list[str] = field(default_factory=list)
 
 
-def collect(sources: Sequence[Source], digest: Digest) -> Collected:
+def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
     """Read all sources, one after the other; the first that has a text keeps it.
 
     Of each source is counted: `rows` read, those left out `by_label`, `with_slurs` and as `repeated`, and `drawn`.
@@ -43,55 +43,55 @@ def collect(sources: Sequence[Source], digest: Digest) -> Collected:
     Raises:
         InputError: all findings about a file at once, a quota that cannot be reached.
     """
-    found = Collected()
-    first: dict[str, Row] = {}
-    apart: dict[str, set[tuple[str, str]]] = {}
+    collected = CollectedSide()
+    first_rows: dict[str, Row] = {}
+    places_by_digest: dict[str, set[tuple[str, str]]] = {}
     for source in sources:
-        table = _read(source)
-        rows, counts = _rows(source, table, digest)
+        table = _read_source(source)
+        rows, counts = _select_rows(source, table, digest)
         places = [(row[3].get(SOURCE, ""), row[3].get(GROUP, "")) for row in rows]
         for row, place in zip(rows, places, strict=True):
-            first.setdefault(row[0], row)
-            apart.setdefault(row[0], set()).add(place)
-        found.counts[source.called] = counts
-    found.rows = list(first.values())
-    found.notes = _notes(first, apart)
-    return found
+            first_rows.setdefault(row[0], row)
+            places_by_digest.setdefault(row[0], set()).add(place)
+        collected.counts[source.called] = counts
+    collected.rows = list(first_rows.values())
+    collected.notes = _notes(first_rows, places_by_digest)
+    return collected
 
 
-def _notes(first: dict[str, Row], apart: dict[str, set[tuple[str, str]]]) -> list[str]:
-    several = {mark: places for mark, places in apart.items() if len(places) > 1}
-    if not several:
+def _notes(first_rows: dict[str, Row], places_by_digest: dict[str, set[tuple[str, str]]]) -> list[str]:
+    duplicates = {mark: places for mark, places in places_by_digest.items() if len(places) > 1}
+    if not duplicates:
         return []
-    shown = [
-        f"`{first[mark][1][:40]}` ({', '.join(sorted(' '.join(filter(None, place)) for place in places))})"
-        for mark, places in list(several.items())[:NAMED]
+    excerpts = [
+        f"`{first_rows[mark][1][:40]}` ({', '.join(sorted(' '.join(filter(None, place)) for place in places))})"
+        for mark, places in list(duplicates.items())[:MAX_NAMED]
     ]
-    more = f", and {len(several) - NAMED:,} more" if len(several) > NAMED else ""
-    which = "1 text is" if len(several) == 1 else f"{len(several):,} texts are"
-    return [f"{which} in several groups or sources, and kept once: {'; '.join(shown)}{more}"]
+    more = f", and {len(duplicates) - MAX_NAMED:,} more" if len(duplicates) > MAX_NAMED else ""
+    subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
+    return [f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}"]
 
 
-def _read(source: Source) -> pd.DataFrame:
+def _read_source(source: Source) -> pd.DataFrame:
     """The rows of a source, each text once as often as it is there; raises InputError for what is not as it says."""
-    named = [source.text, *filter(None, (source.group, source.labels, source.original))]
+    columns = [source.text, *filter(None, (source.group, source.labels, source.original))]
     if source.reader == "table":
-        table = read_table(source.file, named, known=[LANGUAGE], verbatim=True)
+        table = read_table(source.file, columns, optional=[LANGUAGE], verbatim=True)
     else:
         table = _READERS[source.reader](source)
-        if missing := [name for name in named if name not in table.columns]:
+        if missing := [name for name in columns if name not in table.columns]:
             raise InputError(f"{source.file}: no column `{missing[0]}`; there are {', '.join(table.columns)}")
-    empty = table[LINE][table[source.text].str.strip() == ""].tolist()
-    reject(source.file, [Finding(place_of(table), int(line), "the text is empty") for line in empty])
+    empty_lines = table[LINE][table[source.text].str.strip() == ""].tolist()
+    reject(source.file, [Finding(place_of(table), int(line), "the text is empty") for line in empty_lines])
     return table
 
 
 def _crowdcounter(source: Source) -> pd.DataFrame:
     import pandas as pd
 
-    read = read_crowdcounter(source.file)
-    table = pd.concat([read.answers, read.unanswered]).sort_values(LINE, kind="stable", ignore_index=True)
-    table.attrs.update(read.answers.attrs)
+    corpus = read_crowdcounter(source.file)
+    table = pd.concat([corpus.answers, corpus.unanswered]).sort_values(LINE, kind="stable", ignore_index=True)
+    table.attrs.update(corpus.answers.attrs)
     return table
 
 
@@ -114,22 +114,22 @@ _READERS: dict[str, Callable[[Source], pd.DataFrame]] = {
 }
 
 
-def _rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], dict[str, int]]:
+def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], dict[str, int]]:
     counts = {"rows": len(table)}
     keep = np.ones(len(table), np.bool_)
     if source.labels:
-        out = by_majority(table[source.labels].tolist(), source.without)
-        counts["by_label"], keep = int((keep & out).sum()), keep & ~out
+        excluded = labelled_by_majority(table[source.labels].tolist(), source.without)
+        counts["by_label"], keep = int((keep & excluded).sum()), keep & ~excluded
     if source.slurs:
-        out = with_many_slurs(table[source.text].tolist(), read_lines(source.slurs), source.least_other_words)
-        counts["with_slurs"], keep = int((keep & out).sum()), keep & ~out
+        excluded = have_many_slurs(table[source.text].tolist(), read_lines(source.slurs), source.least_other_words)
+        counts["with_slurs"], keep = int((keep & excluded).sum()), keep & ~excluded
     table = table[keep].assign(mark=[digest(text) for text in table[source.text][keep]])
     groups = _groups(source, table)
     table = table.assign(**{GROUP: groups})
-    repeated = table.duplicated(["mark", GROUP])
-    counts["repeated"], table = int(repeated.sum()), table[~repeated]
+    is_repeated = table.duplicated(["mark", GROUP])
+    counts["repeated"], table = int(is_repeated.sum()), table[~is_repeated]
     try:
-        drawn = draw(table[GROUP].tolist(), dict(source.quota), source.per_group, source.sample, source.seed)
+        drawn = draw_rows(table[GROUP].tolist(), dict(source.quota), source.per_group, source.sample, source.seed)
     except InputError as error:
         raise InputError(f"{source.file}: {error}") from None
     table = table[drawn]
@@ -144,15 +144,21 @@ def _groups(source: Source, table: pd.DataFrame) -> list[str]:
     cells = table[source.group].tolist()
     if not source.aliases:
         return [cell.strip() for cell in cells]
-    named = read_aliases(source.aliases).read(cells, table[LINE].tolist(), place_of(table))
-    return ["; ".join(one) for one in named]
+    groups = read_aliases(source.aliases).read(cells, table[LINE].tolist(), place_of(table))
+    return ["; ".join(one) for one in groups]
 
 
 def _as_rows(source: Source, table: pd.DataFrame) -> Any:
-    taken = {source.text, source.group, source.original, source.labels, LANGUAGE, LINE, "mark", GROUP}
-    others = [str(name) for name in table.columns if name not in taken]
+    used_columns = {source.text, source.group, source.original, source.labels, LANGUAGE, LINE, "mark", GROUP}
+    other_columns = [str(name) for name in table.columns if name not in used_columns]
     for row in table.to_dict("records"):
-        own = {SOURCE: source.called, GROUP: row[GROUP], ORIGINAL: row[source.original] if source.original else ""}
-        own |= {ORIGINAL_LANGUAGE: source.original_language if own[ORIGINAL] else ""}
-        about = {name: str(row[name]) for name in others} | {name: value for name, value in own.items() if value}
-        yield row["mark"], row[source.text], source.language or str(row.get(LANGUAGE, "") or ""), about
+        fixed_metadata = {
+            SOURCE: source.called,
+            GROUP: row[GROUP],
+            ORIGINAL: row[source.original] if source.original else "",
+        }
+        fixed_metadata |= {ORIGINAL_LANGUAGE: source.original_language if fixed_metadata[ORIGINAL] else ""}
+        metadata = {name: str(row[name]) for name in other_columns} | {
+            name: value for name, value in fixed_metadata.items() if value
+        }
+        yield row["mark"], row[source.text], source.language or str(row.get(LANGUAGE, "") or ""), metadata

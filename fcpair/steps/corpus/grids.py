@@ -13,12 +13,12 @@ from fcpair.param_values import as_params, takes_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import RoundDesign, RoundOptions
-from fcpair.stages.assignment.plan import check_plans, labels_asked
+from fcpair.stages.assignment.plan import check_plans, label_question
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
-from fcpair.steps.base.context import PLAN, OnGrid, OnStudy, begin_building, file_setting, find_grid, note_run
-from fcpair.steps.base.recipe_options import of_plan
-from fcpair.steps.corpus.collect import Collected, Row, collect
+from fcpair.steps.base.context import PLAN, GridContext, StudyContext, begin_building, file_setting, find_grid, note_run
+from fcpair.steps.base.recipe_options import plan_sections
+from fcpair.steps.corpus.collect import CollectedSide, Row, collect
 from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
@@ -34,7 +34,7 @@ SOURCE_FILES = ("file", "aliases", "slurs")
 
 
 @takes_params
-def add_grid(study: OnStudy, plan: GridPlan) -> RunRecord:
+def add_grid(study: StudyContext, plan: GridPlan) -> RunRecord:
     """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
 
     Raises:
@@ -47,30 +47,34 @@ def add_grid(study: OnStudy, plan: GridPlan) -> RunRecord:
 
 def add(tx: Tx, plan: GridPlan) -> RunRecord:
     """Write the rows of a planned grid and its rounds, and keep its sides as settings."""
-    check_plans([plan], {one.name: rounds.counting(tx).form for one in grids.each(tx)})
+    check_plans([plan], {item.name: rounds.primary(tx).form for item in grids.for_each_grid(tx)})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
         check_file(path)
-    named = ((side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name)))
-    grid_id = grids.add(tx, plan.name, *named)
-    made = {}
-    for one in plan.rounds:
-        what = {"counts": one is plan.counting, "options": _options(plan, one)}
-        made[one.name] = init.add_round(tx, grid_id, one.name, Role(one.answered_by), parse_form(one.form), **what)
+    side_names = (
+        (side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name))
+    )
+    grid_id = grids.add(tx, plan.name, *side_names)
+    round_ids = {}
+    for item in plan.rounds:
+        round_settings = {"counts": item is plan.counting, "options": _options(plan, item)}
+        round_ids[item.name] = init.add_round(
+            tx, grid_id, item.name, Role(item.answered_by), parse_form(item.form), **round_settings
+        )
     if plan.validate:
         init.add_checks(
             tx,
             grid_id,
-            made[plan.counting.name],
-            labels_asked(plan.counting),
+            round_ids[plan.counting.name],
+            label_question(plan.counting),
             RoundOptions(hides=_hidden(plan, plan.counting)),
         )
-    with grids.about(tx, grid_id):
+    with grids.on_grid(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
-        settings.put(tx, PLAN, {name: _kept(getattr(plan, name)) for _, name in sides.AXES}, run.id)
-        for stage, values in of_plan(plan):
-            settings.put(tx, settings.RECIPE + stage, values, run.id)
-    if departures.version(tx):
-        departures.next_version(tx, run.id)
+        settings.save_settings(tx, PLAN, {name: _side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)
+        for stage, values in plan_sections(plan):
+            settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
+    if departures.recipe_version(tx):
+        departures.add_recipe_version(tx, run.id)
     return run
 
 
@@ -85,28 +89,28 @@ def _hidden(plan: GridPlan, of: RoundPlan) -> str | None:
     return "column" if of.name in plan.hiding else None
 
 
-def _kept(side: SidePlan) -> dict[str, Any]:
+def _side_setting(side: SidePlan) -> dict[str, Any]:
     """A side as a setting keeps it."""
-    sources = [as_params(one) | _files_of(one) for one in side.sources]
+    sources = [as_params(one) | _file_settings(one) for one in side.sources]
     return as_params(side) | {"sources": sources} | ({"file": file_setting(side.file)} if side.file else {})
 
 
-def _files_of(source: Source) -> dict[str, Any]:
+def _file_settings(source: Source) -> dict[str, Any]:
     return {name: file_setting(path) for name in SOURCE_FILES if (path := getattr(source, name))}
 
 
-def side_of(kept: Mapping[str, Any]) -> SidePlan:
+def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
     """A side of a plan, as a setting has it."""
     sources = [
         Source(**{**one, **{name: Path(one[name]["path"]) for name in SOURCE_FILES if one[name]}})
-        for one in kept.get("sources", ())
+        for one in setting.get("sources", ())
     ]
-    file = Path(kept["file"]["path"]) if kept["file"] else None
-    return SidePlan(**{**kept, "file": file, "sources": tuple(sources)})
+    file = Path(setting["file"]["path"]) if setting["file"] else None
+    return SidePlan(**{**setting, "file": file, "sources": tuple(sources)})
 
 
 @takes_params
-def fill(grid: OnGrid, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
+def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill both sides of a planned grid, and make its cells: every row with every column.
 
     Files are where the study has them, or where the same `plan` has them now.
@@ -116,78 +120,91 @@ def fill(grid: OnGrid, plan: GridPlan | None = None, *, redo: bool = False) -> R
         StageError: a side is what is written in a grid in which work is open still, or nothing was written.
     """
     with grid.store.write(bulk=True) as tx:
-        return fill_here(tx, grid.grid.name, plan, redo=redo)
+        return fill_current_grid(tx, grid.grid.name, plan, redo=redo)
 
 
-def fill_here(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
+def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill the grid of this name as `fill` does, in a transaction that is under way, and about it."""
     begin_building(tx, "pair", redo=redo)
-    kept = settings.of_stage(tx, PLAN)
-    planned = {name: getattr(plan, name) if plan else side_of(kept[name]) for _, name in sides.AXES}
-    found = {name: collect(side.sources, text_digests.digester(tx)) for name, side in planned.items() if side.sources}
-    notes = [note for one in found.values() for note in one.notes]
+    side_settings = settings.of_stage(tx, PLAN)
+    side_plans = {
+        name: getattr(plan, name) if plan else side_from_setting(side_settings[name]) for _, name in sides.AXES
+    }
+    collected = {
+        name: collect(side.sources, text_digests.digester(tx)) for name, side in side_plans.items() if side.sources
+    }
+    notes = [note for collected_side in collected.values() for note in collected_side.notes]
     for axis, side_name in sides.AXES:
-        ids, n_kept = _texts(tx, axis, planned[side_name], found.get(side_name))
-        sides.put(tx, axis, ids)
+        ids, n_kept = _side_text_ids(tx, axis, side_plans[side_name], collected.get(side_name))
+        sides.set_texts(tx, axis, ids)
         if n_kept:
             notes.append(f"texts of the {side_name} that another side has, with metadata that stay: {n_kept:,}")
     n_cells, _ = cells.fill(tx, keep_known=True)
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
-    counts |= {f"collected_{side_name}": one.counts for side_name, one in found.items()}
-    kept = {side_name: _kept(side) for side_name, side in planned.items()}
-    run = note_run(tx, "pair", {"grid": name, **kept}, counts)
-    settings.put(tx, PLAN, kept, run.id)
+    counts |= {f"collected_{side_name}": collected_side.counts for side_name, collected_side in collected.items()}
+    side_settings = {side_name: _side_setting(side) for side_name, side in side_plans.items()}
+    run = note_run(tx, "pair", {"grid": name, **side_settings}, counts)
+    settings.save_settings(tx, PLAN, side_settings, run.id)
     return replace(run, notes=tuple(notes))
 
 
-def _texts(tx: Tx, axis: sides.Axis, side: SidePlan, found: Collected | None) -> tuple[list[int], int]:
+def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, collected: CollectedSide | None) -> tuple[list[int], int]:
     """The ids of the texts of a side, in order, and how many of them the study knows by another side otherwise."""
     if side.grids:
-        return list(dict.fromkeys(one for name in side.grids for one in _answers(tx, name))), 0
-    rows = found.rows if found else _rows(tx, side)
-    n_kept = texts.renew(tx, side.text_kind, axis, rows) if side.text_kind == "text" else 0
-    return texts.put(tx, side.text_kind, rows), n_kept
+        return list(dict.fromkeys(one for name in side.grids for one in _written_text_ids(tx, name))), 0
+    rows = collected.rows if collected else _side_rows(tx, side)
+    n_kept = texts.update_texts(tx, side.text_kind, axis, rows) if side.text_kind == "text" else 0
+    return texts.get_or_add(tx, side.text_kind, rows), n_kept
 
 
-def _rows(tx: Tx, side: SidePlan) -> list[Row]:
+def _side_rows(tx: Tx, side: SidePlan) -> list[Row]:
     digest = text_digests.digester(tx)
     if side.file:
-        there = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
-        return _read(side.file, side.column, there, digest)
+        corpus_digests = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
+        return _read_side_file(side.file, side.column, corpus_digests, digest)
     return [(digest(name), name, "", {}) for name in side.names]
 
 
-def _read(path: Path, column: str, there: Container[str] | None, digest: text_digests.Digest) -> list[Row]:
+def _read_side_file(
+    path: Path, column: str, corpus_digests: Container[str] | None, digest: text_digests.Digest
+) -> list[Row]:
     """The texts of a file's column: digest, text, language, and what the other columns have as metadata.
 
     Raises InputError with all that is wrong, which includes a text that is not `there`, where some are.
     """
-    table = read_table(path, [column], known=[LANGUAGE])
+    table = read_table(path, [column], optional=[LANGUAGE])
     digests = [digest(text) for text in table[column]]
-    reject(path, _faults(table, column, digests, there))
+    reject(path, _file_errors(table, column, digests, corpus_digests))
     language = table[LANGUAGE] if LANGUAGE in table.columns else [""] * len(table)
-    others = [str(name) for name in table.columns if name not in {column, LINE, LANGUAGE}]
-    about = [dict(zip(others, row, strict=True)) for row in table[others].itertuples(index=False, name=None)]
-    return list(zip(digests, table[column], language, about, strict=True))
+    metadata_columns = [str(name) for name in table.columns if name not in {column, LINE, LANGUAGE}]
+    metadata = [
+        dict(zip(metadata_columns, row, strict=True))
+        for row in table[metadata_columns].itertuples(index=False, name=None)
+    ]
+    return list(zip(digests, table[column], language, metadata, strict=True))
 
 
-def _faults(table: pd.DataFrame, column: str, digests: list[str], known: Container[str] | None) -> list[Finding]:
-    place, first, found = place_of(table), dict[str, int](), []
+def _file_errors(
+    table: pd.DataFrame, column: str, digests: list[str], corpus_digests: Container[str] | None
+) -> list[Finding]:
+    place, first_lines, errors = place_of(table), dict[str, int](), []
     for text, line, mark in zip(table[column], table[LINE].tolist(), digests, strict=True):
         if not text.strip():
-            found.append(Finding(place, line, "the text is empty"))
-        elif first.setdefault(mark, line) != line:
-            found.append(Finding(place, line, f"this text is in line {first[mark]} already"))
-        elif known is not None and mark not in known:
-            found.append(Finding(place, line, "this text is not in the corpus of the study"))
-    return found
+            errors.append(Finding(place, line, "the text is empty"))
+        elif first_lines.setdefault(mark, line) != line:
+            errors.append(Finding(place, line, f"this text is in line {first_lines[mark]} already"))
+        elif corpus_digests is not None and mark not in corpus_digests:
+            errors.append(Finding(place, line, "this text is not in the corpus of the study"))
+    return errors
 
 
-def _answers(tx: Tx, name: str) -> list[int]:
+def _written_text_ids(tx: Tx, name: str) -> list[int]:
     """The ids of the texts that were written in the round of a grid that counts."""
-    with grids.about(tx, find_grid(tx, name).id):
-        counting = rounds.counting(tx)
-        check_done(tx, name, counting)
-        if not (written := authorship.written(tx, counting)):
-            raise StageError(f"no text was written in round `{counting.name}` of grid `{name}`, so there is no side")
-        return written
+    with grids.on_grid(tx, find_grid(tx, name).id):
+        primary_round = rounds.primary(tx)
+        check_done(tx, name, primary_round)
+        if not (text_ids := authorship.texts_written(tx, primary_round)):
+            raise StageError(
+                f"no text was written in round `{primary_round.name}` of grid `{name}`, so there is no side"
+            )
+        return text_ids

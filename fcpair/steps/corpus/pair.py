@@ -14,16 +14,16 @@ from fcpair.params import Pair
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.pair import even_shares
-from fcpair.steps.base.context import OnGrid, begin_building, is_planned, keep, note_run
+from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, save_options
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.sample_size import put_sampled, sampled
+from fcpair.steps.base.sample_size import load_sample_size, save_sample_size
 from fcpair.steps.corpus import grids
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides
 
 
 @takes_params
-def make_grid(grid: OnGrid, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
+def make_grid(grid: GridContext, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
     With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
@@ -37,39 +37,50 @@ def make_grid(grid: OnGrid, options: Pair | None = None, *, redo: bool = False) 
     options = options or by_recipe(grid, Pair)
     if planned and options != Pair():
         raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
-    return grids.fill(grid, redo=redo) if planned else _make(grid, options, redo=redo)
+    return grids.fill_grid(grid, redo=redo) if planned else _make_corpus_grid(grid, options, redo=redo)
 
 
-def _make(grid: OnGrid, options: Pair, *, redo: bool) -> RunRecord:
+def _make_corpus_grid(grid: GridContext, options: Pair, *, redo: bool) -> RunRecord:
     with grid.store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
-        there = sides.texts(tx, "column")
-        n = len(there) if options.candidates is None else options.candidates
-        sides.set_drawn(tx, "column", [there[i] for i in retrieve.draw(len(there), n, options.seed, "candidates")])
-        made = _fill(tx, options) if options.sample is None else _draw(tx, options, options.sample)
-        counts = {"hs": len(sides.texts(tx, "row")), "cn": n, **made, "even_for": list(even_shares(made["pairs"]))}
-        said = {name: value for name, value in as_params(options).items() if name != "sample" or value is not None}
-        run = note_run(tx, options.stage, said, counts)
-        keep(tx, options, run)
+        candidate_ids = sides.text_ids(tx, "column")
+        n = len(candidate_ids) if options.candidates is None else options.candidates
+        sides.set_drawn(
+            tx,
+            "column",
+            [candidate_ids[i] for i in retrieve.draw_positions(len(candidate_ids), n, options.seed, "candidates")],
+        )
+        cell_counts = _fill_cells(tx, options) if options.sample is None else _draw_sample(tx, options, options.sample)
+        counts = {
+            "hs": len(sides.text_ids(tx, "row")),
+            "cn": n,
+            **cell_counts,
+            "even_for": list(even_shares(cell_counts["pairs"])),
+        }
+        run_params = {
+            name: value for name, value in as_params(options).items() if name != "sample" or value is not None
+        }
+        run = note_run(tx, options.stage, run_params, counts)
+        save_options(tx, options, run)
         if options.sample is None:
             return run
-        put_sampled(tx, made["of"], run.id)
-        return replace(run, notes=(str(sampled(tx)), *_uneven(made)))
+        save_sample_size(tx, cell_counts["of"], run.id)
+        return replace(run, notes=(str(load_sample_size(tx)), *_unevenness_notes(cell_counts)))
 
 
-def _fill(tx: Tx, options: Pair) -> dict[str, Any]:
+def _fill_cells(tx: Tx, options: Pair) -> dict[str, Any]:
     n_pairs, in_corpus = cells.fill(tx, keep_known=options.keep_known)
     return {"pairs": n_pairs, "in_corpus": in_corpus}
 
 
-def _draw(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
+def _draw_sample(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
     """Draw cells; it is counted `of` how many, and how many each HS and each CN has at least and at most."""
     from fcpair.stages.corpus.sample import draw_cells
 
     n_rows, n_columns = cells.shape(tx)
-    in_corpus = cells.places_of(tx, cells.known(tx))
-    known = in_corpus[:0] if options.keep_known else in_corpus
-    places = draw_cells(n_rows, n_columns, n, known, seed=options.seed)
+    in_corpus = cells.places_of(tx, cells.corpus_pairs(tx))
+    excluded = in_corpus[:0] if options.keep_known else in_corpus
+    places = draw_cells(n_rows, n_columns, n, excluded, seed=options.seed)
     cells.fill_drawn(tx, places)
     by_hs, by_cn = (
         np.bincount(at, minlength=size)
@@ -77,17 +88,17 @@ def _draw(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
     )
     return {
         "pairs": n,
-        "of": n_rows * n_columns - len(known),
+        "of": n_rows * n_columns - len(excluded),
         "in_corpus": len(in_corpus),
         **{"hs_min": int(by_hs.min()), "hs_max": int(by_hs.max())},
         **{"cn_min": int(by_cn.min()), "cn_max": int(by_cn.max())},
     }
 
 
-def _uneven(made: Mapping[str, int]) -> Iterator[str]:
+def _unevenness_notes(cell_counts: Mapping[str, int]) -> Iterator[str]:
     """Where the cells of HS, or of CNs, differ by more than one."""
     for side, name in (("hs", "HS"), ("cn", "CN")):
-        least, most = made[f"{side}_min"], made[f"{side}_max"]
+        least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
         if most > least + 1:
             yield (
                 f"the cells of each {name} are from {least:,} to {most:,}, because so much of the grid is in the "

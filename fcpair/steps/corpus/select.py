@@ -13,9 +13,9 @@ from fcpair.param_values import takes_params
 from fcpair.params import Select
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
-from fcpair.steps.base.context import OnGrid, begin_building, note
+from fcpair.steps.base.context import GridContext, begin_building, note_stage_run
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.text_lists import listed
+from fcpair.steps.base.text_lists import find_listed_texts
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 
 
 @takes_params
-def select(grid: OnGrid, options: Select | None = None, *, redo: bool = False) -> RunRecord:
+def select(grid: GridContext, options: Select | None = None, *, redo: bool = False) -> RunRecord:
     """Choose the HS: drawn by seed, or as a file lists them; without options, as the recipe says."""
     options = options or by_recipe(grid, Select)
     if options.hs is None and options.list is None:
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
     with grid.store.write() as tx:
         begin_building(tx, "select", redo=redo)
-        chosen = listed(tx, corpora.HS, options.list) if options.list else _drawn(tx, options)
-        sides.put(tx, "row", chosen)
-        return note(tx, options, {"hs": len(chosen), "source_cns": len(sides.source_cns(tx))})
+        hs_ids = find_listed_texts(tx, corpora.HS, options.list) if options.list else _draw_hs(tx, options)
+        sides.set_texts(tx, "row", hs_ids)
+        return note_stage_run(tx, options, {"hs": len(hs_ids), "source_cns": len(sides.source_cns(tx))})
 
 
-def _drawn(tx: Tx, options: Select) -> list[int]:
-    there = texts.texts_of(tx, corpora.HS)
-    chosen: list[int] = there["id"].to_numpy()[_positions(there, options)].tolist()
-    return chosen
+def _draw_hs(tx: Tx, options: Select) -> list[int]:
+    all_hs = texts.texts_of(tx, corpora.HS)
+    hs_ids: list[int] = all_hs["id"].to_numpy()[_draw_positions(all_hs, options)].tolist()
+    return hs_ids
 
 
-def _positions(there: pd.DataFrame, options: Select) -> NDArray[np.int64]:
+def _draw_positions(all_hs: pd.DataFrame, options: Select) -> NDArray[np.int64]:
     n = options.hs or 0
     if options.stratify is None:
-        return retrieve.draw(len(there), n, options.seed, "HS")
-    names = sorted({name for meta in there["meta"] for name in meta})
+        return retrieve.draw_positions(len(all_hs), n, options.seed, "HS")
+    names = sorted({name for meta in all_hs["meta"] for name in meta})
     if options.stratify not in names:
         raise InputError(f"no HS has metadata `{options.stratify}`; there is {', '.join(names) or 'none'}")
-    strata = there["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
+    strata = all_hs["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
     return retrieve.draw_stratified(strata, n, options.seed, "HS")

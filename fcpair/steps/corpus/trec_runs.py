@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.release.trec import placed
+from fcpair.files.release.trec import read_corpus_run
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Ids = dict[str, set[int]]
 
 
-def pooled(tx: Tx, paths: Sequence[Path], depth: int) -> pd.DataFrame:
+def pool_runs(tx: Tx, paths: Sequence[Path], depth: int) -> pd.DataFrame:
     """The first `depth` CNs of each selected HS in each run.
 
     Lines for other HS of the corpus are passed over.
@@ -36,25 +36,28 @@ def pooled(tx: Tx, paths: Sequence[Path], depth: int) -> pd.DataFrame:
         raise InputError(f"depth is {depth}; expected 1 or more")
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError("a run is given twice")
-    hs_ids, cn_ids, selected = ids_of(tx, HS), ids_of(tx, CN), sides.texts(tx, "row")
-    shared = Counter(path.name for path in paths)
-    found = []
+    hs_ids, cn_ids, selected = corpus_ids(tx, HS), corpus_ids(tx, CN), sides.text_ids(tx, "row")
+    n_by_name = Counter(path.name for path in paths)
+    pools = []
     for path in paths:
-        lines = placed(path, hs_ids, cn_ids).rename(columns={"hs_id": "source_id"})
+        lines = read_corpus_run(path, hs_ids, cn_ids).rename(columns={"hs_id": "source_id"})
         top = lines[lines["source_id"].isin(selected) & (lines["rank"] <= depth) & (lines["cn_id"] >= 0)]
-        found.append(top.assign(run=path.name if shared[path.name] == 1 else str(path)))
-    return pd.concat(found, ignore_index=True)[["source_id", "run", "rank", "cn_id", "score"]]
+        pools.append(top.assign(run=path.name if n_by_name[path.name] == 1 else str(path)))
+    return pd.concat(pools, ignore_index=True)[["source_id", "run", "rank", "cn_id", "score"]]
 
 
-def ids_of(tx: Tx, side: str) -> Ids:
+def corpus_ids(tx: Tx, side: str) -> Ids:
     """The texts of one side by the ids that runs and exported files have for them.
 
     They are the corpus's own, where it came with a column `hs_id` or `cn_id`, in any row; else the study's numbers.
     """
-    there = texts.texts_of(tx, side)
-    told = [*zip(there["id"].tolist(), there["meta"], strict=True), *texts.row_metadata(tx, side)]
-    own: Ids = {}
-    for text_id, meta in told:
+    corpus_texts = texts.texts_of(tx, side)
+    metadata_rows = [
+        *zip(corpus_texts["id"].tolist(), corpus_texts["meta"], strict=True),
+        *texts.row_metadata(tx, side),
+    ]
+    own_ids: Ids = {}
+    for text_id, meta in metadata_rows:
         for word in meta.get(f"{side}_id", "").split():
-            own.setdefault(word, set()).add(text_id)
-    return own or {str(one): {one} for one in there["id"].tolist()}
+            own_ids.setdefault(word, set()).add(text_id)
+    return own_ids or {str(one): {one} for one in corpus_texts["id"].tolist()}

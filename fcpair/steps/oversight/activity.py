@@ -12,17 +12,32 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from fcpair.records import Origin, Person, Role, Round, Rule, Status
-from fcpair.stages.assignment.pace import Outlook, end_at, last_end, longest_left, outlook, per_day, shared
-from fcpair.stages.assignment.reading_load import Exposure, exposure, least_s, n_words, start_of_day, too_fast
+from fcpair.stages.assignment.pace import (
+    TimeEstimate,
+    answers_per_day,
+    end_time,
+    estimate_time,
+    last_end,
+    longest_left,
+    spread_batch_times,
+)
+from fcpair.stages.assignment.reading_load import (
+    Exposure,
+    is_too_fast,
+    least_reading_s,
+    measure_exposure,
+    n_words,
+    start_of_day,
+)
 from fcpair.steps.rules.pair_counts import PairCounts
-from fcpair.store.answers.activity_log import Decision, Given
-from fcpair.store.corpus.grids import number_of
+from fcpair.store.answers.activity_log import AnswerEvent, Decision
+from fcpair.store.corpus.grids import to_public_number
 
 ADJUDICATE = "adjudicate"
 
 
 @dataclass(frozen=True)
-class PersonPulse:
+class PersonActivity:
     """How one person's work goes in one stage; who adjudicates takes from one queue, so has nothing open alone."""
 
     name: str
@@ -33,11 +48,11 @@ class PersonPulse:
     skipped: int
     withdrawn: int
     n_today: int
-    outlook: Outlook
+    outlook: TimeEstimate
 
 
 @dataclass(frozen=True)
-class StagePulse:
+class StageActivity:
     """How one stage goes: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them,
     `free` ones of those that are open for whoever asks.
 
@@ -54,7 +69,7 @@ class StagePulse:
     done: int
     open: int
     vacant: int
-    people: tuple[PersonPulse, ...]
+    people: tuple[PersonActivity, ...]
     per_day: float
     end_at: float | None
     last_end: float | None
@@ -66,7 +81,7 @@ class StagePulse:
 
 
 @dataclass(frozen=True)
-class Hasty:
+class TooFastAnswer:
     """An answer that came after `seconds`, though the text of its column takes `least_s` seconds at the least."""
 
     name: str
@@ -77,7 +92,7 @@ class Hasty:
 
 
 @dataclass(frozen=True)
-class Speed:
+class AnswerSpeed:
     """Of `n_timed` first answers of a person whose time is known, `n_too_fast` came sooner than can be read."""
 
     name: str
@@ -86,7 +101,7 @@ class Speed:
 
 
 @dataclass
-class _Acts:
+class _ActTimes:
     """When one person acted in one stage: at `times`; at `new` about a pair for the first time.
 
     `together` has of each act what it shares with others that came at once, as `Round.together` says. At `gains`
@@ -116,91 +131,111 @@ class Clock:
     midnight: float
 
     @classmethod
-    def of(cls, now: datetime) -> Clock:
+    def at_time(cls, now: datetime) -> Clock:
         """The clock at a time that knows its zone."""
         return cls(now.timestamp(), start_of_day(now).timestamp())
 
 
-def answering(
+def round_activity(
     round_: Round,
     everybody: Sequence[Person],
-    given: Mapping[int, Mapping[str, int]],
-    answers: Iterable[Given],
-    left: tuple[int, int],
+    counts_by_person: Mapping[int, Mapping[str, int]],
+    answers: Iterable[AnswerEvent],
+    vacant_and_free: tuple[int, int],
     clock: Clock,
-) -> StagePulse:
+) -> StageActivity:
     """How a round goes; `answers` are those of its grid, `given` counts each person's assignments by their status.
 
     `left` are how many slots are vacant and how many free.
     """
-    acts: dict[int, _Acts] = {}
-    seen: set[int] = set()
-    for one in answers:
-        if one.round == round_.name and one.origin == Origin.ONLINE:
-            together = round_.together(one.hs_id)
-            acts.setdefault(one.person_id, _Acts()).add(
-                one.at, new=one.assignment_id not in seen, to_stage=not one.skipped, together=together
+    acts: dict[int, _ActTimes] = {}
+    seen_ids: set[int] = set()
+    for entry in answers:
+        if entry.round == round_.name and entry.origin == Origin.ONLINE:
+            shared_key = round_.screen_key(entry.hs_id)
+            acts.setdefault(entry.person_id, _ActTimes()).add(
+                entry.at, new=entry.assignment_id not in seen_ids, to_stage=not entry.skipped, together=shared_key
             )
-            seen.add(one.assignment_id)
-    there = [one for one in everybody if one.role is round_.role or one.id in given]
-    people = tuple(_pulse(one, given.get(one.id, {}), acts.get(one.id, _Acts()), clock) for one in there)
-    done, n_open, (vacant, n_free) = sum(one.done for one in people), sum(one.open for one in people), left
-    stage = _stage((round_.name, round_.role), (done, n_open + n_free, vacant), people, acts, clock)
+            seen_ids.add(entry.assignment_id)
+    active_people = [entry for entry in everybody if entry.role is round_.role or entry.id in counts_by_person]
+    people = tuple(
+        _person_activity(entry, counts_by_person.get(entry.id, {}), acts.get(entry.id, _ActTimes()), clock)
+        for entry in active_people
+    )
+    done, n_open, (vacant, n_free) = (
+        sum(entry.done for entry in people),
+        sum(entry.open for entry in people),
+        vacant_and_free,
+    )
+    stage = _stage_activity((round_.name, round_.role), (done, n_open + n_free, vacant), people, acts, clock)
     return replace(stage, free=n_free)
 
 
-def adjudicating(
+def adjudication_activity(
     everybody: Sequence[Person],
     decisions: Iterable[Decision],
-    decided: Counter[int],
+    n_decided_by_person: Counter[int],
     pairs: PairCounts,
-    again: int,
+    n_again: int,
     clock: Clock,
-) -> StagePulse:
+) -> StageActivity:
     """How adjudication by people goes.
 
     `decided` says on how many pairs each person's decision stands and is not to be looked at again; `again` on how many
     pairs one is.
     """
-    acts: dict[int, _Acts] = {}
-    seen: set[int] = set()
-    for one in decisions:
-        if one.rule == Rule.PERSON:
-            acts.setdefault(one.person_id, _Acts()).add(one.at, new=one.cell_id not in seen)
-            seen.add(one.cell_id)
-    there = [one for one in everybody if one.role is Role.ADJUDICATOR or one.id in acts]
-    people = tuple(_pulse(one, {Status.DONE.value: decided[one.id]}, acts.get(one.id, _Acts()), clock) for one in there)
-    stage = _stage(
-        (ADJUDICATE, Role.ADJUDICATOR), (decided.total(), pairs.wait_for_person + again, 0), people, acts, clock
+    acts: dict[int, _ActTimes] = {}
+    seen_ids: set[int] = set()
+    for entry in decisions:
+        if entry.rule == Rule.PERSON:
+            acts.setdefault(entry.person_id, _ActTimes()).add(entry.at, new=entry.cell_id not in seen_ids)
+            seen_ids.add(entry.cell_id)
+    active_people = [entry for entry in everybody if entry.role is Role.ADJUDICATOR or entry.id in acts]
+    people = tuple(
+        _person_activity(
+            entry, {Status.DONE.value: n_decided_by_person[entry.id]}, acts.get(entry.id, _ActTimes()), clock
+        )
+        for entry in active_people
     )
-    return replace(stage, again=again, by_policy=pairs.wait_for_policy)
+    stage = _stage_activity(
+        (ADJUDICATE, Role.ADJUDICATOR),
+        (n_decided_by_person.total(), pairs.wait_for_person + n_again, 0),
+        people,
+        acts,
+        clock,
+    )
+    return replace(stage, again=n_again, by_policy=pairs.wait_for_policy)
 
 
-def _stage(
-    of: tuple[str, Role],
+def _stage_activity(
+    name_and_role: tuple[str, Role],
     counts: tuple[int, int, int],
-    people: tuple[PersonPulse, ...],
-    acts: dict[int, _Acts],
+    people: tuple[PersonActivity, ...],
+    acts: dict[int, _ActTimes],
     clock: Clock,
-) -> StagePulse:
-    daily = per_day(sorted(at for own in acts.values() for at in own.gains), clock.now)
+) -> StageActivity:
+    n_per_day = answers_per_day(sorted(at for person_acts in acts.values() for at in person_acts.gains), clock.now)
     outlooks = [one.outlook for one in people]
-    end = end_at(counts[1], daily, clock.now)
-    return StagePulse(*of, *counts, people, daily, end, last_end(outlooks), longest_left(outlooks))
+    ends_at = end_time(counts[1], n_per_day, clock.now)
+    return StageActivity(
+        *name_and_role, *counts, people, n_per_day, ends_at, last_end(outlooks), longest_left(outlooks)
+    )
 
 
-def _pulse(one: Person, counts: Mapping[str, int], acts: _Acts, clock: Clock) -> PersonPulse:
+def _person_activity(person: Person, counts: Mapping[str, int], acts: _ActTimes, clock: Clock) -> PersonActivity:
     n_open = counts.get(Status.OPEN.value, 0)
-    return PersonPulse(
-        name=one.name,
-        role=one.role,
-        retired=one.retired,
+    return PersonActivity(
+        name=person.name,
+        role=person.role,
+        retired=person.retired,
         done=counts.get(Status.DONE.value, 0),
         open=n_open,
         skipped=counts.get(Status.SKIPPED.value, 0),
         withdrawn=counts.get(Status.WITHDRAWN.value, 0),
         n_today=sum(at >= clock.midnight for at in acts.times),
-        outlook=outlook(n_open, shared(zip(acts.times, acts.together, strict=True)), acts.new, clock.now),
+        outlook=estimate_time(
+            n_open, spread_batch_times(zip(acts.times, acts.together, strict=True)), acts.new, clock.now
+        ),
     )
 
 
@@ -209,44 +244,54 @@ def _posix(at: str) -> float:
 
 
 def exposures(
-    everybody: Sequence[Person], answers: Iterable[Given], decisions: Iterable[Decision], clock: Clock
+    everybody: Sequence[Person], answers: Iterable[AnswerEvent], decisions: Iterable[Decision], clock: Clock
 ) -> list[tuple[Person, Exposure]]:
     """What each person has read: answers and decisions, those of simulated people left out."""
-    read: dict[int, set[tuple[int, int]]] = {one.id: set() for one in everybody}
-    times: dict[int, list[float]] = {one.id: [] for one in everybody}
-    for one in answers:
-        if one.origin != Origin.SIMULATED:
-            read[one.person_id].add((one.cell_id, one.hs_id))
-        if one.origin == Origin.ONLINE:
-            times[one.person_id].append(_posix(one.at))
+    pairs_read: dict[int, set[tuple[int, int]]] = {entry.id: set() for entry in everybody}
+    times: dict[int, list[float]] = {entry.id: [] for entry in everybody}
+    for entry in answers:
+        if entry.origin != Origin.SIMULATED:
+            pairs_read[entry.person_id].add((entry.cell_id, entry.hs_id))
+        if entry.origin == Origin.ONLINE:
+            times[entry.person_id].append(_posix(entry.at))
     for act in decisions:
-        read[act.person_id].add((act.cell_id, act.hs_id))
+        pairs_read[act.person_id].add((act.cell_id, act.hs_id))
         if act.rule != Rule.IMPORTED:
             times[act.person_id].append(_posix(act.at))
-    return [(one, exposure(read[one.id], sorted(times[one.id]), clock.midnight)) for one in everybody]
+    return [
+        (entry, measure_exposure(pairs_read[entry.id], sorted(times[entry.id]), clock.midnight)) for entry in everybody
+    ]
 
 
-def speeds(
-    everybody: Sequence[Person], answers: Iterable[Given], bodies: Mapping[int, str]
-) -> tuple[list[Speed], list[Hasty]]:
+def answer_speeds(
+    everybody: Sequence[Person], answers: Iterable[AnswerEvent], bodies: Mapping[int, str]
+) -> tuple[list[AnswerSpeed], list[TooFastAnswer]]:
     """How often each person answered sooner than the column's text can be read, and the newest such answers.
 
     Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
     nobody has to read what they do not want to judge. `bodies` are the texts of the columns by their id.
     """
     words = {cn_id: n_words(body) for cn_id, body in bodies.items()}
-    names = {one.id: one.name for one in everybody}
+    names = {entry.id: entry.name for entry in everybody}
     n_timed: Counter[int] = Counter()
     n_fast: Counter[int] = Counter()
-    seen: set[int] = set()
-    fast: list[Hasty] = []
-    for one in answers:
-        if one.seconds is not None and not one.skipped and one.assignment_id not in seen:
-            n_timed[one.person_id] += 1
-            if too_fast(one.seconds, words[one.cn_id]):
-                n_fast[one.person_id] += 1
-                fast.append(
-                    Hasty(names[one.person_id], number_of(one.cell_id), one.seconds, least_s(words[one.cn_id]), one.at)
+    seen_ids: set[int] = set()
+    too_fast_answers: list[TooFastAnswer] = []
+    for entry in answers:
+        if entry.seconds is not None and not entry.skipped and entry.assignment_id not in seen_ids:
+            n_timed[entry.person_id] += 1
+            if is_too_fast(entry.seconds, words[entry.cn_id]):
+                n_fast[entry.person_id] += 1
+                too_fast_answers.append(
+                    TooFastAnswer(
+                        names[entry.person_id],
+                        to_public_number(entry.cell_id),
+                        entry.seconds,
+                        least_reading_s(words[entry.cn_id]),
+                        entry.at,
+                    )
                 )
-        seen.add(one.assignment_id)
-    return [Speed(one.name, n_timed[one.id], n_fast[one.id]) for one in everybody if n_timed[one.id]], fast[::-1]
+        seen_ids.add(entry.assignment_id)
+    return [
+        AnswerSpeed(entry.name, n_timed[entry.id], n_fast[entry.id]) for entry in everybody if n_timed[entry.id]
+    ], too_fast_answers[::-1]

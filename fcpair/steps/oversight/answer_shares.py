@@ -10,7 +10,7 @@ from fcpair.records import Person
 from fcpair.stages.questions import AnyOf, Closed, Question
 from fcpair.steps.answers.answer_tables import export_answers
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import OnGrid
+from fcpair.steps.base.context import GridContext
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.people.people import people
@@ -23,7 +23,7 @@ MOST_CHOICES = 20
 
 
 @dataclass(frozen=True)
-class OnePersonsShares:
+class PersonShares:
     """How often one person's current answers to a question have each of its choices, and how long a cell took them."""
 
     name: str
@@ -43,19 +43,19 @@ class QuestionShares:
     round: str
     question: str
     choices: tuple[str, ...]
-    people: tuple[OnePersonsShares, ...]
+    people: tuple[PersonShares, ...]
 
 
-def shares(grid: OnGrid) -> tuple[QuestionShares, ...]:
+def question_shares(grid: GridContext) -> tuple[QuestionShares, ...]:
     """The answers to every question that somebody has answered, in the order of the rounds and questions of a grid."""
     with grid.store.read() as tx:
-        forms = {one.name: _questions(tx, one.ids) for one in rounds.rounds(tx)}
+        forms = {one.name: _questions(tx, one.ids) for one in rounds.of_grid(tx)}
         everybody = people(tx)
-    tables = ((name, asked, export_answers(grid, name)) for name, asked in forms.items())
+    tables = ((name, questions, export_answers(grid, name)) for name, questions in forms.items())
     return tuple(
-        _shares(name, question, choices, table, everybody)
-        for name, asked, table in tables
-        for question, choices in asked.items()
+        _shares_of_question(name, question, choices, table, everybody)
+        for name, questions, table in tables
+        for question, choices in questions.items()
         if (table[question] != "").any()
     )
 
@@ -73,23 +73,25 @@ def _choices(question: Question[int] | Question[str]) -> tuple[str, ...]:
     return names if len(names) <= MOST_CHOICES else ()
 
 
-def _shares(
+def _shares_of_question(
     round_: str, question: str, choices: tuple[str, ...], table: pd.DataFrame, everybody: list[Person]
 ) -> QuestionShares:
-    own = ((one, table[table["by"] == one.name]) for one in everybody)
-    people_ = tuple(_person(one, rows, question, choices) for one, rows in own if len(rows))
+    rows_by_person = ((person, table[table["by"] == person.name]) for person in everybody)
+    people_ = tuple(_shares_of_person(person, rows, question, choices) for person, rows in rows_by_person if len(rows))
     return QuestionShares(round_, question, choices, people_)
 
 
-def _person(one: Person, rows: pd.DataFrame, question: str, choices: tuple[str, ...]) -> OnePersonsShares:
-    given = rows[question][rows[question] != ""]
-    named = Counter(name for answer in given for name in ([answer] if answer in choices else answer.split("; ")))
+def _shares_of_person(person: Person, rows: pd.DataFrame, question: str, choices: tuple[str, ...]) -> PersonShares:
+    answers = rows[question][rows[question] != ""]
+    n_by_choice = Counter(
+        name for answer in answers for name in ([answer] if answer in choices else answer.split("; "))
+    )
     seconds = rows["seconds"].dropna().astype(float)
-    return OnePersonsShares(
-        name=one.name,
-        retired=one.retired,
-        n_answers=len(given),
-        answers=tuple(named[name] for name in choices),
+    return PersonShares(
+        name=person.name,
+        retired=person.retired,
+        n_answers=len(answers),
+        answers=tuple(n_by_choice[name] for name in choices),
         skipped=int(rows["skipped"].sum()),
         notes=int((rows["note"] != "").sum()),
         median_s=float(seconds.median()) if len(seconds) else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fcpair.models.encode import Progress
-from fcpair.records import Restored
+from fcpair.records import BackupReport
 from fcpair.steps.oversight import doctor
 from fcpair.store.database import schema
 from fcpair.store.database.backends import Place
@@ -24,7 +24,7 @@ def back_up(place: Place, file: str | Path) -> Path:
     return Path(file)
 
 
-def restore(file: str | Path, place: Place, *, create: bool = False, progress: Progress | None = None) -> Restored:
+def restore(file: str | Path, place: Place, *, create: bool = False, progress: Progress | None = None) -> BackupReport:
     """Bring the study of a backup back at `place`, where none may be, and examine it.
 
     Raises StudyError, and leaves nothing there, where the backup is not what was written, or is of another kind of
@@ -33,16 +33,16 @@ def restore(file: str | Path, place: Place, *, create: bool = False, progress: P
     """
     manifest = backups.restore(Path(file), place, create=create)
     health = doctor.examine(place, progress=progress) if manifest.schema == schema.HEAD else None
-    return Restored(manifest.kind, manifest.schema, manifest.fcpair, manifest.at, health)
+    return BackupReport(manifest.kind, manifest.schema, manifest.fcpair, manifest.at, health)
 
 
-def check(file: str | Path, *, progress: Progress | None = None) -> Restored:
+def check(file: str | Path, *, progress: Progress | None = None) -> BackupReport:
     """Say what a backup is, and, where its study was in a file, examine that, without restoring it.
 
     Raises StudyError where the backup is not what was written, or is of a newer fcpair.
     """
     manifest = backups.check(Path(file))
-    with backups.unpacked(Path(file)) as study:
-        examined = study is not None and manifest.schema == schema.HEAD
-        health = doctor.examine(study, progress=progress) if study is not None and examined else None
-    return Restored(manifest.kind, manifest.schema, manifest.fcpair, manifest.at, health)
+    with backups.unpacked_study(Path(file)) as study:
+        is_current = study is not None and manifest.schema == schema.HEAD
+        health = doctor.examine(study, progress=progress) if study is not None and is_current else None
+    return BackupReport(manifest.kind, manifest.schema, manifest.fcpair, manifest.at, health)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
 from fcpair.records import Person, Round, Rule
-from fcpair.steps.base.context import OnGrid, has_own, is_planned, labels_of, scheme_of
+from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of, scheme_of
 from fcpair.steps.oversight import activity, status
-from fcpair.steps.oversight.answer_shares import QuestionShares, shares
+from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.corpus import grids, texts
-from fcpair.store.corpus.grids import number_of
+from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import figure_versions
 from fcpair.store.people import people
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 Marks = tuple[int, ...]
 Made = TypeVar("Made")
-Act = TypeVar("Act", activity_log.Given, activity_log.Decision)
+Act = TypeVar("Act", activity_log.AnswerEvent, activity_log.Decision)
 MINUTE_S = 60
 SLOW_S = 1.0
 """What takes longer than this to make, in seconds, is not made anew at every change."""
 
-REST = 10
+REST_FACTOR = 10
 """... but kept for this many times as long as it took, so that looking costs at most a tenth of a processor."""
 
-TRIES = 3
+MAX_TRIES = 3
 """So often it is made where other servers make newer ones meanwhile."""
 
 
@@ -63,8 +63,8 @@ class Flag:
 class SpeedFigures:
     """Answers too fast to be read: how many each person gave, and the newest of them."""
 
-    people: tuple[activity.Speed, ...]
-    newest: tuple[activity.Hasty, ...]
+    people: tuple[activity.AnswerSpeed, ...]
+    newest: tuple[activity.TooFastAnswer, ...]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _Acts:
 
 
 @dataclass(frozen=True)
-class _Value(Generic[Made]):
+class _CacheEntry(Generic[Made]):
     """What was made: at which marks, how often by then, and until when it rests."""
 
     made: Made
@@ -84,7 +84,7 @@ class _Value(Generic[Made]):
     until: float
 
 
-class _Kept(Generic[Made]):
+class _Cached(Generic[Made]):
     """The newest value made, until what it rests on has changed; made by one thread while the others wait for it.
 
     One that takes long rests for a while, and another server may show a newer one meanwhile. So the study counts how
@@ -92,42 +92,50 @@ class _Kept(Generic[Made]):
     to the other never sees it go back. What no server has found slow is made at every change, and not counted.
     """
 
-    def __init__(self, grid: OnGrid, name: str) -> None:
+    def __init__(self, grid: GridContext, name: str) -> None:
         self._grid, self._name = grid, name
         self._lock = Lock()
-        self._kept: _Value[Made] | None = None
+        self._entry: _CacheEntry[Made] | None = None
 
     def get(
-        self, make: Callable[[], Made], also: Callable[[], Marks] = tuple, of: Callable[[], Marks] | None = None
-    ) -> _Value[Made]:
+        self,
+        make: Callable[[], Made],
+        extra_marks: Callable[[], Marks] = tuple,
+        base_marks: Callable[[], Marks] | None = None,
+    ) -> _CacheEntry[Made]:
         """The value as it is now, or an older one that rests. It has further marks `also`, and those `of` a value that
         is kept as well, where it is made of one.
 
         Raises BusyError where other servers made newer ones each time that this was being made.
         """
         with self._lock:
-            for _ in range(TRIES):
+            for _ in range(MAX_TRIES):
                 with self._grid.store.read() as tx:
-                    marks, n_made = (*activity_log.marks(tx), *also()), figure_versions.n_made(tx, self._name)
-                kept = self._kept
-                if kept and (kept.marks == marks or (kept.n_made == n_made and monotonic() < kept.until)):
-                    return kept
-                begun = monotonic()
-                marks = marks if of is None else (*of(), *also())  # before it is made, as that may change meanwhile
-                made = make()
-                took = monotonic() - begun
-                self._kept = self._valued(made, marks, n_made, took)
-                if self._kept.n_made >= n_made:
-                    return self._kept
+                    marks, n_made = (
+                        (*activity_log.change_marks(tx), *extra_marks()),
+                        figure_versions.n_made(tx, self._name),
+                    )
+                entry = self._entry
+                if entry and (entry.marks == marks or (entry.n_made == n_made and monotonic() < entry.until)):
+                    return entry
+                started_at = monotonic()
+                marks = (
+                    marks if base_marks is None else (*base_marks(), *extra_marks())
+                )  # before it is made, as that may change meanwhile
+                value = make()
+                duration_s = monotonic() - started_at
+                self._entry = self._make_entry(value, marks, n_made, duration_s)
+                if self._entry.n_made >= n_made:
+                    return self._entry
         raise BusyError(f"other servers of {self._grid.store.place} show newer figures")
 
-    def _valued(self, made: Made, marks: Marks, n_made: int, took: float) -> _Value[Made]:
-        is_slow = took > SLOW_S
+    def _make_entry(self, value: Made, marks: Marks, n_made: int, duration_s: float) -> _CacheEntry[Made]:
+        is_slow = duration_s > SLOW_S
         if is_slow or n_made:
-            n_made = self._counted(n_made)
-        return _Value(made, marks, n_made, monotonic() + REST * took if is_slow else 0.0)
+            n_made = self._count_version(n_made)
+        return _CacheEntry(value, marks, n_made, monotonic() + REST_FACTOR * duration_s if is_slow else 0.0)
 
-    def _counted(self, before: int) -> int:
+    def _count_version(self, n_before: int) -> int:
         """How often it was made, with this time; -1 where another server has made a newer one meanwhile.
 
         It is not counted in a file, which one server has: whoever writes there keeps all others from it, and a process
@@ -135,126 +143,136 @@ class _Kept(Generic[Made]):
         """
         with self._grid.store.read() as tx:
             if not figure_versions.is_counted(tx):
-                return before
+                return n_before
         try:
             with self._grid.store.write(alone=False, grows=False) as tx:
-                return before + 1 if figure_versions.note(tx, self._name, before) else -1
+                return n_before + 1 if figure_versions.record_made(tx, self._name, n_before) else -1
         except BusyError:
             raise
         except StudyError:
-            return before
+            return n_before
 
 
 class Monitor:
     """The lead's view of a study. One object serves all requests, because it keeps what it made until things change."""
 
-    def __init__(self, grid: OnGrid) -> None:
+    def __init__(self, grid: GridContext) -> None:
         self._grid = grid
-        self._acts: _Kept[_Acts] = _Kept(grid, "acts")
-        self._figures: _Kept[MainPart] = _Kept(grid, "figures")
-        self._asked: _Kept[list[Section]] = _Kept(grid, "asked")
-        self._shares: _Kept[tuple[QuestionShares, ...]] = _Kept(grid, "shares")
-        self._maps: _Kept[GridMaps | None] = _Kept(grid, "maps")
-        self._status: _Kept[dict[str, Any]] = _Kept(grid, "status")
-        self._stages: _Kept[tuple[activity.StagePulse, ...]] = _Kept(grid, "stages")
-        self._exposures: _Kept[list[tuple[Person, Exposure]]] = _Kept(grid, "exposures")
-        self._speed: _Kept[SpeedFigures] = _Kept(grid, "speed")
+        self._acts: _Cached[_Acts] = _Cached(grid, "acts")
+        self._figures: _Cached[MainPart] = _Cached(grid, "figures")
+        self._survey_sections: _Cached[list[Section]] = _Cached(grid, "asked")
+        self._shares: _Cached[tuple[QuestionShares, ...]] = _Cached(grid, "shares")
+        self._maps: _Cached[GridMaps | None] = _Cached(grid, "maps")
+        self._status: _Cached[dict[str, Any]] = _Cached(grid, "status")
+        self._stages: _Cached[tuple[activity.StageActivity, ...]] = _Cached(grid, "stages")
+        self._exposures: _Cached[list[tuple[Person, Exposure]]] = _Cached(grid, "exposures")
+        self._speed: _Cached[SpeedFigures] = _Cached(grid, "speed")
 
-    def marks(self) -> activity_log.Marks:
+    def marks(self) -> activity_log.ChangeMarks:
         """Numbers that change when anything happens in the study."""
         with self._grid.store.read() as tx:
-            return activity_log.marks(tx)
+            return activity_log.change_marks(tx)
 
     def figures(self) -> MainPart:
         """What the report says, by the study's own rules: agreement, label shares, tiers, the cells of the grid."""
         return self._newest_figures().made
 
-    def _newest_figures(self) -> _Value[MainPart]:
-        return self._figures.get(self._gather)
+    def _newest_figures(self) -> _CacheEntry[MainPart]:
+        return self._figures.get(self._gather_figures)
 
-    def _gather(self) -> MainPart:
+    def _gather_figures(self) -> MainPart:
         from fcpair.steps.oversight.report_main import main_part
 
         with self._grid.store.read() as tx:
             return main_part(tx)
 
-    def is_asked(self) -> bool:
+    def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `asked` shows."""
-        from fcpair.steps.oversight.report_surveys import is_asked
+        from fcpair.steps.oversight.report_surveys import may_have_asked_part
 
         with self._grid.store.read() as tx:
-            return is_asked(tx)
+            return may_have_asked_part(tx)
 
-    def asked(self) -> list[Section]:
+    def survey_sections(self) -> list[Section]:
         """What people said in a survey, how biased models are, and groups of people, with figures."""
-        return self._asked.get(self._ask).made
+        return self._survey_sections.get(self._make_survey_sections).made
 
-    def _ask(self) -> list[Section]:
-        from fcpair.report.survey_section import sections
+    def _make_survey_sections(self) -> list[Section]:
+        from fcpair.report.survey_section import build_sections
         from fcpair.steps.oversight.report_surveys import asked_part
 
         with self._grid.store.read() as tx:
-            return sections(asked_part(tx, self._grid.grid.name, in_words=True))
+            return build_sections(asked_part(tx, self._grid.grid.name, in_words=True))
 
     def shares(self) -> tuple[QuestionShares, ...]:
         """What each person answered in each round of a planned grid."""
-        return self._shares.get(lambda: shares(self._grid)).made
+        return self._shares.get(lambda: question_shares(self._grid)).made
 
     def maps(self) -> GridMaps | None:
         """The two maps of the grid, light and dark, with their legends; None before there is a grid."""
-        return self._maps.get(self._draw, of=lambda: self._newest_figures().marks).made
+        return self._maps.get(self._draw_maps, base_marks=lambda: self._newest_figures().marks).made
 
-    def _draw(self) -> GridMaps | None:
-        from fcpair.report.figures.grid_map import OF_CORPUS, OF_PLAN
+    def _draw_maps(self) -> GridMaps | None:
+        from fcpair.report.figures.grid_map import CORPUS_SIDES, PLAN_SIDES
         from fcpair.report.page import grid_maps
 
         grid = self.figures().grid
         with self._grid.store.read() as tx:
-            sides = OF_PLAN if is_planned(tx) else OF_CORPUS
+            sides = PLAN_SIDES if is_planned(tx) else CORPUS_SIDES
         return None if grid is None else grid_maps(grid, sides)
 
     def status(self) -> dict[str, Any]:
         """The study at a glance, as `steps.overview.status` has it."""
         return self._status.get(lambda: status.status(self._grid)).made
 
-    def stages(self, now: datetime | None = None) -> tuple[activity.StagePulse, ...]:
+    def stages(self, now: datetime | None = None) -> tuple[activity.StageActivity, ...]:
         """How each round of the grid and adjudicating go, stage by stage and person by person."""
-        return self._at(now, self._stages, self._find_stages)
+        return self._cached_for_a_minute(now, self._stages, self._find_stages)
 
-    def _at(self, now: datetime | None, kept: _Kept[Made], make: Callable[[activity.Clock], Made]) -> Made:
+    def _cached_for_a_minute(
+        self, now: datetime | None, cached: _Cached[Made], make: Callable[[activity.Clock], Made]
+    ) -> Made:
         """What rests on the time as well: kept for a minute at most, unless it takes long to make."""
         if now is not None:
-            return make(activity.Clock.of(now))
-        return kept.get(lambda: make(activity.Clock.of(datetime.now(UTC))), _minute, of=self._acts_at).made
+            return make(activity.Clock.at_time(now))
+        return cached.get(
+            lambda: make(activity.Clock.at_time(datetime.now(UTC))), _minute_marks, base_marks=self._acts_marks
+        ).made
 
-    def _find_stages(self, clock: activity.Clock) -> tuple[activity.StagePulse, ...]:
+    def _find_stages(self, clock: activity.Clock) -> tuple[activity.StageActivity, ...]:
         acts = self._all_acts()
         with self._grid.store.read() as tx:
-            given, here, check = _given(tx), grids.span(tx), rounds.checking(tx)
+            counts_by_round, cell_span, check_round = _counts_by_round(tx), grids.cell_range(tx), rounds.validation(tx)
 
-            def answering(one: Round) -> activity.StagePulse:
-                answers, left = (
-                    _of_grid(here, acts.answers),
-                    (len(vacant_slots.vacant(tx, one)), open_slots.n_free(tx, one)),
+            def round_stage(round_: Round) -> activity.StageActivity:
+                answers, vacant_and_free = (
+                    _acts_in_span(cell_span, acts.answers),
+                    (len(vacant_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)),
                 )
-                return activity.answering(one, acts.everybody, given.get(one.name, {}), answers, left, clock)
+                return activity.round_activity(
+                    round_, acts.everybody, counts_by_round.get(round_.name, {}), answers, vacant_and_free, clock
+                )
 
-            stages = [answering(one) for one in rounds.asked(tx)]
-            if labels_of(tx) and (not is_planned(tx) or has_own(tx, Adjudicate)):
-                pairs, decided, again = (
+            stages = [round_stage(one) for one in rounds.answer_rounds(tx)]
+            if labels_of(tx) and (not is_planned(tx) or has_saved_options(tx, Adjudicate)):
+                pairs, n_decided_by_person, n_again = (
                     pair_counts.tally(tx).pairs,
-                    pair_counts.decided_by(tx),
-                    len(rule_decisions.overtaken(tx)),
+                    pair_counts.n_decided_by_person(tx),
+                    len(rule_decisions.stale_decisions(tx)),
                 )
-                decisions = _of_grid(here, acts.decisions)
-                stages.append(activity.adjudicating(acts.everybody, decisions, decided, pairs, again, clock))
-            if check.ids:
-                stages.append(replace(answering(check), not_due=disputes.verdicts_not_due(tx)))
+                decisions = _acts_in_span(cell_span, acts.decisions)
+                stages.append(
+                    activity.adjudication_activity(
+                        acts.everybody, decisions, n_decided_by_person, pairs, n_again, clock
+                    )
+                )
+            if check_round.ids:
+                stages.append(replace(round_stage(check_round), not_due=disputes.n_verdicts_not_due(tx)))
         return tuple(stages)
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """What each person has read in all grids, and for how long."""
-        return self._at(now, self._exposures, self._find_exposures)
+        return self._cached_for_a_minute(now, self._exposures, self._find_exposures)
 
     def _find_exposures(self, clock: activity.Clock) -> list[tuple[Person, Exposure]]:
         acts = self._all_acts()
@@ -262,57 +280,66 @@ class Monitor:
 
     def speed(self) -> SpeedFigures:
         """Answers that came sooner than the text of the column can be read."""
-        return self._speed.get(self._find_speed, of=self._acts_at).made
+        return self._speed.get(self._find_speed, base_marks=self._acts_marks).made
 
     def _find_speed(self) -> SpeedFigures:
         acts = self._all_acts()
         with self._grid.store.read() as tx:
-            columns, here = texts.texts_of(tx, grids.kinds(tx)[1]), grids.span(tx)
+            columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
         bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
-        found, newest = activity.speeds(acts.everybody, _of_grid(here, acts.answers), bodies)
-        return SpeedFigures(tuple(found), tuple(newest))
+        speeds, newest = activity.answer_speeds(acts.everybody, _acts_in_span(cell_span, acts.answers), bodies)
+        return SpeedFigures(tuple(speeds), tuple(newest))
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""
         with self._grid.store.read() as tx:
-            rows, question = activity_log.flags(tx), scheme_of(tx)
+            rows, question = activity_log.flagged_decisions(tx), scheme_of(tx)
         names = {choice.code: choice.name for choice in question}
         return [
-            Flag(number_of(row.cell_id), row.hs, row.cn, _outcome(row, names), row.by, row.note, row.at, row.stands)
+            Flag(
+                to_public_number(row.cell_id),
+                row.hs,
+                row.cn,
+                _outcome_text(row, names),
+                row.by,
+                row.note,
+                row.at,
+                row.stands,
+            )
             for row in rows
         ]
 
     def _all_acts(self) -> _Acts:
         return self._acts.get(self._read_acts).made
 
-    def _acts_at(self) -> Marks:
+    def _acts_marks(self) -> Marks:
         return self._acts.get(self._read_acts).marks
 
     def _read_acts(self) -> _Acts:
         with self._grid.store.read() as tx:
-            return _Acts(people.people(tx), activity_log.answers(tx), activity_log.decisions_by_people(tx))
+            return _Acts(people.people(tx), activity_log.answer_events(tx), activity_log.decisions_by_people(tx))
 
 
-def _minute() -> Marks:
+def _minute_marks() -> Marks:
     return (int(datetime.now(UTC).timestamp() // MINUTE_S),)
 
 
-def _of_grid(span: grids.Span, acts: Iterable[Act]) -> Iterator[Act]:
+def _acts_in_span(span: grids.CellRange, acts: Iterable[Act]) -> Iterator[Act]:
     """Those of all acts that are about cells of a grid."""
     return (one for one in acts if span.has(one.cell_id))
 
 
-def _given(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
+def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
     """How many assignments there are: by round, person and status."""
     counts = assignments.counts(tx)
-    given: dict[str, dict[int, dict[str, int]]] = {}
+    counts_by_round: dict[str, dict[int, dict[str, int]]] = {}
     columns = (counts[name].tolist() for name in ("round", "person_id", "status", "n"))
     for round_, person_id, state, n in zip(*columns, strict=True):
-        given.setdefault(round_, {}).setdefault(person_id, {})[state] = n
-    return given
+        counts_by_round.setdefault(round_, {}).setdefault(person_id, {})[state] = n
+    return counts_by_round
 
 
-def _outcome(row: activity_log.Flagged, names: dict[int, str]) -> str:
+def _outcome_text(row: activity_log.FlaggedDecision, names: dict[int, str]) -> str:
     if row.rule == Rule.REOPENED:
         return "taken back"
     return "discarded" if row.code is None else names[row.code]

@@ -11,12 +11,12 @@ from fcpair import params
 from fcpair.errors import SettingError
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
-from fcpair.records import BY_HAND, Examined, Health, Rule
-from fcpair.stages.questions.labels import no_tiers
+from fcpair.records import BY_HAND, CheckResult, Health, Rule
+from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
-from fcpair.steps.base.context import as_done, is_planned, labels_of, made, own
-from fcpair.steps.base.sample_size import drawn_digest, sampled
+from fcpair.steps.base.context import build_options, effective_options, is_planned, labels_of, options_as_done
+from fcpair.steps.base.sample_size import load_sample_size, sample_digest
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Store, Tx
@@ -26,7 +26,7 @@ from fcpair.store.corpus import grids
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
 from fcpair.store.maintenance import integrity_checks, invariant_checks
-from fcpair.store.maintenance.integrity_checks import Found
+from fcpair.store.maintenance.integrity_checks import CheckOutcome
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import opt_out_pairs, people
 
@@ -54,7 +54,7 @@ IN_DATABASE = {
         "(`fcpair restore FILE --study ANOTHER` examines it)"
     ),
 }
-AT_WORK = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
+LOOK_AT_PAIRS = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
 
 class Check(NamedTuple):
@@ -63,7 +63,7 @@ class Check(NamedTuple):
     name: str
     asks: str
     of: str
-    make: Callable[[Tx], Found]
+    make: Callable[[Tx], CheckOutcome]
     advice: str
 
 
@@ -73,144 +73,157 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
     It changes nothing in the study, which may be served meanwhile and need not be one that can be opened. Raises
     StudyError when there is none, or one of another schema.
     """
-    store = Store.to_examine(path)
-    if said := integrity_checks.unreadable(store):
-        first = CHECKS[0]
-        found = (f"it cannot be opened: {said}",)
-        return Health(store.place, (Examined(first.name, first.asks, 0, first.of, found, RECOVER),), _digest([]))
+    store = Store.open_to_examine(path)
+    if reason := integrity_checks.unreadable_reason(store):
+        first_check = CHECKS[0]
+        faults = (f"it cannot be opened: {reason}",)
+        return Health(
+            store.place,
+            (CheckResult(first_check.name, first_check.asks, 0, first_check.of, faults, RECOVER),),
+            _digest([]),
+        )
     with store.read() as tx:
         integrity_checks.check_schema(tx, store.place)
         revision = integrity_checks.revision(tx)
-        made, marks = _all_checks(tx, progress or (lambda done, total: None))
-        sound = not any(one.found for one in made)
-        notes = tuple(validate.look_again_notes(tx)) if sound else ()
+        results, marks = _perform_all_checks(tx, progress or (lambda done, total: None))
+        is_sound = not any(one.found for one in results)
+        notes = tuple(validate.look_again_notes(tx)) if is_sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
-    return Health(store.place, tuple(made), _digest(marks), notes, revision)
+    return Health(store.place, tuple(results), _digest(marks), notes, revision)
 
 
-def _all_checks(tx: Tx, progress: Progress) -> tuple[list[Examined], list[bytes]]:
-    made: list[Examined] = []
+def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], list[bytes]]:
+    results: list[CheckResult] = []
     marks: list[bytes] = []
-    for at, check in enumerate(CHECKS):
-        progress(at, len(CHECKS))
-        found, advice = _make(check, tx)
+    for index, check in enumerate(CHECKS):
+        progress(index, len(CHECKS))
+        findings, advice = _perform_check(check, tx)
         advice = advice if integrity_checks.is_in_file(tx) else IN_DATABASE.get(advice, advice)
-        made.append(Examined(check.name, check.asks, found.n, check.of, tuple(found.faults), advice, found.note))
-        marks += found.marks
+        results.append(
+            CheckResult(check.name, check.asks, findings.n, check.of, tuple(findings.faults), advice, findings.note)
+        )
+        marks += findings.marks
     progress(len(CHECKS), len(CHECKS))
-    return made, marks
+    return results, marks
 
 
-def _make(check: Check, tx: Tx) -> tuple[Found, str]:
+def _perform_check(check: Check, tx: Tx) -> tuple[CheckOutcome, str]:
     """What a check found, and what to do about it."""
     try:
-        with integrity_checks.apart(tx):
-            found = check.make(tx)
-        return found, found.advice or check.advice
+        with integrity_checks.savepoint(tx):
+            findings = check.make(tx)
+        return findings, findings.advice or check.advice
     except SettingError:
-        return Found(0, [], note="not checked, because a setting cannot be used"), check.advice
+        return CheckOutcome(0, [], note="not checked, because a setting cannot be used"), check.advice
     except Exception as error:  # a damaged file can make anything fail in any way, and that is what is found
-        said = str(getattr(error, "orig", error)).partition("\n")[0]
-        return Found(0, [f"this cannot be checked ({type(error).__name__}: {said})"]), RESTORE
+        message = str(getattr(error, "orig", error)).partition("\n")[0]
+        return CheckOutcome(0, [f"this cannot be checked ({type(error).__name__}: {message})"]), RESTORE
 
 
 def _digest(marks: Sequence[bytes]) -> str:
     return hashlib.sha256(b"".join(mark if isinstance(mark, bytes) else b"?" for mark in marks)).hexdigest()
 
 
-def _rounds(tx: Tx) -> Found:
-    return integrity_checks.unchanged(tx, grid, round_, answer)
+def _check_rounds(tx: Tx) -> CheckOutcome:
+    return integrity_checks.row_checksums(tx, grid, round_, answer)
 
 
-def _in_each(make: Callable[[Tx], Found]) -> Callable[[Tx], Found]:
+def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOutcome]:
     """The same check in every grid."""
 
-    def make_all(tx: Tx) -> Found:
-        found = [make(tx) for _ in grids.each(tx)]
+    def make_all(tx: Tx) -> CheckOutcome:
+        findings_by_grid = [make(tx) for _ in grids.for_each_grid(tx)]
         advice, note = (
-            next(filter(None, said), "") for said in zip(*((one.advice, one.note) for one in found), strict=True)
+            next(filter(None, said), "")
+            for said in zip(*((findings.advice, findings.note) for findings in findings_by_grid), strict=True)
         )
-        faults = [fault for one in found for fault in one.faults]
-        return Found(sum(one.n for one in found), faults, note=note, advice=advice)
+        faults = [fault for findings in findings_by_grid for fault in findings.faults]
+        return CheckOutcome(sum(findings.n for findings in findings_by_grid), faults, note=note, advice=advice)
 
     return make_all
 
 
-def _grid(tx: Tx) -> Found:
+def _check_grid(tx: Tx) -> CheckOutcome:
     if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
         return invariant_checks.published_grid(tx)
-    options = as_done(tx, Pair)
-    if drawn := sampled(tx):
-        found = invariant_checks.drawn_grid(tx, drawn.cells, drawn_digest(tx), keep_known=options.keep_known)
-        return found._replace(note=str(drawn))
+    options = options_as_done(tx, Pair)
+    if sample := load_sample_size(tx):
+        findings = invariant_checks.drawn_grid(tx, sample.cells, sample_digest(tx), keep_known=options.keep_known)
+        return findings._replace(note=str(sample))
     return invariant_checks.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
 
 
-def _settings(tx: Tx) -> Found:
+def _check_settings(tx: Tx) -> CheckOutcome:
     """What the study keeps for the stages of each grid can be used."""
-    of_stages = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
+    option_classes = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
     n, faults = 0, []
-    for key, cls in ((key, cls) for key in grids.each(tx) for cls in of_stages):
+    for key, cls in ((key, cls) for key in grids.for_each_grid(tx) for cls in option_classes):
         for stage in (cls.stage, settings.RECIPE + cls.stage):
-            there = settings.of_stage(tx, stage)
-            n += len(there)
-            if there.get("format") == FORMAT:  # texts that came with their labels, and by no import of a corpus
-                del there["format"]
+            saved_settings = settings.of_stage(tx, stage)
+            n += len(saved_settings)
+            if (
+                saved_settings.get("format") == FORMAT
+            ):  # texts that came with their labels, and by no import of a corpus
+                del saved_settings["format"]
             try:
-                if there:
-                    made(cls, there, {})
+                if saved_settings:
+                    build_options(cls, saved_settings, {})
             except SettingError as error:
                 faults.append(f"grid `{key.name}`: {error}")
-    return Found(n, faults)
+    return CheckOutcome(n, faults)
 
 
-def _codes(tx: Tx) -> Found:
+def _check_codes(tx: Tx) -> CheckOutcome:
     possible = []
-    for _ in grids.each(tx):
-        question, labels = labels_of(tx), rounds.labels(tx)
+    for _ in grids.for_each_grid(tx):
+        question, labels = labels_of(tx), rounds.label_ids(tx)
         possible += [labels[code] for code in question.definite if code in labels] if question else []
     return invariant_checks.codes(tx, possible)
 
 
-def _rules(tx: Tx) -> Found:
+def _check_rules(tx: Tx) -> CheckOutcome:
     """What rules have decided is what they would decide now."""
     rules = judgements.current_adjudications(tx, "rule")["rule"]
     n = int((~rules.isin([rule.value for rule in (*BY_HAND, Rule.REOPENED)])).sum())
     policy = rule_decisions.policy_that_holds(tx)
     if policy is None:
-        return Found(n, [])
-    found = rule_decisions.foresee(tx, policy)
-    name = grids.pair_names(tx)
-    other = [f"a rule would decide {name(cell_id)} otherwise, or for the first time" for cell_id, _ in found.new]
-    faults = other + [f"no rule would decide {name(cell_id)} now" for cell_id in found.reopened]
-    return Found(
+        return CheckOutcome(n, [])
+    changes = rule_decisions.preview_policy(tx, policy)
+    name = grids.pair_namer(tx)
+    missing_decisions = [
+        f"a rule would decide {name(cell_id)} otherwise, or for the first time" for cell_id, _ in changes.new
+    ]
+    faults = missing_decisions + [f"no rule would decide {name(cell_id)} now" for cell_id in changes.reopened]
+    return CheckOutcome(
         n, faults, advice=f"once nothing else is found, run `{policy.command}`, which is the policy that holds"
     )
 
 
-def _tiers(tx: Tx) -> Found:
+def _check_tiers(tx: Tx) -> CheckOutcome:
     question = labels_of(tx)
-    if question is None or not judgements.is_answered(tx) or no_tiers(question):
-        return Found(0, [])
-    pairs = partition.tiers_of(tx, own(tx, Partition, {})).pairs
-    return Found(len(pairs), [])
+    if question is None or not judgements.is_answered(tx) or tier_obstacle(question):
+        return CheckOutcome(0, [])
+    pairs = partition.tiers_of(tx, effective_options(tx, Partition, {})).pairs
+    return CheckOutcome(len(pairs), [])
 
 
-def _opt_outs(tx: Tx) -> Found:
+def _check_opt_outs(tx: Tx) -> CheckOutcome:
     names = {one.id: one.name for one in people.people(tx, active=True)}
-    left = {one: topics_ for one, topics_ in people.opt_outs(tx).items() if one in names}
-    n_open = {one: opt_out_pairs.n_open_about(tx, one, topics_) for one, topics_ in left.items()}
-    return Found(len(left), [f"`{names[one]}` has {n:,} open that they opted out of" for one, n in n_open.items() if n])
+    opt_outs = {one: topics_ for one, topics_ in people.opt_outs(tx).items() if one in names}
+    n_open = {one: opt_out_pairs.n_open_about(tx, one, topics_) for one, topics_ in opt_outs.items()}
+    return CheckOutcome(
+        len(opt_outs), [f"`{names[one]}` has {n:,} open that they opted out of" for one, n in n_open.items() if n]
+    )
 
 
-def _releases(tx: Tx) -> Found:
+def _check_releases(tx: Tx) -> CheckOutcome:
     """The file of each release is what was written; of several in one place the last."""
-    newest = {row["path"]: row["sha256"] for row in runs.releases(tx)}
-    there = {file: found for file in newest if (found := _sha256(file))}
-    changed = [file for file, sha256 in there.items() if sha256 != newest[file]]
-    gone = [file for file in newest if file not in there]
-    note = f"not there or not to be read, and so not checked: {', '.join(gone)}" if gone else ""
-    return Found(len(there), [f"{file} is not what was released" for file in changed], note=note)
+    newest_sha256 = {row["path"]: row["sha256"] for row in runs.releases(tx)}
+    sha256_by_file = {file: sha256_now for file in newest_sha256 if (sha256_now := _sha256(file))}
+    changed_files = [file for file, sha256 in sha256_by_file.items() if sha256 != newest_sha256[file]]
+    missing_files = [file for file in newest_sha256 if file not in sha256_by_file]
+    note = f"not there or not to be read, and so not checked: {', '.join(missing_files)}" if missing_files else ""
+    return CheckOutcome(len(sha256_by_file), [f"{file} is not what was released" for file in changed_files], note=note)
 
 
 def _sha256(file: str) -> str | None:
@@ -231,52 +244,70 @@ CHECKS = (
     Check("numbering", "no number is left out", "rows", integrity_checks.numbering, RESTORE),
     Check("extent", "all that was written last is there", "tables", integrity_checks.extents, MIXED),
     Check(
-        "answers", "each fits the one before it", "answers", lambda tx: integrity_checks.linked(tx, ANSWERS), RESTORE
+        "answers",
+        "each fits the one before it",
+        "answers",
+        lambda tx: integrity_checks.chain_links(tx, ANSWERS),
+        RESTORE,
     ),
     Check(
         "decisions",
         "each fits the one before it",
         "decisions",
-        lambda tx: integrity_checks.linked(tx, DECISIONS),
+        lambda tx: integrity_checks.chain_links(tx, DECISIONS),
         RESTORE,
     ),
-    Check("texts", "as they were imported", "texts", lambda tx: integrity_checks.unchanged(tx, text), RESTORE),
+    Check("texts", "as they were imported", "texts", lambda tx: integrity_checks.row_checksums(tx, text), RESTORE),
     Check(
-        "guidelines", "as they were written", "versions", lambda tx: integrity_checks.unchanged(tx, guideline), RESTORE
+        "guidelines",
+        "as they were written",
+        "versions",
+        lambda tx: integrity_checks.row_checksums(tx, guideline),
+        RESTORE,
     ),
     Check(
         "rounds",
         "answers mean what they meant",
         "rows",
-        lambda tx: integrity_checks.unchanged(tx, grid, round_, answer),
+        lambda tx: integrity_checks.row_checksums(tx, grid, round_, answer),
         RESTORE,
     ),
     Check(
-        "names", "people have their pseudonyms", "people", lambda tx: integrity_checks.unchanged(tx, person), RESTORE
+        "names",
+        "people have their pseudonyms",
+        "people",
+        lambda tx: integrity_checks.row_checksums(tx, person),
+        RESTORE,
     ),
     Check("receipts", "what was acknowledged is there", "receipts", integrity_checks.receipts, RESTORE),
-    Check("pairs", "the product of the sides less the corpus, each once", "pairs", _in_each(_grid), RESTORE),
+    Check("pairs", "the product of the sides less the corpus, each once", "pairs", _in_each_grid(_check_grid), RESTORE),
     Check(
         "settings",
         "each is one that can be",
         "settings",
-        _settings,
+        _check_settings,
         "set it anew, by the command or the recipe of its stage (`fcpair adjudicate --policy POLICY`)",
     ),
-    Check("work", "what is done has an answer, what is skipped none", "assignments", invariant_checks.slots, AT_WORK),
-    Check("codes", "answers and decisions are ones that can be given", "rows", _codes, RESTORE),
-    Check("roles", "who checks a pair did not label or decide it", "checks", invariant_checks.checkers, AT_WORK),
-    Check("rules", "rules would decide the same today", "decisions", _in_each(_rules), RESTORE),
-    Check("tiers", "they follow from answers and decisions", "pairs", _in_each(_tiers), RESTORE),
-    Check("consent", "who answered online had consented", "answers", invariant_checks.consents, AT_WORK),
     Check(
-        "opt-outs", "nobody has open what they opted out of", "people", _opt_outs, "`fcpair serve` gives it to others"
+        "work", "what is done has an answer, what is skipped none", "assignments", invariant_checks.slots, LOOK_AT_PAIRS
+    ),
+    Check("codes", "answers and decisions are ones that can be given", "rows", _check_codes, RESTORE),
+    Check("roles", "who checks a pair did not label or decide it", "checks", invariant_checks.checkers, LOOK_AT_PAIRS),
+    Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules), RESTORE),
+    Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers), RESTORE),
+    Check("consent", "who answered online had consented", "answers", invariant_checks.consents, LOOK_AT_PAIRS),
+    Check(
+        "opt-outs",
+        "nobody has open what they opted out of",
+        "people",
+        _check_opt_outs,
+        "`fcpair serve` gives it to others",
     ),
     Check(
         "releases",
         "files are what was released",
         "files",
-        _releases,
+        _check_releases,
         "somebody changed the file, or wrote over it: write the tier again (`fcpair partition --tier TIER --out FILE`)",
     ),
 )

@@ -7,19 +7,19 @@ from shlex import quote
 from typing import NamedTuple
 
 from fcpair.params import Adjudicate
-from fcpair.stages.questions.labels import no_tiers
+from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import has_own, is_planned, labels_of
+from fcpair.steps.base.context import has_saved_options, is_planned, labels_of
 from fcpair.steps.rules.pair_counts import PairCounts
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import each
+from fcpair.store.corpus.grids import for_each_grid
 from fcpair.store.oversight.build_progress import BUILDING
 
-OF_MAIN = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
+MAIN_COMMANDS = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
 
 
-class Work(NamedTuple):
+class OpenWork(NamedTuple):
     """What there is to do: how many `labels` and `verdicts` are open, vacant and so on, how many open verdicts are
     `not_due` yet, how many pairs have to be decided or a `second_look`, and which must be validated `again`.
     """
@@ -32,33 +32,33 @@ class Work(NamedTuple):
     again: str | None
 
 
-def at_hand(built: Mapping[str, int], work: Work) -> list[str]:
+def possible_steps(n_built: Mapping[str, int], work: OpenWork) -> list[str]:
     """All that can be done now in a grid of HS and CNs, what comes first before the rest.
 
     `built` has the rows that each building stage made.
     """
-    if not built["pair"]:
-        return [f"run `fcpair {next(stage for stage in BUILDING if not built[stage])}`"]
-    if not built["assign"]:
+    if not n_built["pair"]:
+        return [f"run `fcpair {next(stage for stage in BUILDING if not n_built[stage])}`"]
+    if not n_built["assign"]:
         return ["run `fcpair assign`"]
-    return [*_to_label(work.labels), *_to_decide(work), *_to_check(work)]
+    return [*_labelling_steps(work.labels), *_decision_steps(work), *_validation_steps(work)]
 
 
-def _to_label(labels: Mapping[str, int]) -> Iterator[str]:
+def _labelling_steps(labels: Mapping[str, int]) -> Iterator[str]:
     if labels["open"]:
-        yield f"open labels: {labels['open']:,}; {_where(labels.get('free', 0))}"
+        yield f"open labels: {labels['open']:,}; {_where_to_label(labels.get('free', 0))}"
     if labels["vacant"]:
         yield f"labels that nobody is left to give: {labels['vacant']:,}; `fcpair people add NAME`"
 
 
-def _where(n_free: int) -> str:
+def _where_to_label(n_free: int) -> str:
     """Where open labels are given; sheets are of what people have."""
     if n_free:
         return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
     return "`fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`"
 
 
-def _to_decide(work: Work) -> Iterator[str]:
+def _decision_steps(work: OpenWork) -> Iterator[str]:
     """What people can decide, and what a policy can when all labels are in."""
     if n := work.pairs.wait_for_person:
         yield f"pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`"
@@ -68,7 +68,7 @@ def _to_decide(work: Work) -> Iterator[str]:
         yield f"pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`"
 
 
-def _to_check(work: Work) -> Iterator[str]:
+def _validation_steps(work: OpenWork) -> Iterator[str]:
     """What can be validated; pairs are first dealt when all labels are in."""
     verdicts = work.verdicts
     if work.pairs.no_verdict and not work.labels["open"] and not sum(verdicts.values()):
@@ -81,27 +81,27 @@ def _to_check(work: Work) -> Iterator[str]:
         yield f"open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`"
 
 
-def when_all_is_done(tx: Tx) -> str:
+def final_commands(tx: Tx) -> str:
     """What there is to run when nobody has anything left to do."""
-    planned, given = [], list[str]()
-    for one in each(tx):
-        planned.append(is_planned(tx))
-        given += _commands(tx, f"--grid {quote(one.name)}") if planned[-1] else ["`fcpair partition`"]
-    if not any(planned):
-        return OF_MAIN
-    return f"everything has been answered: {', '.join(given)}, `fcpair report --out report.html`"
+    planned_flags, commands = [], list[str]()
+    for key in for_each_grid(tx):
+        planned_flags.append(is_planned(tx))
+        commands += _commands(tx, f"--grid {quote(key.name)}") if planned_flags[-1] else ["`fcpair partition`"]
+    if not any(planned_flags):
+        return MAIN_COMMANDS
+    return f"everything has been answered: {', '.join(commands)}, `fcpair report --out report.html`"
 
 
-def _commands(tx: Tx, on: str) -> list[str]:
+def _commands(tx: Tx, grid_option: str) -> list[str]:
     """What is worth running on a planned grid, by what its round that counts asks."""
-    counting = rounds.counting(tx)
-    question, form = labels_of(tx), form_of(counting.form)
-    tiers = question is not None and not no_tiers(question)
-    several = counting.options.answers != 1  # 0: everybody answers
-    decide = "partition" if has_own(tx, Adjudicate) else "adjudicate"
-    offered = (
-        (several and bool(form.parts()), f"agreement {on}"),
-        (tiers, f"{decide} {on}"),
-        (not tiers, f"answers export {on} --out FILE"),
+    primary_round = rounds.primary(tx)
+    question, form = labels_of(tx), form_of(primary_round.form)
+    has_tiers = question is not None and not tier_obstacle(question)
+    has_several = primary_round.options.answers != 1  # 0: everybody answers
+    decide = "partition" if has_saved_options(tx, Adjudicate) else "adjudicate"
+    offers = (
+        (has_several and bool(form.parts()), f"agreement {grid_option}"),
+        (has_tiers, f"{decide} {grid_option}"),
+        (not has_tiers, f"answers export {grid_option} --out FILE"),
     )
-    return [f"`fcpair {command}`" for due, command in offered if due]
+    return [f"`fcpair {command}`" for due, command in offers if due]

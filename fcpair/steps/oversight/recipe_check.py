@@ -10,28 +10,28 @@ from typing import Any
 
 from fcpair.errors import RecipeError
 from fcpair.param_values import as_params
-from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, defaults_of, shaping
+from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, defaults_of, result_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe
 from fcpair.records import Round
 from fcpair.round_options import RoundDesign
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
-from fcpair.steps.answers.simulate import by_people
+from fcpair.steps.answers.simulate import n_answers_by_people
 from fcpair.steps.base import text_digests
-from fcpair.steps.base.context import PLAN, OnStudy, is_file, is_planned, scheme_of
-from fcpair.steps.base.departures import PEOPLE
+from fcpair.steps.base.context import PLAN, StudyContext, is_file, is_planned, scheme_of
+from fcpair.steps.base.departures import PEOPLE_PARAMS
 from fcpair.steps.corpus.grids import SOURCE_FILES
-from fcpair.steps.people.reading_limits import LIMITS, loosened
+from fcpair.steps.people.reading_limits import LIMITS, loosened_limits
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import about, keys, names
+from fcpair.store.corpus.grids import keys, on_grid, side_names
 from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import guidelines
 
 HEAD = ("stage", "key", "recipe", "study")
-NOTHING = "-"
+NO_VALUE = "-"
 
 
 @dataclass(frozen=True)
@@ -44,41 +44,41 @@ class Difference:
     study: str
 
 
-def check(study: OnStudy, recipe: Recipe, *, loosen: bool = False) -> None:
+def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -> None:
     """Raise RecipeError with a table of everything in which the study is not what the recipe says.
 
     What a section says of a stage that has not been done is no difference, nor is a section that is not there. The
     options of agreement, partition and evaluation may change, and limits may become tighter; looser only to `loosen`.
     """
     with study.store.read() as tx:
-        found = [
-            *_setup(tx, recipe.setup),
-            *_building(tx, recipe),
-            *(() if loosen else _limits(tx, recipe.annotate)),
-            *_simulate(tx, recipe.simulate),
-            *_stage(tx, recipe.adjudicate),
-            *_stage(tx, recipe.validate),
-            *_grids(tx, recipe),
+        differences = [
+            *_setup_differences(tx, recipe.setup),
+            *_building_differences(tx, recipe),
+            *(() if loosen else _limit_differences(tx, recipe.annotate)),
+            *_simulate_differences(tx, recipe.simulate),
+            *_stage_differences(tx, recipe.adjudicate),
+            *_stage_differences(tx, recipe.validate),
+            *_grid_differences(tx, recipe),
         ]
-        judged = judgements.n_judgements(tx) > 0
-    if found:
-        lines = [f"{study.store.place} is not what the recipe says; nothing was done", *_table(found)]
-        raise RecipeError("\n".join([*lines, *_remedies(recipe, found, judged=judged)]))
+        has_judgements = judgements.n_judgements(tx) > 0
+    if differences:
+        lines = [f"{study.store.place} is not what the recipe says; nothing was done", *_format_table(differences)]
+        raise RecipeError("\n".join([*lines, *_remedies(recipe, differences, has_judgements=has_judgements)]))
 
 
-def _setup(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
+def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
     if setup is None:
         return
     facts, main = runs.study_facts(tx), not is_planned(tx)
     for key in ("title", "hs_name", "cn_name") if main else ("title",):
         if getattr(setup, key) != facts[key]:
-            yield Difference("study", key, _shown(getattr(setup, key)), _shown(facts[key]))
-    if setup.folding != (there_folded := text_digests.folding(tx)):
-        yield Difference("study", "folding", setup.folding, there_folded)
+            yield Difference("study", key, _format_value(getattr(setup, key)), _format_value(facts[key]))
+    if setup.folding != (own_folding := text_digests.folding(tx)):
+        yield Difference("study", "folding", setup.folding, own_folding)
     if setup.guidelines is not None and not _is_a_version(tx, setup.guidelines):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
-    if main and (wanted := read_labels(setup.scheme)) != (there := scheme_of(tx)):
-        yield Difference("study", "scheme", _choices(wanted), _choices(there))
+    if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := scheme_of(tx)):
+        yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
 
 
 def _is_a_version(tx: Tx, path: Path) -> bool:
@@ -90,146 +90,172 @@ def _is_a_version(tx: Tx, path: Path) -> bool:
     return any(version["body"] == body for version in guidelines.versions(tx))
 
 
-def _grids(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
+def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
     """Where grids that the study has are not as the recipe plans them; one that it lacks is added."""
-    there = {one.name: one.id for one in keys(tx)}
-    if recipe.has_main and (MAIN not in there or is_planned(tx)):
-        yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in there else "no such grid")
+    grid_ids = {one.name: one.id for one in keys(tx)}
+    if recipe.has_main and (MAIN not in grid_ids or is_planned(tx)):
+        yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
     for plan in recipe.grids:
-        if plan.name in there:
-            with about(tx, there[plan.name]):
-                yield from _plan(tx, plan)
+        if plan.name in grid_ids:
+            with on_grid(tx, grid_ids[plan.name]):
+                yield from _plan_differences(tx, plan)
 
 
-def _plan(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
-    place, kept = f"grid {plan.name}", settings.of_stage(tx, PLAN)
-    if not kept:
-        yield Difference(place, NOTHING, "planned", "made of a corpus")
+def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
+    place, saved_plan = f"grid {plan.name}", settings.of_stage(tx, PLAN)
+    if not saved_plan:
+        yield Difference(place, NO_VALUE, "planned", "made of a corpus")
         return
-    row_name, column_name = names(tx)
-    for key, there in {"row_name": row_name, "column_name": column_name}.items():
-        if (wanted := getattr(plan, key)) != there:
-            yield Difference(place, key, wanted, there)
+    row_name, column_name = side_names(tx)
+    for key, saved_name in {"row_name": row_name, "column_name": column_name}.items():
+        if (planned_name := getattr(plan, key)) != saved_name:
+            yield Difference(place, key, planned_name, saved_name)
     for key in ("rows", "columns"):
-        if not _is_same_side(side := getattr(plan, key), kept[key]):
-            yield Difference(place, key, _shown_side(as_params(side)), _shown_side(kept[key]))
-    there_are = {one.name: one for one in rounds.asked(tx)}
-    if (wanted_names := [one.name for one in plan.rounds]) != list(there_are):
-        yield Difference(place, "rounds", ", ".join(wanted_names), ", ".join(there_are))
+        if not _is_same_side(side := getattr(plan, key), saved_plan[key]):
+            yield Difference(place, key, _format_side(as_params(side)), _format_side(saved_plan[key]))
+    rounds_by_name = {round_.name: round_ for round_ in rounds.answer_rounds(tx)}
+    if (planned_names := [round_.name for round_ in plan.rounds]) != list(rounds_by_name):
+        yield Difference(place, "rounds", ", ".join(planned_names), ", ".join(rounds_by_name))
         return
-    for one in plan.rounds:
-        yield from _round(place, one, there_are[one.name], counts=one is plan.counting)
-    if (checked := bool(plan.validate)) != (is_checked := bool(rounds.checking(tx).ids)):
-        yield Difference(place, "validate", _shown(checked), _shown(is_checked))
-    yield from _stage(tx, plan.adjudicate)
-    yield from _stage(tx, plan.validate)
+    for round_ in plan.rounds:
+        yield from _round_differences(place, round_, rounds_by_name[round_.name], counts=round_ is plan.counting)
+    if (plans_validation := bool(plan.validate)) != (has_validation := bool(rounds.validation(tx).ids)):
+        yield Difference(place, "validate", _format_value(plans_validation), _format_value(has_validation))
+    yield from _stage_differences(tx, plan.adjudicate)
+    yield from _stage_differences(tx, plan.validate)
 
 
-def _is_same_side(side: SidePlan, kept: Mapping[str, Any]) -> bool:
-    if any(kept[name] != value for name, value in as_params(side).items() if name not in ("file", "sources")):
+def _is_same_side(side: SidePlan, saved_side: Mapping[str, Any]) -> bool:
+    if any(saved_side[name] != value for name, value in as_params(side).items() if name not in ("file", "sources")):
         return False
-    there = kept.get("sources", [])
-    if len(there) != len(side.sources) or not all(map(_is_same_source, side.sources, there)):
+    saved_sources = saved_side.get("sources", [])
+    if len(saved_sources) != len(side.sources) or not all(map(_is_same_source, side.sources, saved_sources)):
         return False
-    return _is_same_file(side.file, kept["file"]) if side.file and kept["file"] else not (side.file or kept["file"])
+    return (
+        _is_same_file(side.file, saved_side["file"])
+        if side.file and saved_side["file"]
+        else not (side.file or saved_side["file"])
+    )
 
 
-def _is_same_source(source: Source, kept: Mapping[str, Any]) -> bool:
+def _is_same_source(source: Source, saved_source: Mapping[str, Any]) -> bool:
     files = {name: path for name in SOURCE_FILES if (path := getattr(source, name))}
-    said = {name: value for name, value in as_params(source).items() if name not in files}
-    is_same = all(_is_same_file(path, kept[name]) for name, path in files.items() if kept[name])
-    return is_same and all(kept[name] for name in files) and all(kept[name] == value for name, value in said.items())
+    values = {name: value for name, value in as_params(source).items() if name not in files}
+    is_same = all(_is_same_file(path, saved_source[name]) for name, path in files.items() if saved_source[name])
+    return (
+        is_same
+        and all(saved_source[name] for name in files)
+        and all(saved_source[name] == value for name, value in values.items())
+    )
 
 
-def _round(place: str, plan: RoundPlan, there: Round, *, counts: bool) -> Iterator[Difference]:
+def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bool) -> Iterator[Difference]:
     designed = {item.name: as_params(plan)[item.name] for item in fields(RoundDesign)}
-    said = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
-    kept = {"role": there.role.value, "form": there.form, "counts": there.counts, **there.options.as_json()}
-    for key, wanted in said.items():
-        if wanted != kept[key]:
-            shown = (
+    planned_options = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
+    saved_options = {
+        "role": round_.role.value,
+        "form": round_.form,
+        "counts": round_.counts,
+        **round_.options.as_json(),
+    }
+    for key, planned_value in planned_options.items():
+        if planned_value != saved_options[key]:
+            shown_texts = (
                 (f"the text of {plan.prompt_file}", "another text") if key == "prompt" and plan.prompt_file else None
             )
-            yield Difference(f"{place}, round {plan.name}", key, *(shown or (_shown(wanted), _shown(kept[key]))))
+            yield Difference(
+                f"{place}, round {plan.name}",
+                key,
+                *(shown_texts or (_format_value(planned_value), _format_value(saved_options[key]))),
+            )
 
 
-def _shown_side(side: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}: {_shown(value)}" for key, value in side.items() if value)
+def _format_side(side: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {_format_value(value)}" for key, value in side.items() if value)
 
 
-def _building(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    built = build_progress.built(tx)
+def _building_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
+    n_built = build_progress.n_built(tx)
     for options in (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign):
-        if options is not None and built[options.stage]:
-            yield from _stage(tx, options)
+        if options is not None and n_built[options.stage]:
+            yield from _stage_differences(tx, options)
 
 
-def _stage(tx: Tx, options: Any) -> Iterator[Difference]:
+def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
     """Where the options are not those with which their stage was done, if it was."""
-    if options is None or not (kept := settings.of_stage(tx, options.stage)):
+    if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):
         return
-    said, defaults = as_params(options), defaults_of(options)
-    for key in shaping(options):
-        wanted = said[key]
-        there = kept.get(key, defaults[key])
-        given = getattr(options, key)
-        if key in PEOPLE and wanted is None:
+    values, defaults = as_params(options), defaults_of(options)
+    for key in result_params(options):
+        recipe_value = values[key]
+        saved_value = saved_settings.get(key, defaults[key])
+        option = getattr(options, key)
+        if key in PEOPLE_PARAMS and recipe_value is None:
             continue
-        if is_file(given) and there:
-            if differing := _other_files(given, there):
-                yield Difference(options.stage, key, *differing)
-        elif wanted != there:
-            yield Difference(options.stage, key, _shown(wanted), _shown(there))
+        if is_file(option) and saved_value:
+            if different_files := _different_files(option, saved_value):
+                yield Difference(options.stage, key, *different_files)
+        elif recipe_value != saved_value:
+            yield Difference(options.stage, key, _format_value(recipe_value), _format_value(saved_value))
 
 
-def _other_files(given: Path | tuple[Path, ...], there: Any) -> tuple[str, str] | None:
+def _different_files(option: Path | tuple[Path, ...], saved_option: Any) -> tuple[str, str] | None:
     """The files of a parameter, and those that the study was made with, where they are not the same; else None."""
-    files, kept = ([given], [there]) if isinstance(given, Path) else (list(given), there)
-    if len(files) != len(kept):
-        return _shown(list(map(str, files))), _shown(kept)
-    other = [(path, one) for path, one in zip(files, kept, strict=True) if not _is_same_file(path, one)]
-    return _files(*other[0]) if other else None
+    files, saved_files = ([option], [saved_option]) if isinstance(option, Path) else (list(option), saved_option)
+    if len(files) != len(saved_files):
+        return _format_value(list(map(str, files))), _format_value(saved_files)
+    different_files = [
+        (path, saved_file)
+        for path, saved_file in zip(files, saved_files, strict=True)
+        if not _is_same_file(path, saved_file)
+    ]
+    return _file_texts(*different_files[0]) if different_files else None
 
 
-def _is_same_file(path: Path, kept: Mapping[str, str]) -> bool:
+def _is_same_file(path: Path, saved_file: Mapping[str, str]) -> bool:
     """Whether a file holds what was read once. Where it is gone, or nobody noted what it held, its name must do."""
-    if "sha256" in kept and path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest() == kept["sha256"]
-    return path.name == Path(kept["path"]).name
+    if "sha256" in saved_file and path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest() == saved_file["sha256"]
+    return path.name == Path(saved_file["path"]).name
 
 
-def _files(path: Path, kept: Mapping[str, str]) -> tuple[str, str]:
+def _file_texts(path: Path, saved_file: Mapping[str, str]) -> tuple[str, str]:
     """The two files by their places; where that is the same place, by what was in it."""
-    if str(path.absolute()) != kept["path"]:
-        return str(path), kept["path"]
+    if str(path.absolute()) != saved_file["path"]:
+        return str(path), saved_file["path"]
     return str(path), "that file with another content"
 
 
-def _limits(tx: Tx, options: Annotate | None) -> Iterator[Difference]:
+def _limit_differences(tx: Tx, options: Annotate | None) -> Iterator[Difference]:
     """The limits that the recipe would loosen, and the opt-out that it would end."""
-    for key, wanted, there in loosened(tx, options) if options else ():
-        none = "no limit" if key in LIMITS else NOTHING
-        yield Difference(Annotate.stage, key, none if wanted is None else _shown(wanted), _shown(there))
+    for key, recipe_limit, own_limit in loosened_limits(tx, options) if options else ():
+        no_limit = "no limit" if key in LIMITS else NO_VALUE
+        yield Difference(
+            Annotate.stage,
+            key,
+            no_limit if recipe_limit is None else _format_value(recipe_limit),
+            _format_value(own_limit),
+        )
 
 
-def _simulate(tx: Tx, options: Simulate | None) -> Iterator[Difference]:
-    if options is not None and (n := by_people(tx)):
-        yield Difference("simulate", NOTHING, "simulated people answer", f"people have answered: {n:,}")
+def _simulate_differences(tx: Tx, options: Simulate | None) -> Iterator[Difference]:
+    if options is not None and (n := n_answers_by_people(tx)):
+        yield Difference("simulate", NO_VALUE, "simulated people answer", f"people have answered: {n:,}")
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None or value in ("", [], {}):
-        return NOTHING
+        return NO_VALUE
     if isinstance(value, dict) and "path" in value:
         return str(value["path"])
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_shown(item)}" for key, item in value.items())
+        return ", ".join(f"{key}: {_format_value(item)}" for key, item in value.items())
     if isinstance(value, list):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(_format_value, value))
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
 
 
-def _choices(question: Closed) -> str:
+def _format_choices(question: Closed) -> str:
     if not isinstance(question, OneOf) or question.distance != "nominal":
         return str(question)
     return ", ".join(
@@ -238,24 +264,27 @@ def _choices(question: Closed) -> str:
     )
 
 
-def _table(found: list[Difference]) -> list[str]:
-    rows = [HEAD, *((one.stage, one.key, one.recipe, one.study) for one in found)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD) - 1)]
+def _format_table(differences: list[Difference]) -> list[str]:
+    rows = [
+        HEAD,
+        *((difference.stage, difference.key, difference.recipe, difference.study) for difference in differences),
+    ]
+    widths = [max(len(row[index]) for row in rows) for index in range(len(HEAD) - 1)]
     return ["  " + "  ".join([*map(str.ljust, row, widths), row[-1]]) for row in rows]
 
 
-def _remedies(recipe: Recipe, found: list[Difference], *, judged: bool) -> Iterator[str]:
+def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> Iterator[str]:
     """What can be done about each kind of difference, a line each."""
     yield "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`."
     yield "`fcpair recipe` prints the one that the study has come to."
-    stages = {one.stage for one in found}
-    built = [name for name in build_progress.BUILDING if name in stages]
-    if built and not judged:
-        yield f"`fcpair {built[0]} --redo` makes that stage anew, and all that was built on it."
+    stages = {difference.stage for difference in differences}
+    building_stages = [name for name in build_progress.BUILDING if name in stages]
+    if building_stages and not has_judgements:
+        yield f"`fcpair {building_stages[0]} --redo` makes that stage anew, and all that was built on it."
     if recipe.adjudicate and Adjudicate.stage in stages:
         policy = recipe.adjudicate
         yield f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy."
-    if any(one.key == "guidelines" for one in found):
+    if any(difference.key == "guidelines" for difference in differences):
         yield "The lead's page changes the guidelines of a study."
     if "annotate" in stages:
         yield "`--loosen` takes the recipe's looser limits over."

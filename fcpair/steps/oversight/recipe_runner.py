@@ -16,7 +16,7 @@ from fcpair.steps.adjudication import adjudicate, agreement
 from fcpair.steps.answers import examples, generate, import_fc_conan, simulate
 from fcpair.steps.assignment import assign, spot_checks, validate
 from fcpair.steps.assignment import rounds as dealing
-from fcpair.steps.base.context import OnGrid, OnStudy, find_grid, has_own, is_own
+from fcpair.steps.base.context import GridContext, StudyContext, find_grid, has_saved_options, matches_saved_options
 from fcpair.steps.corpus import grids, import_, pair, retrieve, select
 from fcpair.steps.oversight import recipe_check, status
 from fcpair.steps.oversight import study_recipe as kept
@@ -27,11 +27,11 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import keys
 
-Step = tuple[str, Callable[[OnGrid, Any], RunRecord], Any]
+Step = tuple[str, Callable[[GridContext, Any], RunRecord], Any]
 
 
-def walk(
-    study: OnStudy, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False
+def run_recipe(
+    study: StudyContext, recipe: Recipe, *, progress: Progress | None = None, loosen: bool = False
 ) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
@@ -44,50 +44,52 @@ def walk(
         RecipeError: the study is not what the recipe says; nothing was done.
         RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
-    recipe_check.check(study, recipe, loosen=loosen)
+    recipe_check.check_recipe(study, recipe, loosen=loosen)
     with study.store.read() as tx:
-        there = {one.name: one for one in keys(tx)}
+        existing_grids = {one.name: one for one in keys(tx)}
     for plan in recipe.grids:
-        if plan.name not in there:
+        if plan.name not in existing_grids:
             yield grids.add_grid(study, plan)
     try:
-        for n_done, run in enumerate(_stages(study, recipe, progress)):
+        for n_done, run in enumerate(_run_all_grids(study, recipe, progress)):
             if not n_done:
-                kept.keep(study, recipe)  # now that something has come of it
+                kept.save_recipe(study, recipe)  # now that something has come of it
             yield run
     except RecipeEndError:
-        kept.keep(study, recipe)
+        kept.save_recipe(study, recipe)
         raise
-    kept.keep(study, recipe)
+    kept.save_recipe(study, recipe)
 
 
-def _stages(study: OnStudy, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
+def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
     """The stages of all grids, which are there."""
-    instead = partial(_instead, recipe)
-    if recipe.annotate and not _is_own(study, recipe.annotate) and not recipe.has_main:
-        yield assign.note_annotate(study, recipe.annotate)
+    advise = partial(_missing_section_advice, recipe)
+    if recipe.annotate and not _is_saved(study, recipe.annotate) and not recipe.has_main:
+        yield assign.save_annotate_options(study, recipe.annotate)
     if recipe.has_main:
         with study.store.read() as tx:
-            main = OnGrid(study.store, find_grid(tx, MAIN))
-        yield from _walk(main, partial(_due, main, recipe, progress), instead)
+            main = GridContext(study.store, find_grid(tx, MAIN))
+        yield from _run_grid(main, partial(_next_main_step, main, recipe, progress), advise)
     for plan in recipe.grids:
         with study.store.read() as tx:
-            grid = OnGrid(study.store, find_grid(tx, plan.name))
-        yield from _walk(grid, partial(_planned, grid, plan, recipe, progress), instead)
+            grid = GridContext(study.store, find_grid(tx, plan.name))
+        yield from _run_grid(grid, partial(_next_planned_step, grid, plan, recipe, progress), advise)
 
 
-def _walk(grid: OnGrid, due: Callable[[], Step | None], instead: Callable[[str], str]) -> Iterator[RunRecord]:
-    while step := due():
-        section, run, options = step
+def _run_grid(
+    grid: GridContext, next_step: Callable[[], Step | None], advise: Callable[[str], str]
+) -> Iterator[RunRecord]:
+    while step := next_step():
+        section, perform, options = step
         if options is None:
-            raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {instead(section)}")
-        yield run(grid, options)
+            raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {advise(section)}")
+        yield perform(grid, options)
 
 
-def _instead(recipe: Recipe, section: str) -> str:
+def _missing_section_advice(recipe: Recipe, section: str) -> str:
     """What to do where a recipe has no section for a stage; one that makes no pairs is for a study that has labels."""
-    made = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
-    if section != Import.stage or any(made):
+    building_sections = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
+    if section != Import.stage or any(building_sections):
         return "add it, or run the stage by hand"
     return (
         "add it, or run the stage by hand. A recipe that makes no pairs is for a study that has some: "
@@ -95,7 +97,7 @@ def _instead(recipe: Recipe, section: str) -> str:
     )
 
 
-def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None:
+def _next_main_step(grid: GridContext, recipe: Recipe, progress: Progress | None) -> Step | None:
     """The next stage: its section, how it is run, its options; None when people come next or nothing does."""
     state = status.status(grid)
     built, labels, verdicts = state["stages"], state["rounds"]["label"], state["rounds"]["validate"]
@@ -104,13 +106,13 @@ def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None
         (not built["pair"] and not built["select"], ("select", select.select, recipe.select)),
         (
             not built["pair"] and not built["retrieve"],
-            ("retrieve", partial(retrieve.bring_in, progress=progress), recipe.retrieve),
+            ("retrieve", partial(retrieve.bring_in_candidates, progress=progress), recipe.retrieve),
         ),
         (not built["pair"], ("pair", pair.make_grid, recipe.pair)),
         (not built["assign"], ("assign", assign.assign, recipe.assign)),
         (
-            recipe.annotate and not _is_own(grid, recipe.annotate),
-            ("annotate", assign.note_annotate, recipe.annotate),
+            recipe.annotate and not _is_saved(grid, recipe.annotate),
+            ("annotate", assign.save_annotate_options, recipe.annotate),
         ),
         (labels["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
         (labels["open"], None),
@@ -120,111 +122,124 @@ def _due(grid: OnGrid, recipe: Recipe, progress: Progress | None) -> Step | None
         (verdicts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
         (verdicts["open"], None),
         (
-            not _is_own(grid, recipe.agreement or Agree),
+            not _is_saved(grid, recipe.agreement or Agree),
             ("agreement", agreement.note_agreement, recipe.agreement or Agree()),
         ),
         (
-            not _is_own(grid, recipe.partition or Partition),
+            not _is_saved(grid, recipe.partition or Partition),
             ("partition", partition.note_partition, recipe.partition or Partition()),
         ),
         (
-            recipe.evaluate and not _is_own(grid, recipe.evaluate),
+            recipe.evaluate and not _is_saved(grid, recipe.evaluate),
             ("evaluate", partial(evaluate.note_evaluation, progress=progress), recipe.evaluate),
         ),
     )
-    return next((step for due, step in steps if due), None)
+    return next((step for is_due, step in steps if is_due), None)
 
 
-def _planned(grid: OnGrid, plan: GridPlan, recipe: Recipe, progress: Progress | None) -> Step | None:
+def _next_planned_step(grid: GridContext, plan: GridPlan, recipe: Recipe, progress: Progress | None) -> Step | None:
     """The next stage of a planned grid, as `_due` has it."""
     with grid.store.read() as tx:
         if not cells.number_range(tx)[1]:
-            return None if round_progress.waits_for(tx) else ("pair", grids.fill, plan)
-        for one in map(partial(round_progress.standing, tx), rounds.asked(tx)):
-            if step := _round_due(tx, one, recipe, progress):
+            return None if round_progress.sides_blocked_by(tx) else ("pair", grids.fill_grid, plan)
+        for round_state in map(partial(round_progress.round_progress, tx), rounds.answer_rounds(tx)):
+            if step := _next_round_step(tx, round_state, recipe, progress):
                 return step
-            if not one.dealt or one.counts["open"]:
-                return _spot_due(tx, one.round)
-        check = round_progress.standing(tx, rounds.checking(tx))
-        waiting = has_own(tx, Adjudicate) and (rule_decisions.waiting(tx) or rule_decisions.overtaken(tx))
+            if not round_state.dealt or round_state.counts["open"]:
+                return _next_spot_check(tx, round_state.round)
+        check_state = round_progress.round_progress(tx, rounds.validation(tx))
+        waiting_pairs = has_saved_options(tx, Adjudicate) and (
+            rule_decisions.waiting_cell_ids(tx) or rule_decisions.stale_decisions(tx)
+        )
         steps: tuple[tuple[Any, Step | None], ...] = (
-            (plan.adjudicate and not has_own(tx, Adjudicate), ("adjudicate", adjudicate.adjudicate, plan.adjudicate)),
-            (waiting, None),
             (
-                plan.validate and not check.dealt,
+                plan.adjudicate and not has_saved_options(tx, Adjudicate),
+                ("adjudicate", adjudicate.adjudicate, plan.adjudicate),
+            ),
+            (waiting_pairs, None),
+            (
+                plan.validate and not check_state.dealt,
                 ("validate", validate.assign_validation, plan.validate),
             ),
-            (check.counts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
-            (check.counts["open"], None),
+            (check_state.counts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
+            (check_state.counts["open"], None),
             (
-                plan.agreement and not is_own(tx, plan.agreement),
+                plan.agreement and not matches_saved_options(tx, plan.agreement),
                 ("agreement", agreement.note_agreement, plan.agreement),
             ),
             (
-                plan.partition and not is_own(tx, plan.partition),
+                plan.partition and not matches_saved_options(tx, plan.partition),
                 ("partition", partition.note_partition, plan.partition),
             ),
         )
-        return next((step for due, step in steps if due), None)
+        return next((step for is_due, step in steps if is_due), None)
 
 
-def _round_due(tx: Tx, one: round_progress.Standing, recipe: Recipe, progress: Progress | None) -> Step | None:
+def _next_round_step(
+    tx: Tx, round_state: round_progress.RoundProgress, recipe: Recipe, progress: Progress | None
+) -> Step | None:
     """What is to be done in a round now: it is dealt, or answered by models or simulated people."""
-    if one.round.role is Role.MODEL:
-        return _models_due(tx, one, progress) if not one.dealt or one.counts["open"] else None
-    if _deal_due(tx, one):
-        return "grid.round", dealing.assign_round, one.round.name
-    if one.counts["open"] and recipe.simulate:
+    if round_state.round.role is Role.MODEL:
+        return (
+            _next_model_step(tx, round_state, progress) if not round_state.dealt or round_state.counts["open"] else None
+        )
+    if _is_assignable(tx, round_state):
+        return "grid.round", dealing.assign_round, round_state.round.name
+    if round_state.counts["open"] and recipe.simulate:
         return "simulate", simulate.simulate, recipe.simulate
     return None
 
 
-def _models_due(tx: Tx, one: round_progress.Standing, progress: Progress | None) -> Step | None:
+def _next_model_step(tx: Tx, round_state: round_progress.RoundProgress, progress: Progress | None) -> Step | None:
     """Models of a round are asked, or its examples found; None while its examples wait for people.
 
     None too where a service would be asked: that sends texts away and may cost something, so somebody says so first.
     """
-    if one.round.options.examples and not example_review.of_round(tx, one.round):
-        find = partial(examples.find_examples, progress=progress)
-        return None if round_progress.examples_wait_for(tx, one.round) else ("grid.round", find, one.round.name)
-    if example_review.missing(tx, one.round) or generate.asks_a_service(one.round):
+    if round_state.round.options.examples and not example_review.examples_of_round(tx, round_state.round):
+        find_examples = partial(examples.find_examples, progress=progress)
+        return (
+            None
+            if round_progress.examples_blocked_by(tx, round_state.round)
+            else ("grid.round", find_examples, round_state.round.name)
+        )
+    if example_review.blocking_message(tx, round_state.round) or generate.queries_a_service(round_state.round):
         return None
-    return "grid.round", partial(generate.generate, progress=progress), one.round.name
+    return "grid.round", partial(generate.generate, progress=progress), round_state.round.name
 
 
-def _deal_due(tx: Tx, one: round_progress.Standing) -> bool:
+def _is_assignable(tx: Tx, round_state: round_progress.RoundProgress) -> bool:
     """Whether a round can be dealt now, or more of it."""
-    if not dealing.has_people(tx, one.round):
+    if not dealing.has_people(tx, round_state.round):
         return False
     return (
-        spot_checks.is_due(tx, one.round)
-        if one.round.options.per_batch
-        else not one.dealt and not round_progress.pilot_waits(tx, one.round)
+        spot_checks.is_due(tx, round_state.round)
+        if round_state.round.options.per_batch
+        else not round_state.dealt and not round_progress.is_pilot_unfinished(tx, round_state.round)
     )
 
 
-def _spot_due(tx: Tx, open_: Round) -> Step | None:
+def _next_spot_check(tx: Tx, open_round: Round) -> Step | None:
     """The deal of a spot check of batches that are done, while the round that it checks is still open."""
-    for one in rounds.asked(tx):
+    for round_ in rounds.answer_rounds(tx):
         if (
-            one.options.per_batch
-            and one.options.rests_on == open_.name
-            and _deal_due(tx, round_progress.standing(tx, one))
+            round_.options.per_batch
+            and round_.options.rests_on == open_round.name
+            and _is_assignable(tx, round_progress.round_progress(tx, round_))
         ):
-            return "grid.round", dealing.assign_round, one.name
+            return "grid.round", dealing.assign_round, round_.name
     return None
 
 
-def _has_adjudicated(grid: OnGrid) -> bool:
+def _has_adjudicated(grid: GridContext) -> bool:
     """Whether a policy has decided, or a published partition came with its decisions.
 
     What people decide one by one sets no policy.
     """
     with grid.store.read() as tx:
-        return has_own(tx, Adjudicate) or import_fc_conan.is_taken_over(tx)
+        return has_saved_options(tx, Adjudicate) or import_fc_conan.is_published_partition(tx)
 
 
-def _is_own(grid: OnStudy, options: Any) -> bool:
+def _is_saved(grid: StudyContext, options: Any) -> bool:
     """Whether these options are the study's own; of a class, whether the study has any of that kind."""
     with grid.store.read() as tx:
-        return has_own(tx, options) if isinstance(options, type) else is_own(tx, options)
+        return has_saved_options(tx, options) if isinstance(options, type) else matches_saved_options(tx, options)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.params import Partition
 from fcpair.records import Person, Role, Round, Rule, Status, Verdict
-from fcpair.report.data import Decided, PersonFigures, TierFigures
+from fcpair.report.data import DecisionsPart, PersonFigures, TierFigures
 from fcpair.stages.questions import Closed
-from fcpair.stages.questions.labels import no_tiers
+from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.release.partition import tiers_of
 from fcpair.steps.rules import pair_counts
 from fcpair.store import Tx
@@ -19,21 +19,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def standing(tx: Tx) -> pd.DataFrame:
+def standing_decisions(tx: Tx) -> pd.DataFrame:
     """The decision that stands on each cell, as `judgements.standing_cells` has it, without those taken back."""
-    there = judgements.standing_cells(tx)
-    return there[there["rule"] != Rule.REOPENED.value]
+    decisions = judgements.standing_decisions(tx)
+    return decisions[decisions["rule"] != Rule.REOPENED.value]
 
 
-def decided(tx: Tx, question: Closed, rules: Partition, there: pd.DataFrame, *, labelled: bool) -> Decided:
+def decision_figures(
+    tx: Tx, question: Closed, rules: Partition, decisions: pd.DataFrame, *, is_labelled: bool
+) -> DecisionsPart:
     """What was decided in a grid, of which `there` is what is `standing`, and the tiers where it is `labelled`."""
-    used = there["rule"].value_counts().sort_index()
-    return Decided(
+    n_by_rule = decisions["rule"].value_counts().sort_index()
+    return DecisionsPart(
         question=question,
-        rules_used=dict(zip(used.index.tolist(), used.tolist(), strict=True)),
+        rules_used=dict(zip(n_by_rule.index.tolist(), n_by_rule.tolist(), strict=True)),
         n_need_person=pair_counts.tally(tx).pairs.wait_for_person,
-        tiers=_tier_figures(tx, rules) if labelled and not no_tiers(question) else None,
-        no_tiers=no_tiers(question),
+        tiers=_tier_figures(tx, rules) if is_labelled and not tier_obstacle(question) else None,
+        no_tiers=tier_obstacle(question),
     )
 
 
@@ -51,29 +53,40 @@ def _tier_figures(tx: Tx, options: Partition) -> TierFigures:
     )
 
 
-def given_people(
-    tx: Tx, role: Role, round_: Round, question: Closed | None, given: pd.DataFrame
+def people_figures(
+    tx: Tx, role: Role, round_: Round, question: Closed | None, assignment_counts: pd.DataFrame
 ) -> tuple[PersonFigures, ...]:
     """Everybody in a role, and whoever else has had work in its round; answers are counted if there is a `question`.
 
     `given` are the assignments, as `assignments.counts` has them.
     """
     answers = judgements.all_answers(tx, round_)
-    given = given[given["round"] == round_.name]
-    there = [one for one in people.people(tx) if one.role is role or (given["person_id"] == one.id).any()]
-    return tuple(_person(one, answers[answers["person_id"] == one.id], question, given) for one in there)
+    assignment_counts = assignment_counts[assignment_counts["round"] == round_.name]
+    persons = [
+        person
+        for person in people.people(tx)
+        if person.role is role or (assignment_counts["person_id"] == person.id).any()
+    ]
+    return tuple(
+        _person_figures(person, answers[answers["person_id"] == person.id], question, assignment_counts)
+        for person in persons
+    )
 
 
-def _person(one: Person, answers: pd.DataFrame, question: Closed | None, given: pd.DataFrame) -> PersonFigures:
-    own = given[given["person_id"] == one.id]
-    n: dict[str, Any] = {status.value: int(own["n"][own["status"] == status.value].sum()) for status in Status}
+def _person_figures(
+    person: Person, answers: pd.DataFrame, question: Closed | None, assignment_counts: pd.DataFrame
+) -> PersonFigures:
+    own_counts = assignment_counts[assignment_counts["person_id"] == person.id]
+    n_by_status: dict[str, Any] = {
+        status.value: int(own_counts["n"][own_counts["status"] == status.value].sum()) for status in Status
+    }
     seconds = answers["seconds"].dropna()
     return PersonFigures(
-        name=one.name,
-        role=one.role,
-        retired=one.retired,
-        assigned=int(own["n"].sum()),
-        **n,
+        name=person.name,
+        role=person.role,
+        retired=person.retired,
+        assigned=int(own_counts["n"].sum()),
+        **n_by_status,
         answers=tuple(int((answers["code"] == choice.code).sum()) for choice in question or ()),
         median_s=float(seconds.median()) if len(seconds) else None,
         n_timed=len(seconds),

@@ -12,16 +12,16 @@ from fcpair.params import Agree, Partition
 from fcpair.records import Role, Round, Status
 from fcpair.report import data as report_data
 from fcpair.report.cells import block_size
-from fcpair.report.data import AskedPart, GridMap, MainPart, Stage
+from fcpair.report.data import GridMap, MainPart, Stage, SurveysPart
 from fcpair.report.formatting import counted
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
-from fcpair.stages.stats.agreement import agreement
+from fcpair.stages.stats.agreement import compute_agreement
 from fcpair.steps.adjudication.agreement import sides_of
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import own, scheme_of
-from fcpair.steps.base.sample_size import sampled
-from fcpair.steps.oversight.report_figures import decided, given_people, standing
+from fcpair.steps.base.context import effective_options, scheme_of
+from fcpair.steps.base.sample_size import load_sample_size
+from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
 from fcpair.steps.oversight.report_surveys import group_figures
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
@@ -45,100 +45,111 @@ BUILDING = {
 
 def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> MainPart:
     """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
-    rules, options = partition or own(tx, Partition, {}), agree or own(tx, Agree, {})
-    question, given, there = scheme_of(tx), assignments.counts(tx), standing(tx)
+    rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
+    question, assignment_counts, decisions = scheme_of(tx), assignments.counts(tx), standing_decisions(tx)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     return MainPart(
-        **vars(decided(tx, question, rules, there, labelled=bool(len(labels)))),
+        **vars(decision_figures(tx, question, rules, decisions, is_labelled=bool(len(labels)))),
         look_again=tuple(look_again_notes(tx)),
-        stages=_stages(tx, labels, there, given),
-        grid=_grid(tx, labels, there, question),
-        agreement=agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
-        annotators=given_people(tx, Role.ANNOTATOR, rounds.counting(tx), question, given),
-        validators=given_people(tx, Role.VALIDATOR, rounds.checking(tx), VERDICT, given),
-        asked=AskedPart(groups=group_figures(tx, rounds.counting(tx))),
-        sampled=sampled(tx),
+        stages=_stages(tx, labels, decisions, assignment_counts),
+        grid=_grid_map(tx, labels, decisions, question),
+        agreement=compute_agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
+        annotators=people_figures(tx, Role.ANNOTATOR, rounds.primary(tx), question, assignment_counts),
+        validators=people_figures(tx, Role.VALIDATOR, rounds.validation(tx), VERDICT, assignment_counts),
+        asked=SurveysPart(groups=group_figures(tx, rounds.primary(tx))),
+        sampled=load_sample_size(tx),
     )
 
 
-def _stages(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, given: pd.DataFrame) -> tuple[Stage, ...]:
-    built = build_progress.built(tx)
+def _stages(
+    tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, assignment_counts: pd.DataFrame
+) -> tuple[Stage, ...]:
+    n_built = build_progress.n_built(tx)
     n_releases = len(runs.releases(tx))
-    stages = [_building(name, n, taken_over=bool(built["pair"])) for name, n in built.items()]
-    dealt = _in_round(given, rounds.checking(tx))
-    labelling = _in_round(given, rounds.counting(tx))
-    n_free = open_slots.n_free(tx, rounds.counting(tx))
-    labelling |= {Status.OPEN.value: labelling.get(Status.OPEN.value, 0) + n_free}
+    stages = [_building_stage(name, n, has_pairs=bool(n_built["pair"])) for name, n in n_built.items()]
+    validation_counts = _n_by_status(assignment_counts, rounds.validation(tx))
+    label_counts = _n_by_status(assignment_counts, rounds.primary(tx))
+    n_free = open_slots.n_free(tx, rounds.primary(tx))
+    label_counts |= {Status.OPEN.value: label_counts.get(Status.OPEN.value, 0) + n_free}
     return (
         *stages,
-        _answering("label", labelling, "label", "fcpair labels import FILE"),
+        _answering_stage("label", label_counts, "label", "fcpair labels import FILE"),
         Stage("agree", bool(len(labels)), f"on {counted(len(labels), 'label')}", "fcpair labels import FILE"),
-        Stage("adjudicate", bool(len(standing)), counted(len(standing), "standing decision"), "fcpair adjudicate"),
-        Stage("validate assign", bool(dealt), counted(sum(dealt.values()), "assignment"), "fcpair validate assign"),
-        _answering("validate", dealt, "verdict", "fcpair validate import FILE"),
+        Stage("adjudicate", bool(len(decisions)), counted(len(decisions), "standing decision"), "fcpair adjudicate"),
+        Stage(
+            "validate assign",
+            bool(validation_counts),
+            counted(sum(validation_counts.values()), "assignment"),
+            "fcpair validate assign",
+        ),
+        _answering_stage("validate", validation_counts, "verdict", "fcpair validate import FILE"),
         Stage("release", bool(n_releases), counted(n_releases, "release"), "fcpair partition --tier TIER --out FILE"),
     )
 
 
-def _building(name: str, n: int, *, taken_over: bool) -> Stage:
-    if not n and name in {"import", "select", "retrieve"} and taken_over:
+def _building_stage(name: str, n: int, *, has_pairs: bool) -> Stage:
+    if not n and name in {"import", "select", "retrieve"} and has_pairs:
         return Stage(name, done=True, result="not needed: the grid was taken over from a file", command="")
     return Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}")
 
 
-def _in_round(given: pd.DataFrame, round_: Round) -> dict[str, int]:
+def _n_by_status(assignment_counts: pd.DataFrame, round_: Round) -> dict[str, int]:
     """How many assignments of a round have each status."""
-    sums = given[given["round"] == round_.name].groupby("status")["n"].sum()
+    sums = assignment_counts[assignment_counts["round"] == round_.name].groupby("status")["n"].sum()
     return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))
 
 
-def _answering(name: str, dealt: dict[str, int], answer: str, command: str) -> Stage:
-    done, open_ = dealt.get(Status.DONE.value, 0), dealt.get(Status.OPEN.value, 0)
-    result = counted(done, answer) + (f", {open_:,} still open" if open_ else "")
-    return Stage(name, bool(done), result, command, open_)
+def _answering_stage(name: str, n_by_status: dict[str, int], answer: str, command: str) -> Stage:
+    n_done, n_open = n_by_status.get(Status.DONE.value, 0), n_by_status.get(Status.OPEN.value, 0)
+    result = counted(n_done, answer) + (f", {n_open:,} still open" if n_open else "")
+    return Stage(name, bool(n_done), result, command, n_open)
 
 
-def _grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, question: Closed) -> GridMap | None:
-    n_pairs = build_progress.built(tx)["pair"]
+def _grid_map(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed) -> GridMap | None:
+    n_pairs = build_progress.n_built(tx)["pair"]
     if not n_pairs:
         return None
-    drawn = sampled(tx)
-    if drawn and block_size(cells.shape(tx)) != (1, 1):
-        return _drawn_grid(tx, labels, standing, question)
-    at = _Places(sides.texts(tx, "row"), sides.texts(tx, "column", drawn=True))
-    place = _drawn_places(tx, at, at.shape) if drawn else _places(tx, at, n_pairs)
-    return GridMap(place, *_counts(tx, at, at.shape, labels, standing, question))
-
-
-def _drawn_grid(tx: Tx, labels: pd.DataFrame, standing: pd.DataFrame, question: Closed) -> GridMap:
-    """The map of a grid that is too large to be shown cell by cell, and of which only some cells were drawn."""
-    listed = np.union1d(cells.places_of(tx, cells.cells(tx)), cells.places_of(tx, cells.known(tx)))
-
-    def at(pairs: pd.DataFrame) -> tuple[NDArray[np.intp], ...]:
-        return (np.searchsorted(listed, cells.places_of(tx, pairs)),)
-
-    place, counted = (
-        _drawn_places(tx, at, listed.shape),
-        _counts(tx, at, listed.shape, labels, standing, question),
+    sample = load_sample_size(tx)
+    if sample and block_size(cells.shape(tx)) != (1, 1):
+        return _sampled_grid_map(tx, labels, decisions, question)
+    find_places = _CellPlaces(sides.text_ids(tx, "row"), sides.text_ids(tx, "column", drawn=True))
+    cell_kinds = (
+        _sampled_cell_kinds(tx, find_places, find_places.shape) if sample else _cell_kinds(tx, find_places, n_pairs)
     )
-    return GridMap(place, *counted, listed, cells.shape(tx))
+    return GridMap(
+        cell_kinds, *_label_counts_and_decisions(tx, find_places, find_places.shape, labels, decisions, question)
+    )
 
 
-def _counts(
-    tx: Tx, at: Where, shape: tuple[int, ...], labels: pd.DataFrame, standing: pd.DataFrame, question: Closed
+def _sampled_grid_map(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed) -> GridMap:
+    """The map of a grid that is too large to be shown cell by cell, and of which only some cells were drawn."""
+    shown_places = np.union1d(cells.places_of(tx, cells.cells(tx)), cells.places_of(tx, cells.corpus_pairs(tx)))
+
+    def find_shown_places(pairs: pd.DataFrame) -> tuple[NDArray[np.intp], ...]:
+        return (np.searchsorted(shown_places, cells.places_of(tx, pairs)),)
+
+    cell_kinds, label_counts = (
+        _sampled_cell_kinds(tx, find_shown_places, shown_places.shape),
+        _label_counts_and_decisions(tx, find_shown_places, shown_places.shape, labels, decisions, question),
+    )
+    return GridMap(cell_kinds, *label_counts, shown_places, cells.shape(tx))
+
+
+def _label_counts_and_decisions(
+    tx: Tx, find_places: Where, shape: tuple[int, ...], labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed
 ) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
     """How many labels each cell has, and what was decided about it."""
     counts = np.zeros(shape, np.int16)
-    np.add.at(counts, at(labels), 1)
+    np.add.at(counts, find_places(labels), 1)
     decision = np.full(shape, report_data.UNDECIDED, np.int8)
-    kind = np.where(standing["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
-    waiting = labels[labels["cell_id"].isin(rule_decisions.waiting(tx))] if len(labels) else labels
-    decision[at(waiting)] = report_data.WAITING
-    decision[at(standing)] = np.where(standing["code"].isna(), report_data.DISCARDED, kind)
+    kind = np.where(decisions["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
+    waiting_labels = labels[labels["cell_id"].isin(rule_decisions.waiting_cell_ids(tx))] if len(labels) else labels
+    decision[find_places(waiting_labels)] = report_data.WAITING
+    decision[find_places(decisions)] = np.where(decisions["code"].isna(), report_data.DISCARDED, kind)
     return counts, decision
 
 
-class _Places:
+class _CellPlaces:
     """Where a cell of the grid is on the map: its row by HS, its column by CN, in the order of the ids given."""
 
     def __init__(self, hs_ids: list[int], cn_ids: list[int]) -> None:
@@ -154,28 +165,28 @@ class _Places:
         return self._hs.get_indexer(pd.Index(hs)), self._cn.get_indexer(pd.Index(cn))
 
 
-def _drawn_places(tx: Tx, at: Where, shape: tuple[int, ...]) -> NDArray[np.int8]:
+def _sampled_cell_kinds(tx: Tx, find_places: Where, shape: tuple[int, ...]) -> NDArray[np.int8]:
     """What each cell is where only some were drawn."""
-    place = np.full(shape, report_data.HOLE, np.int8)
-    place[at(cells.known(tx))] = report_data.IN_CORPUS
-    place[at(cells.cells(tx))] = report_data.IN_GRID
-    return place
+    cell_kinds = np.full(shape, report_data.HOLE, np.int8)
+    cell_kinds[find_places(cells.corpus_pairs(tx))] = report_data.IN_CORPUS
+    cell_kinds[find_places(cells.cells(tx))] = report_data.IN_GRID
+    return cell_kinds
 
 
-def _places(tx: Tx, at: _Places, n_pairs: int) -> NDArray[np.int8]:
+def _cell_kinds(tx: Tx, find_places: _CellPlaces, n_pairs: int) -> NDArray[np.int8]:
     """What each cell is. The pairs are counted, and read one by one only where the corpus does not explain the count:
     no pair of the grid stands in the corpus unless all that do were kept, so a product, or a product less the corpus,
     that has as many pairs has the same ones.
     """
     import pandas as pd
 
-    place = np.full(at.shape, report_data.IN_GRID, np.int8)
-    if n_pairs == place.size:
-        return place
-    corpus = cells.known(tx)
-    if n_pairs != place.size - len(corpus):
-        place[:] = report_data.HOLE
-        for part in cells.parts(tx):
-            place[at(pd.DataFrame(np.array(part), columns=["hs_id", "cn_id"]))] = report_data.IN_GRID
-    place[at(corpus)] = report_data.IN_CORPUS
-    return place
+    cell_kinds = np.full(find_places.shape, report_data.IN_GRID, np.int8)
+    if n_pairs == cell_kinds.size:
+        return cell_kinds
+    corpus = cells.corpus_pairs(tx)
+    if n_pairs != cell_kinds.size - len(corpus):
+        cell_kinds[:] = report_data.HOLE
+        for part in cells.row_column_chunks(tx):
+            cell_kinds[find_places(pd.DataFrame(np.array(part), columns=["hs_id", "cn_id"]))] = report_data.IN_GRID
+    cell_kinds[find_places(corpus)] = report_data.IN_CORPUS
+    return cell_kinds

@@ -7,24 +7,24 @@ from dataclasses import asdict
 from typing import Any
 
 from fcpair.records import Round, RunRecord, Status
-from fcpair.steps.base.context import OnStudy, is_planned, lease_min
-from fcpair.steps.base.sample_size import sampled
+from fcpair.steps.base.context import StudyContext, is_planned, lease_minutes
+from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight import grid_status
-from fcpair.steps.oversight.next_commands import Work, at_hand, when_all_is_done
+from fcpair.steps.oversight.next_commands import OpenWork, final_commands, possible_steps
 from fcpair.steps.rules import pair_counts, round_progress, rule_decisions
 from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.corpus.grids import each, here
-from fcpair.store.database.store import soon
+from fcpair.store.corpus.grids import current_grid_id, for_each_grid
+from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
 
 
-def status(study: OnStudy) -> dict[str, Any]:
+def status(study: StudyContext) -> dict[str, Any]:
     """The study at a glance, as plain values.
 
     Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
@@ -38,10 +38,14 @@ def status(study: OnStudy) -> dict[str, Any]:
     else that can be done now). What is about the grid `main` is empty where there is none.
     """
     with study.store.read() as tx:
-        facts, origins, others = runs.study_facts(tx), judgements.origins(tx), grid_status.planned(tx)
-        given = assignments.counted(tx)
-        main = _NO_MAIN if is_planned(tx) else _main(tx, [one for one in given if one.grid_id == here(tx)])
-        due = [step for one in (main, *others) for step in (one["next"], *one["also"])]
+        facts, origins, planned_grids = runs.study_facts(tx), judgements.n_by_origin(tx), grid_status.planned_grids(tx)
+        counts = assignments.counts_of_all_grids(tx)
+        main = (
+            _NO_MAIN
+            if is_planned(tx)
+            else _main_status(tx, [one for one in counts if one.grid_id == current_grid_id(tx)])
+        )
+        steps_now = [step for one in (main, *planned_grids) for step in (one["next"], *one["also"])]
         return {
             "study": {
                 "file": study.store.place,
@@ -52,13 +56,13 @@ def status(study: OnStudy) -> dict[str, Any]:
             "stages": main["stages"],
             **({"sampled": main["sampled"]} if main.get("sampled") else {}),
             "overlap": main["overlap"],
-            "people": _people(tx, given),
+            "people": _people_status(tx, counts),
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": simulated_note(origins),
-            "notes": [*main["notes"], *_ahead(tx)],
-            "grids": others,
-            **grid_status.to_do(filter(None, due), when_all_is_done(tx)),
+            "notes": [*main["notes"], *_clock_notes(tx)],
+            "grids": planned_grids,
+            **grid_status.next_and_also(filter(None, steps_now), final_commands(tx)),
         }
 
 
@@ -68,58 +72,60 @@ _NO_MAIN: dict[str, Any] = {
 }
 
 
-def workload(study: OnStudy) -> list[dict[str, Any]]:
+def workload(study: StudyContext) -> list[dict[str, Any]]:
     """Everybody in the order in which they came, with the work they have: what `status` says of `people`."""
     with study.store.read() as tx:
-        return _people(tx, assignments.counted(tx))
+        return _people_status(tx, assignments.counts_of_all_grids(tx))
 
 
-def _main(tx: Tx, counts: list[assignments.Count]) -> dict[str, Any]:
+def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str, Any]:
     """What `status` says of the grid `main` alone, in which there are so many assignments."""
-    built = build_progress.built(tx)
-    by_round = {one.name: round_progress.standing(tx, one, counts).counts for one in rounds.rounds(tx)}
-    label, check = rounds.counting(tx), rounds.checking(tx)
-    counted = pair_counts.tally(tx)
-    adjudications = _adjudications(tx, counted)
-    not_due = disputes.verdicts_not_due(tx)
-    again = _to_check_again(tx) if counted.n_lost else None
-    labels, verdicts = by_round[label.name], by_round.get(check.name, {})
-    open_work = Work(labels, verdicts, not_due, counted.pairs, adjudications["second_look"], again)
-    drawn = sampled(tx)
+    n_built = build_progress.n_built(tx)
+    by_round = {one.name: round_progress.round_progress(tx, one, counts).counts for one in rounds.of_grid(tx)}
+    label_round, check_round = rounds.primary(tx), rounds.validation(tx)
+    tally = pair_counts.tally(tx)
+    adjudications = _adjudication_counts(tx, tally)
+    n_not_due = disputes.n_verdicts_not_due(tx)
+    more_hint = _to_check_again(tx) if tally.n_lost else None
+    labels, verdicts = by_round[label_round.name], by_round.get(check_round.name, {})
+    open_work = OpenWork(labels, verdicts, n_not_due, tally.pairs, adjudications["second_look"], more_hint)
+    sample = load_sample_size(tx)
     return {
-        "sampled": asdict(drawn) if drawn else None,
-        "stages": built,
+        "sampled": asdict(sample) if sample else None,
+        "stages": n_built,
         "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
         "rounds": by_round,
         "adjudications": adjudications,
-        "pairs": asdict(counted.pairs),
-        "lost_verdicts": counted.n_lost,
-        "verdicts_not_due": not_due,
+        "pairs": asdict(tally.pairs),
+        "lost_verdicts": tally.n_lost,
+        "verdicts_not_due": n_not_due,
         "notes": [
-            *([str(drawn)] if drawn else []),
-            *look_again(adjudications["second_look"], counted.n_lost),
-            *_not_due(not_due),
-            *_late(tx, counts, label),
+            *([str(sample)] if sample else []),
+            *look_again(adjudications["second_look"], tally.n_lost),
+            *_not_due_notes(n_not_due),
+            *_late_joiner_notes(tx, counts, label_round),
         ],
-        **grid_status.to_do(at_hand(built, open_work)),
+        **grid_status.next_and_also(possible_steps(n_built, open_work)),
     }
 
 
-def _ahead(tx: Tx) -> list[str]:
+def _clock_notes(tx: Tx) -> list[str]:
     """What a wrong clock has done: answers that stand at a time that has not come yet fill the limit of their day."""
-    newest = [*assignments.newest_times(tx), *disputes.newest_times(tx)]
-    ahead = [at for at in newest if at > soon()]
-    if not ahead:
+    newest = [*assignments.last_answer_times(tx), *disputes.newest_times(tx)]
+    future_times = [at for at in newest if at > latest_plausible_time()]
+    if not future_times:
         return []
-    who = "somebody's newest answer stands" if len(ahead) == 1 else "the newest answers of several people stand"
+    subject = (
+        "somebody's newest answer stands" if len(future_times) == 1 else "the newest answers of several people stand"
+    )
     return [
-        f"{who} at a time that has not come yet ({max(ahead)[:16].replace('T', ' ')} UTC), because a clock was or is "
+        f"{subject} at a time that has not come yet ({max(future_times)[:16].replace('T', ' ')} UTC), because a clock was or is "
         "wrong; daily limits and paces rest on these times. Set the clock right; until the time has come, such "
         "answers count as today's"
     ]
 
 
-def _not_due(n: int) -> list[str]:
+def _not_due_notes(n: int) -> list[str]:
     """Verdicts that were dealt, and are asked for only when all labels of their pair are in."""
     if not n:
         return []
@@ -129,28 +135,40 @@ def _not_due(n: int) -> list[str]:
 _MANY_NOT_DUE = "{:,} open verdicts wait until all labels of their pairs are in"
 
 
-def _late(tx: Tx, counts: list[assignments.Count], label: Round) -> list[str]:
+def _late_joiner_notes(tx: Tx, counts: list[assignments.AssignmentCount], label_round: Round) -> list[str]:
     """Who joined after the pairs were dealt and has got none, while there are open ones."""
-    own = [one for one in counts if one.round == label.name]
-    given = {one.person_id for one in own}
-    late = [one.name for one in people.people(tx, label.role, active=True) if one.id not in given]
-    if not late or lease_min(tx, label) is not None or not any(one.status == Status.OPEN.value for one in own):
+    label_counts = [one for one in counts if one.round == label_round.name]
+    assigned_ids = {one.person_id for one in label_counts}
+    late_names = [one.name for one in people.people(tx, label_round.role, active=True) if one.id not in assigned_ids]
+    if (
+        not late_names
+        or lease_minutes(tx, label_round) is not None
+        or not any(one.status == Status.OPEN.value for one in label_counts)
+    ):
         return []
-    return [f"{', '.join(late)} joined after the deal and got no pairs; `fcpair assign --more` gives an even share"]
+    return [
+        f"{', '.join(late_names)} joined after the deal and got no pairs; `fcpair assign --more` gives an even share"
+    ]
 
 
-def _people(tx: Tx, given: list[assignments.Count]) -> list[dict[str, Any]]:
-    decided = Counter[int]()
-    for _ in each(tx):
-        decided.update(pair_counts.decided_by(tx))
-    has = Counter[tuple[int, str]]()
-    for count in given:
-        has[count.person_id, count.status] += count.n
+def _people_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> list[dict[str, Any]]:
+    n_decided = Counter[int]()
+    for _ in for_each_grid(tx):
+        n_decided.update(pair_counts.n_decided_by_person(tx))
+    n_by_status = Counter[tuple[int, str]]()
+    for count in counts:
+        n_by_status[count.person_id, count.status] += count.n
     rows = []
-    for one in people.people(tx):
-        by_status = {state.value: has[one.id, state.value] for state in Status}
+    for person in people.people(tx):
+        by_status = {state.value: n_by_status[person.id, state.value] for state in Status}
         rows.append(
-            {"name": one.name, "role": one.role.value, "retired": one.retired, **by_status, "decided": decided[one.id]}
+            {
+                "name": person.name,
+                "role": person.role.value,
+                "retired": person.retired,
+                **by_status,
+                "decided": n_decided[person.id],
+            }
         )
     return rows
 
@@ -159,16 +177,16 @@ def _to_check_again(tx: Tx) -> str | None:
     """How many pairs whose verdict is lost can be dealt to validators again, and by which command."""
     from fcpair.steps.assignment import validate
 
-    _, ready = validate.lost(tx)
-    return validate.proposal(tx, len(ready)) if ready else None
+    _, ready = validate.pairs_with_lost_verdicts(tx)
+    return validate.more_validation_hint(tx, len(ready)) if ready else None
 
 
-def _adjudications(tx: Tx, counted: pair_counts.Tally) -> dict[str, int]:
-    again = len(rule_decisions.overtaken(tx)) if judgements.is_answered(tx) else 0
-    return {**counted.by_rule, "waiting": counted.pairs.wait_for_person, "second_look": again}
+def _adjudication_counts(tx: Tx, tally: pair_counts.Tally) -> dict[str, int]:
+    n_second_look = len(rule_decisions.stale_decisions(tx)) if judgements.is_answered(tx) else 0
+    return {**tally.by_rule, "waiting": tally.pairs.wait_for_person, "second_look": n_second_look}
 
 
-def log(study: OnStudy) -> list[RunRecord]:
+def log(study: StudyContext) -> list[RunRecord]:
     """Every run of every stage, oldest first."""
     with study.store.read() as tx:
         return runs.runs(tx)

@@ -12,14 +12,14 @@ from fcpair.round_options import RoundDesign
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
     PLAN,
-    OnStudy,
+    StudyContext,
     as_settings,
+    effective_options,
     is_planned,
     note_run,
-    own,
     scheme_of,
 )
-from fcpair.steps.base.recipe_options import OF_PLAN, OF_STUDY, of_plan
+from fcpair.steps.base.recipe_options import OF_PLAN, OF_STUDY, plan_sections
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from fcpair.plans import GridPlan, RoundPlan
     from fcpair.recipe import Recipe
 
-NOT_WALKED = "# No recipe has been walked in this study; this is what its settings amount to."
-TAKEN_OVER = "# The pairs and their labels were taken over from {}: `fcpair labels import FILE --format fc-conan`."
-EDITED = "# The guidelines are those of version {}, which the study holds; {}."
+NO_RECIPE_NOTE = "# No recipe has been walked in this study; this is what its settings amount to."
+IMPORTED_NOTE = "# The pairs and their labels were taken over from {}: `fcpair labels import FILE --format fc-conan`."
+EDITED_NOTE = "# The guidelines are those of version {}, which the study holds; {}."
 
 
-class _Said(NamedTuple):
+class _RecipeSection(NamedTuple):
     """What a recipe says of a stage of a grid."""
 
     grid_id: int
@@ -43,48 +43,48 @@ class _Said(NamedTuple):
     values: dict[str, Any]
 
 
-def keep(study: OnStudy, recipe: Recipe) -> None:
+def save_recipe(study: StudyContext, recipe: Recipe) -> None:
     """Let the study keep what a recipe says, whatever of it has been done; a new version, where it says anything new.
 
     What the recipe says nothing of stays as it is.
     """
     with study.store.read() as tx:
-        if departures.version(tx) and not list(_new(tx, recipe)):
+        if departures.recipe_version(tx) and not list(_new_sections(tx, recipe)):
             return
     with study.store.write() as tx:
-        new = list(_new(tx, recipe))
-        run = note_run(tx, "recipe", {}, {"version": departures.version(tx) + 1})
-        departures.next_version(tx, run.id)
-        for grid_id, stage, values in new:
-            with grids.about(tx, grid_id):
-                settings.put(tx, settings.RECIPE + stage, values, run.id)
+        new_sections = list(_new_sections(tx, recipe))
+        run = note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
+        departures.add_recipe_version(tx, run.id)
+        for grid_id, stage, values in new_sections:
+            with grids.on_grid(tx, grid_id):
+                settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
 
 
-def _new(tx: Tx, recipe: Recipe) -> Iterator[_Said]:
+def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[_RecipeSection]:
     """What a recipe says that the study does not keep yet."""
-    for said in _sections(tx, recipe):
-        with grids.about(tx, said.grid_id):
-            there = settings.with_recipe(tx, said.stage)
+    for section in _sections(tx, recipe):
+        with grids.on_grid(tx, section.grid_id):
+            saved_values = settings.with_recipe(tx, section.stage)
         values = {
             name: value
-            for name, value in said.values.items()
-            if name not in there or not departures.is_same(there[name], value)
+            for name, value in section.values.items()
+            if name not in saved_values or not departures.is_same(saved_values[name], value)
         }
         if values:
-            yield said._replace(values=values)
+            yield section._replace(values=values)
 
 
-def _sections(tx: Tx, recipe: Recipe) -> Iterator[_Said]:
-    by_name = {one.name: one.id for one in grids.keys(tx)}
-    first = next(iter(by_name.values()))
+def _sections(tx: Tx, recipe: Recipe) -> Iterator[_RecipeSection]:
+    grid_ids = {one.name: one.id for one in grids.keys(tx)}
+    first_grid_id = next(iter(grid_ids.values()))
     if recipe.setup and recipe.setup.guidelines:
-        yield _Said(first, Setup.stage, {"guidelines": as_settings(recipe.setup)["guidelines"]})
+        yield _RecipeSection(first_grid_id, Setup.stage, {"guidelines": as_settings(recipe.setup)["guidelines"]})
     for name in _section_names():
         if options := getattr(recipe, name):
-            grid_id = first if isinstance(options, OF_STUDY) else by_name[MAIN]
-            yield _Said(grid_id, options.stage, as_settings(options))
+            grid_id = first_grid_id if isinstance(options, OF_STUDY) else grid_ids[MAIN]
+            yield _RecipeSection(grid_id, options.stage, as_settings(options))
     for plan in recipe.grids:
-        yield from (_Said(by_name[plan.name], stage, values) for stage, values in of_plan(plan))
+        yield from (_RecipeSection(grid_ids[plan.name], stage, values) for stage, values in plan_sections(plan))
 
 
 def _section_names() -> list[str]:
@@ -94,7 +94,7 @@ def _section_names() -> list[str]:
     return [item.name for item in fields(Recipe) if item.name not in ("setup", "grids")]
 
 
-def recipe(study: OnStudy) -> Recipe:
+def recipe(study: StudyContext) -> Recipe:
     """The recipe that the study has come to: the one that it was walked by, with whatever was done otherwise since.
 
     Of a study that was made without one, what its settings amount to. Raises SettingError for a setting that cannot be
@@ -104,7 +104,7 @@ def recipe(study: OnStudy) -> Recipe:
         return _recipe(tx)
 
 
-def recipe_text(study: OnStudy) -> str:
+def recipe_text(study: StudyContext) -> str:
     """The recipe that the study has come to, as TOML, which can be walked; comments say what it cannot hold."""
     from fcpair.recipe import as_toml
 
@@ -113,53 +113,53 @@ def recipe_text(study: OnStudy) -> str:
 
 
 def _remarks(tx: Tx) -> Iterator[str]:
-    number = departures.version(tx)
-    yield f"# The recipe of this study, version {number}." if number else NOT_WALKED
-    first = grids.keys(tx)[0]
-    with grids.about(tx, first.id):
-        if file := _taken_over(tx):
-            yield TAKEN_OVER.format(file)
-        path = own(tx, Setup, {}).guidelines
-    at, body = guidelines.current(tx)
+    recipe_version = departures.recipe_version(tx)
+    yield f"# The recipe of this study, version {recipe_version}." if recipe_version else NO_RECIPE_NOTE
+    first_grid = grids.keys(tx)[0]
+    with grids.on_grid(tx, first_grid.id):
+        if file := _published_labels_file(tx):
+            yield IMPORTED_NOTE.format(file)
+        path = effective_options(tx, Setup, {}).guidelines
+    guidelines_version, body = guidelines.current_version(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
-        yield EDITED.format(at, f"{path} has others" if path else "no file is known to have them")
+        yield EDITED_NOTE.format(guidelines_version, f"{path} has others" if path else "no file is known to have them")
 
 
-def _taken_over(tx: Tx) -> str | None:
+def _published_labels_file(tx: Tx) -> str | None:
     """The file of published labels that the grid was made of; None where it was not."""
     from fcpair.steps.answers.import_fc_conan import FORMAT
 
-    there = settings.of_stage(tx, Import.stage)
-    return str(there["path"]["path"]) if there.get("format") == FORMAT else None
+    import_settings = settings.of_stage(tx, Import.stage)
+    return str(import_settings["path"]["path"]) if import_settings.get("format") == FORMAT else None
 
 
 def _recipe(tx: Tx) -> Recipe:
     from fcpair.recipe import Recipe
 
-    there = grids.keys(tx)
-    with grids.about(tx, there[0].id):
-        about_all = {"setup": _setup(tx), **dict(_kept_sections(tx))}
+    grid_keys = grids.keys(tx)
+    with grids.on_grid(tx, grid_keys[0].id):
+        about_all = {"setup": _setup(tx), **dict(_saved_sections(tx))}
         planned = is_planned(tx)
     if planned:
         about_all = {name: about_all[name] for name in ("setup", "annotate", "simulate") if name in about_all}
     plans = []
-    for one in there:
-        with grids.about(tx, one.id):
+    for key in grid_keys:
+        with grids.on_grid(tx, key.id):
             if is_planned(tx):
-                plans.append(_plan(tx, one))
+                plans.append(_grid_plan(tx, key))
     return Recipe(**about_all, grids=tuple(plans))
 
 
 def _setup(tx: Tx) -> Setup:
     """The first section of the recipe; of the first grid, its names and its scheme where no plan has them."""
-    setup = replace(own(tx, Setup, {}), title=runs.study_facts(tx)["title"])
+    setup = replace(effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
     if is_planned(tx):
         return setup
-    hs_name, cn_name = grids.names(tx)
+    hs_name, cn_name = grids.side_names(tx)
     return replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(scheme_of(tx)))
 
 
-def _kept_sections(tx: Tx) -> Iterator[tuple[str, Any]]:
+def _saved_sections(tx: Tx) -> Iterator[tuple[str, Any]]:
     """The sections of the grid that are kept, by their fields of a recipe; not of texts that were taken over."""
     from typing import get_type_hints
 
@@ -169,39 +169,43 @@ def _kept_sections(tx: Tx) -> Iterator[tuple[str, Any]]:
     hints = get_type_hints(Recipe)
     for name in _section_names():
         cls = plain_type(hints[name])
-        if settings.with_recipe(tx, cls.stage) and not (cls is Import and _taken_over(tx)):
-            yield name, own(tx, cls, {})
+        if settings.with_recipe(tx, cls.stage) and not (cls is Import and _published_labels_file(tx)):
+            yield name, effective_options(tx, cls, {})
 
 
-def _plan(tx: Tx, key: GridKey) -> GridPlan:
+def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
     """The plan of a grid, as what the study has of it amounts to."""
     from fcpair.plans import GridPlan
-    from fcpair.steps.corpus.grids import side_of
+    from fcpair.steps.corpus.grids import side_from_setting
 
-    row_name, column_name = grids.names(tx)
-    sides, asked = settings.of_stage(tx, PLAN), rounds.asked(tx)
-    said = {name: own(tx, cls, {}) for name, cls in OF_PLAN.items() if settings.with_recipe(tx, cls.stage)}
-    if rounds.checking(tx).ids:
-        said.setdefault("validate", Validate())
+    row_name, column_name = grids.side_names(tx)
+    sides, answer_rounds = settings.of_stage(tx, PLAN), rounds.answer_rounds(tx)
+    options = {
+        name: effective_options(tx, cls, {}) for name, cls in OF_PLAN.items() if settings.with_recipe(tx, cls.stage)
+    }
+    if rounds.validation(tx).ids:
+        options.setdefault("validate", Validate())
     plan = GridPlan(
         key.name,
-        side_of(sides["rows"]),
-        side_of(sides["columns"]),
-        tuple(map(_round, asked)),
+        side_from_setting(sides["rows"]),
+        side_from_setting(sides["columns"]),
+        tuple(map(_round_plan, answer_rounds)),
         row_name,
         column_name,
-        **said,
+        **options,
     )
-    counting = next(one.name for one in asked if one.counts)
-    if plan.counting.name == counting:
+    primary_name = next(round_.name for round_ in answer_rounds if round_.counts)
+    if plan.counting.name == primary_name:
         return plan
-    return replace(plan, rounds=tuple(replace(one, counts=one.name == counting or None) for one in plan.rounds))
+    return replace(
+        plan, rounds=tuple(replace(round_, counts=round_.name == primary_name or None) for round_ in plan.rounds)
+    )
 
 
-def _round(one: Round) -> RoundPlan:
+def _round_plan(round_: Round) -> RoundPlan:
     from fcpair.plans import RoundPlan
 
-    options: dict[str, Any] = {item.name: getattr(one.options, item.name) for item in fields(RoundDesign)}
-    if one.role is not Role.MODEL:
-        options["role"] = one.role.value
-    return RoundPlan(one.name, one.form, **options)
+    options: dict[str, Any] = {item.name: getattr(round_.options, item.name) for item in fields(RoundDesign)}
+    if round_.role is not Role.MODEL:
+        options["role"] = round_.role.value
+    return RoundPlan(round_.name, round_.form, **options)

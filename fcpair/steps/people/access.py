@@ -11,11 +11,11 @@ from typing import Any
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Topic, Visitor
-from fcpair.steps.base.context import OnStudy, note_run
+from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people import reassignment
-from fcpair.steps.people.login_throttle import Attempts
-from fcpair.steps.people.people import enter, find
-from fcpair.steps.people.reading_limits import loosened
+from fcpair.steps.people.login_throttle import LoginThrottle
+from fcpair.steps.people.people import enrol_people, find_person
+from fcpair.steps.people.reading_limits import loosened_limits
 from fcpair.store import Tx
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import opt_out_pairs, people, sessions
@@ -24,16 +24,16 @@ from fcpair.store.people.optouts import OptOut, topic_key
 TOKEN_BYTES = 24
 
 
-def _drop(tokens: dict[str, str]) -> None:
+def _discard_tokens(tokens: dict[str, str]) -> None:
     """Keep no tokens: whoever called has them."""
 
 
 class Access:
     """Lets people in by their token, and remembers their terms. Tokens are kept as SHA-256 only."""
 
-    def __init__(self, study: OnStudy) -> None:
+    def __init__(self, study: StudyContext) -> None:
         self._store = study.store
-        self.attempts = Attempts(study.store)
+        self.attempts = LoginThrottle(study.store)
 
     @property
     def secret(self) -> str:
@@ -54,7 +54,7 @@ class Access:
         """
         with self._store.write() as tx:
             sessions.renew_secret(tx)
-            return note_run(tx, "people", {"rotate_secret": True}, {"people": len(people.with_token(tx))})
+            return note_run(tx, "people", {"rotate_secret": True}, {"people": len(people.ids_with_token(tx))})
 
     def end_session(self, person_id: int, session: str, lasts_s: float) -> None:
         """End one session of a person, and every copy of its cookie; their others go on.
@@ -62,7 +62,7 @@ class Access:
         After `lasts_s` seconds it would be too old anyway.
         """
         with self._store.write() as tx:
-            sessions.end(tx, person_id, session, lasts_s)
+            sessions.end_session(tx, person_id, session, lasts_s)
 
     def add(self, names: list[str], role: Role) -> dict[str, str]:
         """Add people in one role as `Study.add_people` does, and invite them: their tokens by name, shown this once.
@@ -73,7 +73,7 @@ class Access:
             InputError: one of the names cannot be a pseudonym, or is taken.
         """
         with self._store.write() as tx:
-            return _invite(tx, enter(tx, names, role))
+            return _issue_tokens(tx, enrol_people(tx, names, role))
 
     def invite(self, name: str) -> str:
         """A new token for a person, shown this once; the one before and its sessions end.
@@ -85,7 +85,7 @@ class Access:
         return self.invite_all([name])[name]
 
     def invite_all(
-        self, names: Sequence[str] | None = None, keep: Callable[[dict[str, str]], None] = _drop
+        self, names: Sequence[str] | None = None, keep: Callable[[dict[str, str]], None] = _discard_tokens
     ) -> dict[str, str]:
         """New tokens for these people, or for everybody active who has none, by name; all of them, or none.
 
@@ -97,20 +97,22 @@ class Access:
         """
         with self._store.write() as tx:
             if names is None:
-                there = people.with_token(tx)
+                ids_with_token = people.ids_with_token(tx)
                 everybody = people.people(tx, active=True)
-                invited = [one for one in everybody if one.id not in there and one.role is not Role.MODEL]
+                invitees = [
+                    person for person in everybody if person.id not in ids_with_token and person.role is not Role.MODEL
+                ]
             else:
-                invited = [find(tx, name) for name in dict.fromkeys(names)]
-            if not invited and not people.people(tx, active=True):
+                invitees = [find_person(tx, name) for name in dict.fromkeys(names)]
+            if not invitees and not people.people(tx, active=True):
                 raise StageError("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link")
-            if not invited:
+            if not invitees:
                 raise StageError("everybody has an invite link; `fcpair people invite NAME` makes a new one")
-            if retired := [one.name for one in invited if one.retired]:
+            if retired := [person.name for person in invitees if person.retired]:
                 raise StageError(f"`{retired[0]}` has been retired, so cannot be invited")
-            if models := [one.name for one in invited if one.role is Role.MODEL]:
+            if models := [person.name for person in invitees if person.role is Role.MODEL]:
                 raise StageError(f"`{models[0]}` is a model, for which `fcpair run` answers; nobody comes in as one")
-            tokens = _invite(tx, invited)
+            tokens = _issue_tokens(tx, invitees)
             keep(tokens)
         return tokens
 
@@ -122,8 +124,8 @@ class Access:
             StageError: the person has no token.
         """
         with self._store.write() as tx:
-            person = find(tx, name)
-            if person.id not in people.with_token(tx):
+            person = find_person(tx, name)
+            if person.id not in people.ids_with_token(tx):
                 raise StageError(f"`{name}` has no invite link that could be revoked")
             people.set_token(tx, person.id, None)
             note_run(tx, "people", {"revoke": name}, {"people": 1})
@@ -131,15 +133,15 @@ class Access:
     def invited(self) -> set[str]:
         """The names of those who have a token."""
         with self._store.read() as tx:
-            ids = people.with_token(tx)
+            ids = people.ids_with_token(tx)
             return {one.name for one in people.people(tx) if one.id in ids}
 
     def by_token(self, token: str) -> Visitor | None:
         """Who a token lets in; None when it is unknown, replaced, revoked, or its owner is retired."""
-        hashed = _hashed(token)
+        token_hash = _hash_token(token)
         with self._store.read() as tx:
-            visitor = people.visitor_by_hash(tx, hashed)
-        return visitor if visitor and hmac.compare_digest(visitor.key, hashed) else None
+            visitor = people.visitor_by_hash(tx, token_hash)
+        return visitor if visitor and hmac.compare_digest(visitor.key, token_hash) else None
 
     def by_id(self, person_id: int, session: str = "") -> Visitor | None:
         """The person of a session; None when they can come in no more, or ended that one.
@@ -171,7 +173,7 @@ class Access:
         UnknownIdError when there is nobody of that name.
         """
         with self._store.write() as tx:
-            people.forget(tx, find(tx, name).id)
+            people.forget(tx, find_person(tx, name).id)
             return note_run(tx, "people", {"forget": name}, {"people": 1})
 
     def set_blurred(self, person_id: int, blurred: bool) -> None:
@@ -190,10 +192,12 @@ class Access:
         `split` are the characters at which a value is split into topics; empty: each value is one.
         """
         with self._store.read() as tx:
-            left = [one for one in people.opt_outs(tx, person_id).get(person_id, ()) if one.column == column]
-            open_ = opt_out_pairs.open_by_topic(tx, person_id, column, split)
+            opt_outs = [
+                opt_out for opt_out in people.opt_outs(tx, person_id).get(person_id, ()) if opt_out.column == column
+            ]
+            open_counts = opt_out_pairs.open_by_topic(tx, person_id, column, split)
             return [
-                Topic(topic, open_[topic_key(topic)], any(one.covers(topic) for one in left))
+                Topic(topic, open_counts[topic_key(topic)], any(opt_out.covers(topic) for opt_out in opt_outs))
                 for topic in opt_out_pairs.topics(tx, column, split)
             ]
 
@@ -202,18 +206,18 @@ class Access:
         may be no grid yet), or would loosen what holds in the study, unless that is meant (`loosen`).
         """
         with self._store.read() as tx:
-            looser = [] if loosen else list(loosened(tx, annotate))
+            looser = [] if loosen else list(loosened_limits(tx, annotate))
         if looser:
-            said = ", ".join(f"`{key}` is {there} (given: {wanted or 'none'})" for key, wanted, there in looser)
+            looser_list = ", ".join(f"`{key}` is {there} (given: {wanted or 'none'})" for key, wanted, there in looser)
             raise InputError(
-                f"these terms would loosen what holds in the study, where {said}; `--loosen` if you mean it"
+                f"these terms would loosen what holds in the study, where {looser_list}; `--loosen` if you mean it"
             )
         if annotate.opt_out is not None:
             self._check_column(annotate.opt_out)
 
     def _check_column(self, column: str) -> None:
         with self._store.read() as tx:
-            if build_progress.built(tx)["pair"] and not opt_out_pairs.topics(tx, column, ""):
+            if build_progress.n_built(tx)["pair"] and not opt_out_pairs.topics(tx, column, ""):
                 raise InputError(f"no text of the study has metadata called `{column}`, so nobody can opt out by it")
 
     def opt_out(
@@ -228,18 +232,18 @@ class Access:
             InputError: a topic that no text of the grid names.
         """
         with self._store.write() as tx:
-            listed = opt_out_pairs.topics(tx, column, split)
-            keys = {topic_key(topic) for topic in listed}
-            if unknown := sorted(topic for topic in chosen if topic_key(topic) not in keys):
-                raise InputError(f"no text of the study has `{unknown[0]}` as its `{column}`")
-            before = people.opt_outs(tx, person_id).get(person_id, ())
-            kept = (one.besides(listed) if one.column == column else one for one in before)
-            now = [*kept, OptOut(column, split, tuple(sorted(set(chosen))))]
-            people.set_opt_outs(tx, person_id, now)
-            returned = opt_out_pairs.return_about(tx, person_id, before, now)
-            withdrawn = withdraw_opted_out(tx, [person_id])
-            name = next(one.name for one in people.people(tx) if one.id == person_id)
-            counts = {"withdrawn": withdrawn, "returned": returned, **reassignment.refill_everywhere(tx, seed)}
+            all_topics = opt_out_pairs.topics(tx, column, split)
+            keys = {topic_key(topic) for topic in all_topics}
+            if unknown_topics := sorted(topic for topic in chosen if topic_key(topic) not in keys):
+                raise InputError(f"no text of the study has `{unknown_topics[0]}` as its `{column}`")
+            old_opt_outs = people.opt_outs(tx, person_id).get(person_id, ())
+            kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
+            new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
+            people.set_opt_outs(tx, person_id, new_opt_outs)
+            n_returned = opt_out_pairs.return_about(tx, person_id, old_opt_outs, new_opt_outs)
+            n_withdrawn = withdraw_opted_out(tx, [person_id])
+            name = next(item.name for item in people.people(tx) if item.id == person_id)
+            counts = {"withdrawn": n_withdrawn, "returned": n_returned, **reassignment.reassign_everywhere(tx, seed)}
             return note_run(tx, "people", {"opt_out": name}, counts)
 
     def spare(self, *, seed: int = 0) -> None:
@@ -249,21 +253,25 @@ class Access:
         are about to reach people; where there is nothing to do, nothing is written.
         """
         with self._store.read() as tx:
-            due = [one for one, left in people.opt_outs(tx).items() if opt_out_pairs.n_open_about(tx, one, left)]
-        if not due:
+            due_ids = [
+                person
+                for person, opt_outs in people.opt_outs(tx).items()
+                if opt_out_pairs.n_open_about(tx, person, opt_outs)
+            ]
+        if not due_ids:
             return
         with self._store.write() as tx:
-            names = [one.name for one in people.people(tx) if one.id in due]
-            counts = {"withdrawn": withdraw_opted_out(tx, due), **reassignment.refill_everywhere(tx, seed)}
+            names = [person.name for person in people.people(tx) if person.id in due_ids]
+            counts = {"withdrawn": withdraw_opted_out(tx, due_ids), **reassignment.reassign_everywhere(tx, seed)}
             note_run(tx, "people", {"spare": names}, counts)
 
 
-def _invite(tx: Tx, invited: Sequence[Person]) -> dict[str, str]:
+def _issue_tokens(tx: Tx, invitees: Sequence[Person]) -> dict[str, str]:
     """New tokens for these people, by name."""
-    tokens = {one.name: secrets.token_urlsafe(TOKEN_BYTES) for one in invited}
-    for one in invited:
-        people.set_token(tx, one.id, _hashed(tokens[one.name]))
-        note_run(tx, "people", {"invite": one.name}, {"people": 1})
+    tokens = {person.name: secrets.token_urlsafe(TOKEN_BYTES) for person in invitees}
+    for person in invitees:
+        people.set_token(tx, person.id, _hash_token(tokens[person.name]))
+        note_run(tx, "people", {"invite": person.name}, {"people": 1})
     return tokens
 
 
@@ -273,6 +281,6 @@ def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
     return sum(opt_out_pairs.withdraw_about(tx, one, opted_out[one]) for one in person_ids if one in opted_out)
 
 
-def _hashed(token: str) -> str:
+def _hash_token(token: str) -> str:
     """The token as it is kept. It is random and long, so that a plain hash suffices."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -7,14 +7,14 @@ from typing import Any
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import MOST_GUIDELINES
 from fcpair.records import RunRecord
-from fcpair.steps.base.context import OnStudy, note_run
-from fcpair.steps.people.people import find
+from fcpair.steps.base.context import StudyContext, note_run
+from fcpair.steps.people.people import find_person
 from fcpair.store.people import guidelines
 
-OVERTAKEN = "somebody else has edited the guidelines since you opened them, and version {} holds now"
+EDIT_CONFLICT = "somebody else has edited the guidelines since you opened them, and version {} holds now"
 
 
-def versions(study: OnStudy) -> list[dict[str, Any]]:
+def versions(study: StudyContext) -> list[dict[str, Any]]:
     """Every version of the guidelines, oldest first.
 
     Keys: `version`, `body`, `at`, `by` (None: as the study was made), and `judgements`, which counts those that were
@@ -24,7 +24,7 @@ def versions(study: OnStudy) -> list[dict[str, Any]]:
         return guidelines.versions(tx)
 
 
-def edit(study: OnStudy, body: str, *, by: str, seen: int | None = None) -> RunRecord:
+def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) -> RunRecord:
     """Let a new version of the guidelines hold from now on; the earlier ones and what rests on them stay.
 
     `by` is a person of the study, `seen` the version that was edited; None: not told.
@@ -39,12 +39,12 @@ def edit(study: OnStudy, body: str, *, by: str, seen: int | None = None) -> RunR
         if not body.strip() or "\0" in body:
             raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
         check_length(body)
-        newest = guidelines.current(tx)[0]
+        newest = guidelines.current_version(tx)[0]
         if seen not in (None, newest):
-            raise ConflictError(OVERTAKEN.format(newest))
-        if body == guidelines.current(tx)[1]:
+            raise ConflictError(EDIT_CONFLICT.format(newest))
+        if body == guidelines.current_version(tx)[1]:
             raise StageError("these are the guidelines that hold already")
-        version = guidelines.add_version(tx, body, find(tx, by).id)
+        version = guidelines.add_version(tx, body, find_person(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fcpair.errors import StageError
-from fcpair.params import named_grids
+from fcpair.params import grid_names
 from fcpair.records import Round
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import PLAN, OnGrid, find_grid
+from fcpair.steps.base.context import PLAN, GridContext, find_grid
 from fcpair.store import Tx
 from fcpair.store.answers import pilot_texts
 from fcpair.store.assignment import rounds
@@ -17,7 +17,7 @@ from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
 
-class Result(NamedTuple):
+class PilotResult(NamedTuple):
     """How somebody did in a pilot: how many texts they `wrote`, how many of these were `judged`, and `good`; and
     whether they `passed`.
     """
@@ -29,35 +29,37 @@ class Result(NamedTuple):
     passed: bool
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def public_fields(self) -> dict[str, Any]:
         """The same without the person."""
         return {name: value for name, value in self._asdict().items() if name != "person_id"}
 
 
-def results(tx: Tx, round_: Round) -> list[Result]:
+def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
     """How everybody did who wrote anything in the pilot that a round asks for; nothing where it asks for none.
 
     A text is good where more of its definite judgements are positive than not.
     """
     if not round_.options.passed:
         return []
-    with grids.about(tx, find_grid(tx, round_.options.passed).id):
+    with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
         votes = _votes(tx, round_.options.passed)
-        names = named_grids(settings.of_stage(tx, PLAN)["rows"]["answers"])
-    wrote: dict[int, list[int]] = {}
+        names = grid_names(settings.of_stage(tx, PLAN)["rows"]["answers"])
+    texts_by_writer: dict[int, list[int]] = {}
     for pilot in names:
-        with grids.about(tx, find_grid(tx, pilot).id):
-            for person_id, texts in pilot_texts.writers(tx, rounds.counting(tx)).items():
-                wrote.setdefault(person_id, []).extend(texts)
-    found = []
-    for person_id, texts in wrote.items():
-        own = [votes[one] for one in texts if one in votes]
-        good = sum(one > 0 for one in own)
-        found.append(Result(person_id, good, len(own), len(texts), good >= (round_.options.pass_at or 0)))
-    return found
+        with grids.on_grid(tx, find_grid(tx, pilot).id):
+            for person_id, texts in pilot_texts.texts_by_writer(tx, rounds.primary(tx)).items():
+                texts_by_writer.setdefault(person_id, []).extend(texts)
+    outcomes = []
+    for person_id, texts in texts_by_writer.items():
+        text_votes = [votes[one] for one in texts if one in votes]
+        good = sum(one > 0 for one in text_votes)
+        outcomes.append(
+            PilotResult(person_id, good, len(text_votes), len(texts), good >= (round_.options.pass_at or 0))
+        )
+    return outcomes
 
 
-def pilot_results(grid: OnGrid, name: str | None = None) -> list[dict[str, Any]]:
+def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, Any]]:
     """How everybody did in the pilot that a round asks for, by name; without a name, the round that counts.
 
     Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`.
@@ -67,29 +69,31 @@ def pilot_results(grid: OnGrid, name: str | None = None) -> list[dict[str, Any]]
         StageError: the round asks for no pilot, or nobody has written in it yet.
     """
     with grid.store.read() as tx:
-        of = rounds.counting(tx) if name is None else rounds.named(tx, name)
-        if not of.options.passed:
-            raise StageError(f"round `{of.name}` asks for no pilot; name one with `passed` by `--round`")
-        names = {one.id: one.name for one in people.people(tx)}
-        found = [{"name": names[one.person_id], **one.shown} for one in results(tx, of)]
-    if not found:
-        raise StageError(f"nobody has written in the pilot of round `{of.name}` yet")
-    return sorted(found, key=lambda one: one["name"])
+        round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+        if not round_.options.passed:
+            raise StageError(f"round `{round_.name}` asks for no pilot; name one with `passed` by `--round`")
+        names = {entry.id: entry.name for entry in people.people(tx)}
+        rows = [{"name": names[entry.person_id], **entry.public_fields} for entry in results_by_person(tx, round_)]
+    if not rows:
+        raise StageError(f"nobody has written in the pilot of round `{round_.name}` yet")
+    return sorted(rows, key=lambda entry: entry["name"])
 
 
 def _votes(tx: Tx, grid: str) -> dict[int, int]:
     """How many more judgements of a text are positive than not, by the text, in the grid that `tx` is about."""
-    judging = rounds.counting(tx)
-    question = closed_question(form_of(judging.form))
+    judging_round = rounds.primary(tx)
+    question = closed_question(form_of(judging_round.form))
     if question is None:
-        raise StageError(f"round `{judging.name}` of grid `{grid}` asks no closed question, so nobody can pass there")
-    counted = {code: 1 if code in question.positive else -1 for code in question.definite}
+        raise StageError(
+            f"round `{judging_round.name}` of grid `{grid}` asks no closed question, so nobody can pass there"
+        )
+    weight_by_code = {code: 1 if code in question.positive else -1 for code in question.definite}
     votes: dict[int, int] = {}
-    for text_id, code in pilot_texts.judged(tx, judging):
-        votes[text_id] = votes.get(text_id, 0) + counted.get(code, 0)
+    for text_id, code in pilot_texts.row_judgements(tx, judging_round):
+        votes[text_id] = votes.get(text_id, 0) + weight_by_code.get(code, 0)
     return votes
 
 
 def who_passed(tx: Tx, round_: Round) -> set[int] | None:
     """Those who passed the pilot of a round; None where it asks for none."""
-    return {one.person_id for one in results(tx, round_) if one.passed} if round_.options.passed else None
+    return {one.person_id for one in results_by_person(tx, round_) if one.passed} if round_.options.passed else None

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from fcpair.errors import StageError
 from fcpair.records import Person, Round
 from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
-from fcpair.steps.base.context import lease_min
+from fcpair.steps.base.context import lease_minutes
 from fcpair.steps.people import qualification
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements, text_origins
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
-from fcpair.store.assignment.vacant_slots import Heir, Slot
+from fcpair.store.assignment.vacant_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import opt_out_pairs, people
 
 Ints = NDArray[np.int64]
-FEW = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
+MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
 
 
 @dataclass(frozen=True)
@@ -40,126 +40,142 @@ class Handover:
     def counts(self) -> dict[str, int]:
         """How many slots found somebody and how many did not, and how many are free, where any are."""
         counts = {"reassigned": len(self.rows), "vacant": self.vacant}
-        n_freed = sum(len(there) for _, there in self.freed)
+        n_freed = sum(len(slots) for _, slots in self.freed)
         return counts | ({"free": n_freed} if n_freed else {})
 
 
-def refill(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> dict[str, int]:
+def reassign(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> dict[str, int]:
     """Give slots that were skipped or withdrawn to others; returns how many found somebody and how many did not.
 
     All such slots, or one alone, by its assignment; to whoever may take them, or `to` one person. In open dealing they
     are free for whoever asks.
     """
-    found = foresee(tx, seed, to=to, slot=slot)
-    vacant_slots.fill(tx, found.rows)
-    for round_, there in found.freed:
-        open_slots.give_back(tx, round_, there)
-    return found.counts
+    handover = plan_handover(tx, seed, to=to, slot=slot)
+    vacant_slots.fill_slots(tx, handover.rows)
+    for round_, freed_slots in handover.freed:
+        open_slots.give_back(tx, round_, freed_slots)
+    return handover.counts
 
 
-def refill_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
+def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
     """Do what `refill` does in every grid of the study, as when somebody comes or goes.
 
     Who has come is dealt what everybody answers (`dealt`, where that is anything).
     """
     counts = Counter(reassigned=0, vacant=0)
-    for _ in grids.each(tx):
-        counts.update(refill(tx, seed, to=to))
-        for round_ in rounds.rounds(tx):
-            if round_.options.everybody and (n := _deal_in(tx, round_)):
+    for _ in grids.for_each_grid(tx):
+        counts.update(reassign(tx, seed, to=to))
+        for round_ in rounds.of_grid(tx):
+            if round_.options.asks_everybody and (n := _assign_newcomers(tx, round_)):
                 counts["dealt"] += n
     return dict(counts)
 
 
-def _deal_in(tx: Tx, round_: Round) -> int:
+def _assign_newcomers(tx: Tx, round_: Round) -> int:
     """Deal a round that everybody answers to those who have come since it was dealt; returns how many cells."""
-    cell_id, heirs = np.array(assignments.given_cells(tx, round_), np.int64), vacant_slots.heirs(tx, round_.role)
-    has = set(assignments.given(tx, round_, [one.id for one in heirs])[:, 1].tolist())
-    new = [one for one in heirs if one.id not in has]
-    if not len(cell_id) or not new:
+    cell_id, candidates = (
+        np.array(assignments.assigned_cells(tx, round_), np.int64),
+        vacant_slots.candidates(tx, round_.role),
+    )
+    ids_assigned = set(assignments.ever_assigned(tx, round_, [entry.id for entry in candidates])[:, 1].tolist())
+    newcomers = [entry for entry in candidates if entry.id not in ids_assigned]
+    if not len(cell_id) or not newcomers:
         return 0
-    person, cell = np.nonzero(~barred(tx, cell_id, new, round_).T)
-    seed = int(np.random.SeedSequence([round_.options.seed, new[0].id]).generate_state(1)[0])
+    person, cell = np.nonzero(~ineligibility_matrix(tx, cell_id, newcomers, round_).T)
+    seed = int(np.random.SeedSequence([round_.options.seed, newcomers[0].id]).generate_state(1)[0])
     row = cells.row_numbers(tx, cell_id[cell])
     within = cell_id[cell] if round_.options.in_order else None
-    place = shard_order(person, row, seed, "hs" if round_.options.by_row else "random", within)
-    given = zip(cell_id[cell].tolist(), person.tolist(), place.tolist(), strict=True)
-    same = {"round_id": round_.id, "replaces": None}
-    vacant_slots.fill(
-        tx, [{"cell_id": one, "person_id": new[who].id, "position": at, **same} for one, who, at in given]
+    place = shard_order(person, row, seed, "hs" if round_.options.shows_whole_rows else "random", within)
+    placements = zip(cell_id[cell].tolist(), person.tolist(), place.tolist(), strict=True)
+    shared_fields = {"round_id": round_.id, "replaces": None}
+    vacant_slots.fill_slots(
+        tx,
+        [
+            {"cell_id": entry, "person_id": newcomers[person_index].id, "position": position, **shared_fields}
+            for entry, person_index, position in placements
+        ],
     )
     return len(cell)
 
 
-def foresee(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
+def plan_handover(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
     """What `refill` would do."""
     rows: list[dict[str, Any]] = []
     freed: list[tuple[Round, list[Slot]]] = []
     vacant = 0
-    for round_ in rounds.rounds(tx):
-        if not round_.passes_on or not (open_ := vacant_slots.vacant(tx, round_, slot)):
+    for round_ in rounds.of_grid(tx):
+        if not round_.reassigns_skipped or not (slots := vacant_slots.find_vacant(tx, round_, slot)):
             continue
-        if to is None and lease_min(tx, round_) is not None:
-            freed.append((round_, open_))
+        if to is None and lease_minutes(tx, round_) is not None:
+            freed.append((round_, slots))
         else:
-            heirs = [one for one in vacant_slots.heirs(tx, round_.role) if to is None or one.id == to.id]
-            cell_id = np.array([one.cell_id for one in open_])
-            who = takers(tx, cell_id, heirs, round_, seed)
-            taken = [(one, heirs[at].id) for one, at in zip(open_, who.tolist(), strict=True) if at >= 0]
-            rows += at_the_end(tx, taken, round_)
-            vacant += len(open_) - len(taken)
+            candidates = [item for item in vacant_slots.candidates(tx, round_.role) if to is None or item.id == to.id]
+            cell_id = np.array([item.cell_id for item in slots])
+            taker_index = choose_takers(tx, cell_id, candidates, round_, seed)
+            taken_slots = [
+                (item, candidates[at].id) for item, at in zip(slots, taker_index.tolist(), strict=True) if at >= 0
+            ]
+            rows += assignment_rows_at_end(tx, taken_slots, round_)
+            vacant += len(slots) - len(taken_slots)
     return Handover(rows, vacant, freed)
 
 
-def takers(tx: Tx, cell_id: Ints, heirs: Sequence[Heir], round_: Round, seed: int) -> Ints:
+def choose_takers(tx: Tx, cell_id: Ints, candidates: Sequence[Candidate], round_: Round, seed: int) -> Ints:
     """Who takes over each slot, as an index of `heirs`; -1 where nobody may."""
-    among = barred(tx, cell_id, heirs, round_), loads(heirs), seed
-    if round_.options.by_source:
-        return fill_rows(sources(tx, cell_id), cell_id, *among)
-    if round_.options.by_row:
-        return fill_rows(cells.row_numbers(tx, cell_id), cell_id, *among)
-    return fill_slots(cells.row_numbers(tx, cell_id) if round_.options.once_per_row else cell_id, *among)
+    fill_args = ineligibility_matrix(tx, cell_id, candidates, round_), loads(candidates), seed
+    if round_.options.keeps_sources_together:
+        return fill_rows(row_sources(tx, cell_id), cell_id, *fill_args)
+    if round_.options.shows_whole_rows:
+        return fill_rows(cells.row_numbers(tx, cell_id), cell_id, *fill_args)
+    return fill_slots(cells.row_numbers(tx, cell_id) if round_.options.once_per_row else cell_id, *fill_args)
 
 
-def sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
+def row_sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
     """A number for the source of each cell's row; raises StageError where one has none."""
-    known = text_origins.sources_of_rows(tx)
-    named = [known.get(one, "") for one in cell_id.tolist()]
-    if n := len(set(cells.row_numbers(tx, cell_id[[not one for one in named]]).tolist())):
+    source_by_cell = text_origins.sources_of_rows(tx)
+    source_names = [source_by_cell.get(one, "") for one in cell_id.tolist()]
+    if n := len(set(cells.row_numbers(tx, cell_id[[not one for one in source_names]]).tolist())):
         raise StageError(
             f"{n:,} rows have no source, so nothing says who is to answer them; collect them from `sources`, or omit "
             "`together`"
         )
-    return np.unique(named, return_inverse=True)[1]
+    return np.unique(source_names, return_inverse=True)[1]
 
 
-def at_the_end(tx: Tx, taken: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:
+def assignment_rows_at_end(tx: Tx, taken_slots: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:
     """The slots that people take over, each behind what its new hands have already."""
-    last = Counter(assignments.last_positions(tx, round_, sorted({person_id for _, person_id in taken})))
+    last_positions = Counter(
+        assignments.last_positions(tx, round_, sorted({person_id for _, person_id in taken_slots}))
+    )
     rows = []
-    for slot, person_id in taken:
-        last[person_id] += 1
-        row = {"cell_id": slot.cell_id, "person_id": person_id, "round_id": slot.round_id, "position": last[person_id]}
+    for slot, person_id in taken_slots:
+        last_positions[person_id] += 1
+        row = {
+            "cell_id": slot.cell_id,
+            "person_id": person_id,
+            "round_id": slot.round_id,
+            "position": last_positions[person_id],
+        }
         rows.append({**row, "replaces": slot.id})
     return rows
 
 
-def loads(heirs: Sequence[Heir]) -> NDArray[np.int64]:
+def loads(candidates: Sequence[Candidate]) -> NDArray[np.int64]:
     """How many pairs each of these people has done or has open, shape `(n_people,)`.
 
     Not what is open alone: whoever is quick has least open, and would be given what the slow leave.
     """
-    return np.array([one.load for one in heirs], np.int64)
+    return np.array([one.load for one in candidates], np.int64)
 
 
-def barred(
+def ineligibility_matrix(
     tx: Tx,
     cell_id: NDArray[np.int64],
-    heirs: Sequence[Heir],
+    candidates: Sequence[Candidate],
     round_: Round,
     *,
-    first: bool = False,
-    asks: bool = False,
+    first_assignment: bool = False,
+    on_request: bool = False,
 ) -> NDArray[np.bool_]:
     """Who may not get which pair in a round, shape `(n_slots, n_people)`.
 
@@ -171,57 +187,68 @@ def barred(
     lost before they answered.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
-    matrix = np.zeros((len(pairs), len(heirs)), np.bool_)
-    column = {one.id: at for at, one in enumerate(heirs)}
-    asked = pairs.tolist(), list(column)
-    others = (one for one in _related(tx, round_) if not (first or asks) or one.id != round_.id)
-    for part in (judgements.took_part(tx, *asked, others), authorship.wrote(tx, *asked)):
-        at = [column[person_id] for person_id in part[:, 1].tolist()]
-        matrix[np.searchsorted(pairs, part[:, 0]), at] = True
+    matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
+    column_by_person = {entry.id: column_index for column_index, entry in enumerate(candidates)}
+    pair_and_person_ids = pairs.tolist(), list(column_by_person)
+    related_rounds = (
+        entry
+        for entry in _mutually_exclusive_rounds(tx, round_)
+        if not (first_assignment or on_request) or entry.id != round_.id
+    )
+    for participation in (
+        judgements.involved_people(tx, *pair_and_person_ids, related_rounds),
+        authorship.writers_of_cells(tx, *pair_and_person_ids),
+    ):
+        column_index = [column_by_person[person_id] for person_id in participation[:, 1].tolist()]
+        matrix[np.searchsorted(pairs, participation[:, 0]), column_index] = True
     if (passed := qualification.who_passed(tx, round_)) is not None:
-        matrix |= np.array([one.id not in passed for one in heirs], np.bool_)
-    if round_.options.once_per_row and not first:
-        matrix |= _have_row(tx, pairs, asked[1], round_)
+        matrix |= np.array([entry.id not in passed for entry in candidates], np.bool_)
+    if round_.options.once_per_row and not first_assignment:
+        matrix |= _row_holders(tx, pairs, pair_and_person_ids[1], round_)
     if round_.options.author:
-        matrix |= by_authors(tx, pairs.tolist(), _names(tx, heirs), round_)
-    for one in heirs:
-        if one.opted_out and not first:
-            about = opt_out_pairs.pairs_about(tx, one.opted_out, pairs.tolist() if len(pairs) <= FEW else None)
-            matrix[:, column[one.id]] |= np.isin(pairs, about)
+        matrix |= authorship_matrix(tx, pairs.tolist(), _candidate_names(tx, candidates), round_)
+    for entry in candidates:
+        if entry.opted_out and not first_assignment:
+            opted_out_pairs = opt_out_pairs.pairs_about(
+                tx, entry.opted_out, pairs.tolist() if len(pairs) <= MAX_PAIRS_BY_ID else None
+            )
+            matrix[:, column_by_person[entry.id]] |= np.isin(pairs, opted_out_pairs)
     return matrix[row]
 
 
-def _names(tx: Tx, heirs: Sequence[Heir]) -> list[str]:
-    named = {one.id: one.name for one in people.people(tx)}
-    return [named[one.id] for one in heirs]
+def _candidate_names(tx: Tx, candidates: Sequence[Candidate]) -> list[str]:
+    name_by_id = {one.id: one.name for one in people.people(tx)}
+    return [name_by_id[one.id] for one in candidates]
 
 
-def by_authors(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> NDArray[np.bool_]:
+def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> NDArray[np.bool_]:
     """Whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
-    made = authorship.made(tx, cell_ids, round_.options.author)
-    folded = [authorship.fold_name(name) for name in names]
-    return np.array([[name in made.get(one, ()) for name in folded] for one in cell_ids], np.bool_).reshape(
-        len(cell_ids), len(names)
-    )
+    authors_by_cell = authorship.authors_of_rows(tx, cell_ids, round_.options.author)
+    folded_names = [authorship.fold_name(name) for name in names]
+    return np.array(
+        [[name in authors_by_cell.get(one, ()) for name in folded_names] for one in cell_ids], np.bool_
+    ).reshape(len(cell_ids), len(names))
 
 
-def _related(tx: Tx, round_: Round) -> Iterator[Round]:
+def _mutually_exclusive_rounds(tx: Tx, round_: Round) -> Iterator[Round]:
     """The rounds of the grid in which nobody may have a pair who gets it in this one, and this one itself."""
-    for one in rounds.rounds(tx):
-        if one.id == round_.id or _is_about(one, round_) or _is_about(round_, one):
-            yield one
+    for other_round in rounds.of_grid(tx):
+        if other_round.id == round_.id or _is_about(other_round, round_) or _is_about(round_, other_round):
+            yield other_round
 
 
 def _is_about(later: Round, earlier: Round) -> bool:
     """Whether a round is about what was said in an earlier one, so that other people are to answer it."""
-    return later.checks == earlier.id or (later.options.rests_on == earlier.name and later.options.bars_earlier)
+    return later.checks == earlier.id or (
+        later.options.rests_on == earlier.name and later.options.excludes_earlier_answerers
+    )
 
 
-def _have_row(tx: Tx, pairs: NDArray[np.int64], people: list[int], round_: Round) -> NDArray[np.bool_]:
+def _row_holders(tx: Tx, pairs: NDArray[np.int64], person_ids: list[int], round_: Round) -> NDArray[np.bool_]:
     """Who of these people was given a cell in the row of each of these, shape `(n_pairs, n_people)`."""
-    given = assignments.given(tx, round_, people)
-    row = cells.row_numbers(tx, np.concatenate([pairs, given[:, 0]]))
-    rows, at = np.unique(row, return_inverse=True)
-    has = np.zeros((len(rows), len(people)), np.bool_)
-    has[at[len(pairs) :], np.searchsorted(people, given[:, 1])] = True
-    return has[at[: len(pairs)]]
+    assigned_cells = assignments.ever_assigned(tx, round_, person_ids)
+    row = cells.row_numbers(tx, np.concatenate([pairs, assigned_cells[:, 0]]))
+    rows, row_index = np.unique(row, return_inverse=True)
+    has = np.zeros((len(rows), len(person_ids)), np.bool_)
+    has[row_index[len(pairs) :], np.searchsorted(person_ids, assigned_cells[:, 1])] = True
+    return has[row_index[: len(pairs)]]

@@ -12,38 +12,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.writings import About, Layout, crowdcounter, parscn, split_files
+from fcpair.files.answers.writings import Layout, WritingsCardFacts, crowdcounter_json, parscn_table, split_files
 from fcpair.files.answers.writings import hf_files as hf_text_files
 from fcpair.files.release.beir import beir_files
-from fcpair.files.release.hf import Facts, hf_files
+from fcpair.files.release.hf import CardFacts, hf_files
 from fcpair.files.release.qrels import grades, qrels_text
 from fcpair.files.release.training import Kind, training_sets
-from fcpair.files.release.training_corpus import remaining
+from fcpair.files.release.training_corpus import remaining_rows
 from fcpair.files.tables.folders import check_new_folder, new_folder
-from fcpair.files.tables.tabular import check_suffix, replacing, write_table
+from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
 from fcpair.param_values import takes_params
 from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.adjudication.partition import as_tier, tier_rules
 from fcpair.steps.answers.decision_table import decisions_table
-from fcpair.steps.answers.written_texts import writings
+from fcpair.steps.answers.written_texts import written_table
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import OnGrid, as_done, need_labels, note_run, own, scheme_of
+from fcpair.steps.base.context import GridContext, effective_options, need_labels, note_run, options_as_done, scheme_of
 from fcpair.steps.base.grid_rows import ROW, rows_table
-from fcpair.steps.base.sample_size import sampled
-from fcpair.steps.release.partition import Tiers, empty, tier_rows, tiers_of
+from fcpair.steps.base.sample_size import load_sample_size
+from fcpair.steps.release.partition import Tiers, empty_tier_message, tier_rows, tiers_of
 from fcpair.steps.release.pool import pool_ids
 from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, texts
 from fcpair.store.oversight import runs
-from fcpair.texts.stratify import shares_of, stratify
+from fcpair.texts.stratify import complete_shares, stratify
 
 if TYPE_CHECKING:
     import pandas as pd
 
-USUAL = Export()
+DEFAULT_OPTIONS = Export()
 TEMPLATES: Layout = "templates"
 FOLDERS: tuple[Layout, ...] = ("training", "hf")
 """The layouts of written texts that are folders."""
@@ -66,61 +66,66 @@ class Exports:
     `params.Export.kinds` names.
     """
 
-    def __init__(self, grid: OnGrid) -> None:
+    def __init__(self, grid: GridContext) -> None:
         self._grid = grid
 
     @takes_params
     def qrels(
-        self, path: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
+        self, path: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `export.qrels.grades`."""
         tier = as_tier(tier)
         with self._grid.store.read() as tx:
-            rules = _own(tx, rules)
-            graded, _ = _graded(tx, tier, options, rules)
+            rules = _rules_or_own(tx, rules)
+            graded_pairs, _ = _grade_pairs(tx, tier, options, rules)
         params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
-        return _write_file(self._grid, path, qrels_text(graded), params, _graded_counts(graded))
+        return _write_file(self._grid, path, qrels_text(graded_pairs), params, _graded_counts(graded_pairs))
 
     @takes_params
     def beir(
-        self, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
+        self, folder: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `export.beir.beir_files`."""
         tier = as_tier(tier)
         check_new_folder(folder)
         with self._grid.store.read() as tx:
-            rules = _own(tx, rules)
-            graded, cns = _graded(tx, tier, options, rules)
-            files = beir_files(graded, texts.bodies(tx, grids.kinds(tx)), cns)
+            rules = _rules_or_own(tx, rules)
+            graded_pairs, cns = _grade_pairs(tx, tier, options, rules)
+            files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
         params = _params("beir", folder, rules, tier=tier.label, **options.read_by("beir"))
-        return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded)})
+        return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded_pairs)})
 
     @takes_params
     def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `export.hf.hf_files`."""
         check_new_folder(folder)
         with self._grid.store.read() as tx:
-            rules = _own(tx, rules)
+            rules = _rules_or_own(tx, rules)
             facts = _facts(tx, rules)
         bronze = tier_rows(self._grid, Tier.BRONZE, rules)
         if bronze.empty:
-            raise InputError(empty(Tier.BRONZE))
+            raise InputError(empty_tier_message(Tier.BRONZE))
         files = hf_files(bronze, facts)
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
         return _write_folder(self._grid, folder, files, _params("hf", folder, rules), counts)
 
     @takes_params
     def training(
-        self, kind: Kind, folder: str | Path, tier: Tier | str, options: Export = USUAL, rules: Partition | None = None
+        self,
+        kind: Kind,
+        folder: str | Path,
+        tier: Tier | str,
+        options: Export = DEFAULT_OPTIONS,
+        rules: Partition | None = None,
     ) -> RunRecord:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `export.training`."""
         tier = as_tier(tier)
         check_new_folder(folder)
         with self._grid.store.read() as tx:
-            rules = _own(tx, rules)
-            tiers = _tiers(tx, rules)
-            pairs = _pairs_of(tiers, tier)
-            bodies = texts.bodies(tx, grids.kinds(tx))
+            rules = _rules_or_own(tx, rules)
+            tiers = _derive_tiers(tx, rules)
+            pairs = _pairs_in_tier(tiers, tier)
+            bodies = texts.bodies(tx, grids.side_kinds(tx))
         pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
         params = _params(kind, folder, rules, tier=tier.label, **options.read_by(kind))
@@ -132,7 +137,7 @@ class Exports:
         self,
         path: str | Path,
         without: Tier | str | None = None,
-        options: Export = USUAL,
+        options: Export = DEFAULT_OPTIONS,
         rules: Partition | None = None,
     ) -> RunRecord:
         """Write the corpus, less every HS of a tier and every CN of the pool, with ids; see `export.corpus.remaining`.
@@ -144,23 +149,23 @@ class Exports:
             return self._whole_corpus(path, options)
         without = as_tier(without)
         with self._grid.store.read() as tx:
-            rules = _own(tx, rules)
-            tiers = _tiers(tx, rules)
+            rules = _rules_or_own(tx, rules)
+            tiers = _derive_tiers(tx, rules)
             rows = _corpus_rows(tx)
-            hs_ids = set(_pairs_of(tiers, without)["hs_id"].tolist())
+            hs_ids = set(_pairs_in_tier(tiers, without)["hs_id"].tolist())
             cn_ids = set(pool_ids(tx, tiers, options.pool))
-        left = remaining(rows, hs_ids, cn_ids)
-        if left.empty:
+        rows_left = remaining_rows(rows, hs_ids, cn_ids)
+        if rows_left.empty:
             raise InputError(
                 f"every row of the corpus has an HS of {without.label} or a CN of the pool `{options.pool}`"
             )
-        counts = {"rows": len(left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
+        counts = {"rows": len(rows_left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
         params = _params("corpus", path, rules, without=without.label, **options.read_by("corpus"))
-        return _write_file(self._grid, path, left, params, counts)
+        return _write_file(self._grid, path, rows_left, params, counts)
 
     @takes_params
     def texts(
-        self, path: str | Path, layout: Layout = "table", options: Export = USUAL, name: str | None = None
+        self, path: str | Path, layout: Layout = "table", options: Export = DEFAULT_OPTIONS, name: str | None = None
     ) -> RunRecord:
         """Write what was written in a round, the one that counts if none is named, in a layout of `writings.py`.
 
@@ -168,23 +173,25 @@ class Exports:
         allows. `templates` are texts that are templates of items; InputError says what is wrong with them, by cell.
         Raises StageError also where no text is or was written.
         """
-        place = Path(path)
+        target = Path(path)
         if layout in FOLDERS:
-            check_new_folder(place)
+            check_new_folder(target)
         with self._grid.store.read() as tx:
-            rows = writings(tx, name)
-            known = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
+            rows = written_table(tx, name)
+            row_table = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
             facts = runs.study_facts(tx)
-            about = About(facts["title"], *grids.names(tx), simulated_note(judgements.origins(tx)), version("fcpair"))
-        own = options.read_by("texts") if layout in FOLDERS else {}
-        params = {"kind": "texts", "layout": layout, "round": name, **own, "out": str(path)}
+            dataset_facts = WritingsCardFacts(
+                facts["title"], *grids.side_names(tx), simulated_note(judgements.n_by_origin(tx)), version("fcpair")
+            )
+        split_options = options.read_by("texts") if layout in FOLDERS else {}
+        params = {"kind": "texts", "layout": layout, "round": name, **split_options, "out": str(path)}
         counts: dict[str, Any] = {"texts": len(rows), "answered": rows["hs"].nunique()}
-        if known is not None:
-            rows = _as_templates(rows, known, name or "that counts")
+        if row_table is not None:
+            rows = _build_templates(rows, row_table, name or "that counts")
         if layout not in FOLDERS:
-            return _write_file(self._grid, path, _as_file(layout, rows, path), params, counts)
+            return _write_file(self._grid, path, _layout_content(layout, rows, path), params, counts)
         is_test = _test_side(rows, options)
-        files = hf_text_files(rows, is_test, about) if layout == "hf" else split_files(rows, is_test)
+        files = hf_text_files(rows, is_test, dataset_facts) if layout == "hf" else split_files(rows, is_test)
         return _write_folder(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
 
     def decisions(self, path: str | Path) -> RunRecord:
@@ -205,35 +212,35 @@ class Exports:
         with self._grid.store.read() as tx:
             rows = _corpus_rows(tx)
         params = {"kind": "corpus", "out": str(path)}
-        return _write_file(self._grid, path, remaining(rows, (), ()), params, {"rows": len(rows)})
+        return _write_file(self._grid, path, remaining_rows(rows, (), ()), params, {"rows": len(rows)})
 
 
-def _as_file(layout: Layout, rows: pd.DataFrame, path: str | Path) -> pd.DataFrame | str:
+def _layout_content(layout: Layout, rows: pd.DataFrame, path: str | Path) -> pd.DataFrame | str:
     if layout == "crowdcounter":
-        return crowdcounter(rows)
+        return crowdcounter_json(rows)
     check_suffix(path)
-    return parscn(rows) if layout == "parscn" else rows
+    return parscn_table(rows) if layout == "parscn" else rows
 
 
-def _as_templates(rows: pd.DataFrame, known: pd.DataFrame, name: str) -> pd.DataFrame:
+def _build_templates(rows: pd.DataFrame, row_table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Texts as templates; one that does not say what it is about takes it from its row, and its id from its cell."""
     import pandas as pd
 
-    from fcpair.files.surveys.templates import written_templates
+    from fcpair.files.surveys.templates import templates_from_texts
 
-    about = known.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
+    row_metadata = row_table.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
     texts = pd.DataFrame({"text": rows["cn"], "cell": rows["cell"], "author": rows["by"], "statement": rows["hs"]})
     texts["id"] = rows["cell"].astype(str) + "-" + rows["by"]
     for key, column in (("category", "category"), ("stereotyped", "group")):
-        texts[key] = about[column] if column in about.columns else ""
-    return written_templates(texts, f"round {name}, cell")
+        texts[key] = row_metadata[column] if column in row_metadata.columns else ""
+    return templates_from_texts(texts, f"round {name}, cell")
 
 
 def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
     """Which texts are on the test side: whole rows of the grid, with types as evenly as that allows."""
     groups = rows["hs"].factorize()[0].astype(np.int64)
     types = rows["types"].str.get_dummies("; ").to_numpy(np.bool_)
-    shares = shares_of([round(1 - options.test_share, 12)])
+    shares = complete_shares([round(1 - options.test_share, 12)])
     return np.asarray(stratify(groups, types, shares, options.seed).side == 1)
 
 
@@ -244,43 +251,50 @@ def _corpus_rows(tx: Tx) -> pd.DataFrame:
     return rows
 
 
-def _own(tx: Tx, rules: Partition | None) -> Partition:
-    return rules or own(tx, Partition, {})
+def _rules_or_own(tx: Tx, rules: Partition | None) -> Partition:
+    return rules or effective_options(tx, Partition, {})
 
 
-def _facts(tx: Tx, rules: Partition) -> Facts:
-    said, simulated = runs.study_facts(tx), simulated_note(judgements.origins(tx))
-    names = (said["title"], said["hs_name"], said["cn_name"])
-    keeps_known = as_done(tx, Pair).keep_known
-    declared, notes = tier_rules(rules.diamond), look_again_notes(tx)
-    return Facts(*names, scheme_of(tx), declared, simulated, version("fcpair"), keeps_known, notes, sampled(tx))
+def _facts(tx: Tx, rules: Partition) -> CardFacts:
+    study_facts, simulated = runs.study_facts(tx), simulated_note(judgements.n_by_origin(tx))
+    names = (study_facts["title"], study_facts["hs_name"], study_facts["cn_name"])
+    keeps_known = options_as_done(tx, Pair).keep_known
+    declared_rules, notes = tier_rules(rules.diamond), look_again_notes(tx)
+    return CardFacts(
+        *names, scheme_of(tx), declared_rules, simulated, version("fcpair"), keeps_known, notes, load_sample_size(tx)
+    )
 
 
-def _graded(tx: Tx, tier: Tier, options: Export, rules: Partition) -> tuple[pd.DataFrame, list[int]]:
-    tiers = _tiers(tx, rules)
-    pairs = _pairs_of(tiers, tier)
+def _grade_pairs(tx: Tx, tier: Tier, options: Export, rules: Partition) -> tuple[pd.DataFrame, list[int]]:
+    tiers = _derive_tiers(tx, rules)
+    pairs = _pairs_in_tier(tiers, tier)
     cns = pool_ids(tx, tiers, options.pool)
-    graded = grades(pairs, tiers.question, cns, binary=options.binary)
-    if graded.empty:
+    graded_pairs = grades(pairs, tiers.question, cns, binary=options.binary)
+    if graded_pairs.empty:
         raise InputError(f"no pair of {tier.label} has a CN of the pool `{options.pool}`, so nothing was written")
-    return graded, cns
+    return graded_pairs, cns
 
 
-def _graded_counts(graded: pd.DataFrame) -> dict[str, Any]:
-    n_each = graded["grade"].value_counts().sort_index()
-    by_grade = {str(grade): n for grade, n in zip(n_each.index.tolist(), n_each.tolist(), strict=True)}
-    return {"pairs": len(graded), "hs": graded["hs_id"].nunique(), "cn": graded["cn_id"].nunique(), "grades": by_grade}
+def _graded_counts(graded_pairs: pd.DataFrame) -> dict[str, Any]:
+    n_by_grade = graded_pairs["grade"].value_counts().sort_index()
+    by_grade = {str(grade): n for grade, n in zip(n_by_grade.index.tolist(), n_by_grade.tolist(), strict=True)}
+    return {
+        "pairs": len(graded_pairs),
+        "hs": graded_pairs["hs_id"].nunique(),
+        "cn": graded_pairs["cn_id"].nunique(),
+        "grades": by_grade,
+    }
 
 
-def _tiers(tx: Tx, rules: Partition) -> Tiers:
+def _derive_tiers(tx: Tx, rules: Partition) -> Tiers:
     need_labels(tx, Export.stage)
     return tiers_of(tx, rules)
 
 
-def _pairs_of(tiers: Tiers, tier: Tier) -> pd.DataFrame:
+def _pairs_in_tier(tiers: Tiers, tier: Tier) -> pd.DataFrame:
     pairs = tiers.pairs[tiers.pairs["tier"] >= tier]
     if pairs.empty:
-        raise InputError(empty(tier))
+        raise InputError(empty_tier_message(tier))
     return pairs
 
 
@@ -289,9 +303,9 @@ def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[
 
 
 def _write_file(
-    grid: OnGrid, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
+    grid: GridContext, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
 ) -> RunRecord:
-    with grid.store.write() as tx, replacing(path) as temporary:  # it takes its place when all of this is noted
+    with grid.store.write() as tx, replace_file(path) as temporary:  # it takes its place when all of this is noted
         if isinstance(content, str):
             temporary.write_text(content, "utf-8", newline="\n")
         else:
@@ -301,7 +315,7 @@ def _write_file(
 
 
 def _write_folder(
-    grid: OnGrid,
+    grid: GridContext,
     path: str | Path,
     files: Mapping[str, pd.DataFrame | str],
     params: dict[str, Any],

@@ -11,38 +11,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.files.corpus.fc_conan import need_published_scheme, published_columns
+from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import tier_table
-from fcpair.files.tables.tabular import check_suffix, replacing, write_table
+from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
 from fcpair.param_values import takes_params
 from fcpair.params import Partition
 from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
-    OF_CELLS,
-    OF_PAIRS,
+    CELL_HEADS,
+    PAIR_HEADS,
     Evidence,
     TierRule,
     as_tier,
+    failed_demands,
     grade,
-    passes,
-    reasons,
-    tables,
+    is_in_tier,
     tier_rules,
+    tier_tables,
 )
-from fcpair.stages.assignment.validate import combine
+from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
-from fcpair.stages.questions.labels import VERDICT, need_tiers, no_tiers
-from fcpair.steps.base.answer_values import form_of, told
+from fcpair.stages.questions.labels import VERDICT, need_tiers, tier_obstacle
+from fcpair.steps.base.answer_values import form_of, format_answer
 from fcpair.steps.base.context import (
-    OnGrid,
-    cell_of,
+    GridContext,
+    effective_options,
+    find_cell,
     is_planned,
     labels_of,
     need_labels,
-    note,
     note_run,
-    own,
+    note_stage_run,
     scheme_of,
 )
 from fcpair.steps.rules import rule_decisions
@@ -50,7 +50,7 @@ from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
-from fcpair.store.corpus.grids import number_of
+from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Tiers:
 
 
 @takes_params
-def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
+def partition(grid: GridContext, options: Partition | None = None) -> Tiers:
     """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
 
     The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
@@ -86,26 +86,26 @@ def partition(grid: OnGrid, options: Partition | None = None) -> Tiers:
     """
     with grid.store.read() as tx:
         need_labels(tx, "partition")
-        found = tiers_of(tx, options or own(tx, Partition, {}))
-        return replace(found, pairs=_numbered(found.pairs))
+        tiers = tiers_of(tx, options or effective_options(tx, Partition, {}))
+        return replace(tiers, pairs=_with_pair_numbers(tiers.pairs))
 
 
 @takes_params
-def note_partition(grid: OnGrid, options: Partition) -> RunRecord:
+def note_partition(grid: GridContext, options: Partition) -> RunRecord:
     """Derive the tiers, and make these rules the study's own."""
     pairs = partition(grid, options).pairs
     counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
     with grid.store.write() as tx:
-        return note(tx, options, counts)
+        return note_stage_run(tx, options, counts)
 
 
 def tiers_of(tx: Tx, options: Partition) -> Tiers:
     """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
     question, rules = need_tiers(scheme_of(tx)), tier_rules(options.diamond)
     evidence = _evidence(tx, judgements.current_labels(tx, "cell_id", "code"), question)
-    given = cells.given(tx)
+    grid_cells = cells.ever_assigned(tx)
     pairs = (
-        given[given["cell_id"].isin(evidence.tally.cell_id)]
+        grid_cells[grid_cells["cell_id"].isin(evidence.tally.cell_id)]
         .assign(
             n_labels=evidence.tally.n_labels,
             final=evidence.final,
@@ -114,27 +114,27 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
         )
         .reset_index(drop=True)
     )
-    simulated = judgements.n_simulated(tx)
-    second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(rule_decisions.overtaken(tx)).sum())
-    found = tables(pairs, question, rules, OF_CELLS if is_planned(tx) else OF_PAIRS)
-    return Tiers(rules, question, pairs, tuple(found), simulated, second_look)
+    n_simulated = judgements.n_simulated(tx)
+    n_second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
+    summary_tables = tier_tables(pairs, question, rules, CELL_HEADS if is_planned(tx) else PAIR_HEADS)
+    return Tiers(rules, question, pairs, tuple(summary_tables), n_simulated, n_second_look)
 
 
-def _numbered(rows: pd.DataFrame) -> pd.DataFrame:
+def _with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows as others get them: `cell_id` is the number of the pair."""
-    return rows.assign(cell_id=number_of(rows["cell_id"]))
+    return rows.assign(cell_id=to_public_number(rows["cell_id"]))
 
 
 def _evidence(tx: Tx, labels: pd.DataFrame, question: Closed) -> Evidence:
-    tallied = tally(labels["cell_id"].to_numpy(), labels["code"].to_numpy(), question)
-    standing = judgements.current_adjudications(tx, "cell_id", "code")
-    codes = standing["code"].fillna(NO_CODE).to_numpy().astype(int)
-    given = judgements.current_verdicts(tx, "cell_id", "code")
-    validated, verdict = combine(given["cell_id"].to_numpy(), given["code"].to_numpy())
+    label_tally = tally(labels["cell_id"].to_numpy(), labels["code"].to_numpy(), question)
+    decisions = judgements.current_adjudications(tx, "cell_id", "code")
+    codes = decisions["code"].fillna(NO_CODE).to_numpy().astype(int)
+    verdicts = judgements.current_verdicts(tx, "cell_id", "code")
+    validated_ids, verdict = combine_verdicts(verdicts["cell_id"].to_numpy(), verdicts["code"].to_numpy())
     return Evidence(
-        tallied,
-        final=_align(tallied.cell_id, standing["cell_id"].to_numpy(), codes),
-        verdict=_align(tallied.cell_id, validated, verdict),
+        label_tally,
+        final=_align(label_tally.cell_id, decisions["cell_id"].to_numpy(), codes),
+        verdict=_align(label_tally.cell_id, validated_ids, verdict),
     )
 
 
@@ -142,13 +142,13 @@ def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np
     """The value of each pair in `pairs` (ascending), -1 where `keys` (ascending) lacks it."""
     if not len(keys):
         return np.full(len(pairs), NO_CODE, np.int64)
-    at = np.clip(np.searchsorted(keys, pairs), 0, len(keys) - 1)
-    return np.where(keys[at] == pairs, values[at], NO_CODE)
+    index = np.clip(np.searchsorted(keys, pairs), 0, len(keys) - 1)
+    return np.where(keys[index] == pairs, values[index], NO_CODE)
 
 
 @takes_params
 def tier_rows(
-    grid: OnGrid, tier: Tier | str, options: Partition | None = None, *, published: bool = False
+    grid: GridContext, tier: Tier | str, options: Partition | None = None, *, published: bool = False
 ) -> pd.DataFrame:
     """The pairs of a tier (`Tier.GOLD`, or its name, `"gold"`), as `release` writes them, by number.
 
@@ -156,41 +156,41 @@ def tier_rows(
     instead, and raises InputError where the labels are not its three; a last column `simulated` is added there only
     when something does rest on simulated people.
     """
-    return tier_start(grid, tier, None, options, published=published)[0]
+    return first_tier_rows(grid, tier, None, options, published=published)[0]
 
 
 @takes_params
-def tier_start(
-    grid: OnGrid, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
+def first_tier_rows(
+    grid: GridContext, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
     tier = as_tier(tier)
     with grid.store.read() as tx:
         need_labels(tx, "partition")
         if published:
-            need_published_scheme(scheme_of(tx))
-        tiers = tiers_of(tx, options or own(tx, Partition, {}))
-        inside = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
-        pairs = inside if first is None else inside.head(first)
-        asked_for = pairs["cell_id"].tolist()
-        labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=asked_for)
+            require_published_scheme(scheme_of(tx))
+        tiers = tiers_of(tx, options or effective_options(tx, Partition, {}))
+        tier_pairs = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
+        pairs = tier_pairs if first is None else tier_pairs.head(first)
+        cell_ids = pairs["cell_id"].tolist()
+        labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=cell_ids)
         texts = cells.texts_of_grid(tx)
-        made_up = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
-    simulated = pairs["cell_id"].isin(made_up)
-    pairs, labels = _numbered(pairs), _numbered(labels)
+        simulated_ids = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
+    is_simulated = pairs["cell_id"].isin(simulated_ids)
+    pairs, labels = _with_pair_numbers(pairs), _with_pair_numbers(labels)
     if not published:
-        return tier_table(pairs, labels, texts, tiers.question).assign(simulated=simulated), len(inside)
-    return _in_published_columns(pairs, labels, texts, tiers.question, simulated), len(inside)
+        return tier_table(pairs, labels, texts, tiers.question).assign(simulated=is_simulated), len(tier_pairs)
+    return _in_published_columns(pairs, labels, texts, tiers.question, is_simulated), len(tier_pairs)
 
 
 def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
     verdicts = judgements.current_verdicts(tx, "cell_id", "origin")
-    both = (frame["cell_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
-    return {pair for column in both for pair in column.tolist()}
+    id_columns = (frame["cell_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
+    return {pair for column in id_columns for pair in column.tolist()}
 
 
 def _in_published_columns(
-    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed, simulated: pd.Series[bool]
+    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed, is_simulated: pd.Series[bool]
 ) -> pd.DataFrame:
     import pandas as pd
 
@@ -201,23 +201,23 @@ def _in_published_columns(
     )
     metadata = pd.DataFrame([{**one, **other} for one, other in zip(hs["meta"], cn["meta"], strict=True)])
     table = published_columns(rows, metadata, labels)
-    return table.assign(simulated=simulated) if simulated.any() else table
+    return table.assign(simulated=is_simulated) if is_simulated.any() else table
 
 
 @takes_params
 def release(
-    grid: OnGrid, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
+    grid: GridContext, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
 ) -> RunRecord:
     """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
     tier, options = as_tier(tier), options or grid.own(Partition)
     check_suffix(path)
     rows = tier_rows(grid, tier, options, published=published)
     if rows.empty:
-        raise InputError(empty(tier))
+        raise InputError(empty_tier_message(tier))
     rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
     counts = {"pairs": len(rows)}
     params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
-    with replacing(path) as temporary:  # it takes its place when all of this is noted
+    with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         with grid.store.write() as tx:  # short: whoever answers meanwhile waits for its end
@@ -225,13 +225,13 @@ def release(
             return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
 
-def empty(tier: Tier) -> str:
+def empty_tier_message(tier: Tier) -> str:
     """What is said where a tier without a pair is asked for."""
     return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
 
 
 @takes_params
-def explain(grid: OnGrid, number: int, options: Partition | None = None) -> Explanation:
+def explain(grid: GridContext, number: int, options: Partition | None = None) -> Explanation:
     """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
 
     The answers of every round are there as people read them, of a form with several questions each with its name.
@@ -239,70 +239,80 @@ def explain(grid: OnGrid, number: int, options: Partition | None = None) -> Expl
     import pandas as pd
 
     with grid.store.read() as tx:
-        cell_id = cell_of(tx, number)
+        cell_id = find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
-        question, rules = labels_of(tx), tier_rules((options or own(tx, Partition, {})).diamond)
+        question, rules = labels_of(tx), tier_rules((options or effective_options(tx, Partition, {})).diamond)
         labels = judgements.current_labels(tx, "cell_id", "code", cell_ids=[cell_id])
         history = judgements.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
-        discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
-        not_yet = "" if len(labels) else "it has no labels yet"
-        barred = (no_tiers(question) if question else NO_LABELS) or ("it was discarded" if discarded else not_yet)
-        checks = _barred(rules, barred) if barred or not question else _checks(_evidence(tx, labels, question), rules)
-        best = max((check.tier for check in checks if check.passed), default=None)
+        is_discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
+        no_label_reason = "" if len(labels) else "it has no labels yet"
+        reason = (tier_obstacle(question) if question else NO_LABELS) or (
+            "it was discarded" if is_discarded else no_label_reason
+        )
+        checks = (
+            _failed_checks(rules, reason)
+            if reason or not question
+            else _tier_checks(_evidence(tx, labels, question), rules)
+        )
+        best_tier = max((check.tier for check in checks if check.passed), default=None)
         return Explanation(
             number,
             hs["body"],
             cn["body"],
             hs["meta"],
             cn["meta"],
-            _rows(sides.neighbours_of(tx, cn["text_id"])),
-            _told(_rows(judgements.history(tx, cell_id)), rounds.rounds(tx)),
-            _outcomes(_rows(history), question),
-            best.label if best else None,
+            _plain_rows(sides.neighbours_of(tx, cn["text_id"])),
+            _with_formatted_answers(_plain_rows(judgements.answer_history(tx, cell_id)), rounds.of_grid(tx)),
+            _with_outcome_names(_plain_rows(history), question),
+            best_tier.label if best_tier else None,
             checks,
-            discarded,
-            bool(rule_decisions.overtaken(tx, [cell_id])),
+            is_discarded,
+            bool(rule_decisions.stale_decisions(tx, [cell_id])),
         )
 
 
-def _barred(rules: tuple[TierRule, ...], why: str) -> tuple[TierCheck, ...]:
-    return tuple(TierCheck(rule.tier, str(rule), False, (why,)) for rule in rules)
+def _failed_checks(rules: tuple[TierRule, ...], reason: str) -> tuple[TierCheck, ...]:
+    return tuple(TierCheck(rule.tier, str(rule), False, (reason,)) for rule in rules)
 
 
-def _checks(evidence: Evidence, rules: tuple[TierRule, ...]) -> tuple[TierCheck, ...]:
+def _tier_checks(evidence: Evidence, rules: tuple[TierRule, ...]) -> tuple[TierCheck, ...]:
     return tuple(
-        TierCheck(rule.tier, str(rule), bool(passes(rule, evidence)[0]), tuple(reasons(evidence, rule, 0)))
+        TierCheck(rule.tier, str(rule), bool(is_in_tier(rule, evidence)[0]), tuple(failed_demands(evidence, rule, 0)))
         for rule in rules
     )
 
 
-def _rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
+def _plain_rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
     plain = frame.astype(object).where(frame.notna(), None)
     return tuple({str(key): value for key, value in row.items()} for row in plain.to_dict("records"))
 
 
-def _outcomes(rows: tuple[dict[str, Any], ...], question: Closed | None) -> tuple[dict[str, Any], ...]:
+def _with_outcome_names(rows: tuple[dict[str, Any], ...], question: Closed | None) -> tuple[dict[str, Any], ...]:
     """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
-    none = {Rule.REOPENED.value: "taken back"}
+    names_without_label = {Rule.REOPENED.value: "taken back"}
     outcomes = []
     for row in rows:
         code = row.pop("code")
-        named = none.get(row["rule"], "discarded") if code is None or not question else question[int(code)].name
-        outcomes.append({**row, "answer": named})
+        answer = (
+            names_without_label.get(row["rule"], "discarded")
+            if code is None or not question
+            else question[int(code)].name
+        )
+        outcomes.append({**row, "answer": answer})
     return tuple(outcomes)
 
 
-def _told(rows: tuple[dict[str, Any], ...], asked: list[Round]) -> tuple[dict[str, Any], ...]:
+def _with_formatted_answers(rows: tuple[dict[str, Any], ...], grid_rounds: list[Round]) -> tuple[dict[str, Any], ...]:
     """Answers as people read them: a verdict in the round that checks, in others what its form makes of it, `skip`, or
     `withdrawn`.
     """
-    by_name, answered = {one.name: one for one in asked}, []
+    rounds_by_name, rows_with_answers = {one.name: one for one in grid_rounds}, []
     for row in rows:
-        code, value, of = row.pop("code"), row.pop("value"), by_name[row["round"]]
+        code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
         if row.pop("skipped"):
             answer = "withdrawn" if row["withdrawn"] else SKIP
         else:
-            answer = told(form_of(of.form), value) if of.checks is None else VERDICT[int(code)].name
-        answered.append({**row, "answer": answer})
-    return tuple(answered)
+            answer = format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
+        rows_with_answers.append({**row, "answer": answer})
+    return tuple(rows_with_answers)

@@ -44,22 +44,25 @@ class Tally:
 
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
-    of_rules = judgements.n_by_rule(tx)
-    labelled = judgements.undecided(tx)
-    n_for_person = len({*labelled} & {*rule_decisions.waiting(tx)}) if labelled else 0
-    standing = {key: n for key, n in of_rules.items() if key[0] != Rule.REOPENED}
-    n_standing, n_discarded = sum(standing.values()), sum(n for (_, discards), n in standing.items() if discards)
+    decision_counts = judgements.n_by_rule(tx)
+    undecided_pairs = judgements.undecided_pairs(tx)
+    n_for_person = len({*undecided_pairs} & {*rule_decisions.waiting_cell_ids(tx)}) if undecided_pairs else 0
+    standing_counts = {key: n for key, n in decision_counts.items() if key[0] != Rule.REOPENED}
+    n_standing, n_discarded = (
+        sum(standing_counts.values()),
+        sum(n for (_, discards), n in standing_counts.items() if discards),
+    )
     balances = judgements.verdict_balances(tx)
     n_lost = balances.pop((0, 0), 0)
     n_valid = sum(n for (agree, disagree), n in balances.items() if is_valid(agree - disagree))
     n_checked = sum(balances.values())
     by_rule: dict[str, int] = {}
-    for (rule, _), n in of_rules.items():
+    for (rule, _), n in decision_counts.items():
         by_rule[rule] = by_rule.get(rule, 0) + n
     pairs = PairCounts(
-        no_label=build_progress.built(tx)["pair"] - len(labelled) - n_standing,
+        no_label=build_progress.n_built(tx)["pair"] - len(undecided_pairs) - n_standing,
         wait_for_person=n_for_person,
-        wait_for_policy=len(labelled) - n_for_person,
+        wait_for_policy=len(undecided_pairs) - n_for_person,
         discarded=n_discarded,
         no_verdict=n_standing - n_discarded - n_checked,
         valid=n_valid,
@@ -68,6 +71,6 @@ def tally(tx: Tx) -> Tally:
     return Tally(pairs, by_rule, n_lost)
 
 
-def decided_by(tx: Tx) -> Counter[int]:
+def n_decided_by_person(tx: Tx) -> Counter[int]:
     """On how many pairs the decision of each person stands and waits for no second look, by their id."""
-    return Counter(judgements.n_by_person(tx, besides=rule_decisions.overtaken(tx)))
+    return Counter(judgements.n_by_person(tx, excluded=rule_decisions.stale_decisions(tx)))

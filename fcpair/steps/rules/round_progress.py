@@ -6,16 +6,16 @@ from collections import Counter
 from typing import NamedTuple
 
 from fcpair.errors import StageError
-from fcpair.params import named_grids
+from fcpair.params import grid_names
 from fcpair.records import Round, Status
-from fcpair.steps.base.context import PLAN, find_grid, lease_min
+from fcpair.steps.base.context import PLAN, find_grid, lease_minutes
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 
 
-class Standing(NamedTuple):
+class RoundProgress(NamedTuple):
     """How far a round is: who answers it, whether it was dealt, and how much is open, vacant and so on."""
 
     round: Round
@@ -23,64 +23,66 @@ class Standing(NamedTuple):
     counts: dict[str, int]
 
 
-def check_done(tx: Tx, grid: str, wanted: Round) -> None:
+def check_done(tx: Tx, grid: str, round_: Round) -> None:
     """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
-    if said := undone(tx, grid, wanted):
-        raise StageError(said)
+    if message := unfinished_message(tx, grid, round_):
+        raise StageError(message)
 
 
-def undone(tx: Tx, grid: str, wanted: Round) -> str | None:
+def unfinished_message(tx: Tx, grid: str, round_: Round) -> str | None:
     """What is still to be done in a round on which something rests; None where it is done."""
-    there = standing(tx, wanted)
-    if not there.dealt:
-        return f"round `{wanted.name}` of grid `{grid}` comes first, and has not been dealt"
-    if n := there.counts["open"]:
-        which = "1 answer is" if n == 1 else f"{n:,} answers are"
-        return f"{which} still open in round `{wanted.name}` of grid `{grid}`, which comes first"
+    progress = round_progress(tx, round_)
+    if not progress.dealt:
+        return f"round `{round_.name}` of grid `{grid}` comes first, and has not been dealt"
+    if n := progress.counts["open"]:
+        subject = "1 answer is" if n == 1 else f"{n:,} answers are"
+        return f"{subject} still open in round `{round_.name}` of grid `{grid}`, which comes first"
     return None
 
 
-def waits_for(tx: Tx) -> str | None:
+def sides_blocked_by(tx: Tx) -> str | None:
     """Why the sides of a planned grid cannot be filled yet; None where they can."""
     for side in settings.of_stage(tx, PLAN).values():
-        for earlier in named_grids(side["answers"]):
-            with grids.about(tx, find_grid(tx, earlier).id):
-                if said := undone(tx, earlier, rounds.counting(tx)):
-                    return said
+        for earlier in grid_names(side["answers"]):
+            with grids.on_grid(tx, find_grid(tx, earlier).id):
+                if message := unfinished_message(tx, earlier, rounds.primary(tx)):
+                    return message
     return None
 
 
-def examples_wait_for(tx: Tx, of: Round) -> str | None:
+def examples_blocked_by(tx: Tx, round_: Round) -> str | None:
     """Why the examples of a round cannot be found yet; None where they can, or where it has none."""
-    if not of.options.examples:
+    if not round_.options.examples:
         return None
-    with grids.about(tx, find_grid(tx, of.options.examples).id):
-        return undone(tx, of.options.examples, rounds.counting(tx))
+    with grids.on_grid(tx, find_grid(tx, round_.options.examples).id):
+        return unfinished_message(tx, round_.options.examples, rounds.primary(tx))
 
 
-def standing(tx: Tx, wanted: Round, given: list[assignments.Count] | None = None) -> Standing:
+def round_progress(
+    tx: Tx, round_: Round, grid_counts: list[assignments.AssignmentCount] | None = None
+) -> RoundProgress:
     """How far a round is; `given` are the assignments of the grid, as `assignments.counted` has them, where known."""
-    by_status = assignments.by_status(tx, wanted) if given is None else _by_status(given, wanted)
-    n_vacant = len(vacant_slots.vacant(tx, wanted)) if wanted.passes_on else 0
+    by_status = assignments.n_by_status(tx, round_) if grid_counts is None else _n_by_status(grid_counts, round_)
+    n_vacant = len(vacant_slots.find_vacant(tx, round_)) if round_.reassigns_skipped else 0
     counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
-    n_free = open_slots.n_free(tx, wanted)
+    n_free = open_slots.n_free(tx, round_)
     counts[Status.OPEN.value] += n_free
-    if n_free or lease_min(tx, wanted) is not None:
+    if n_free or lease_minutes(tx, round_) is not None:
         counts["free"] = n_free
-    return Standing(wanted, bool(by_status or n_free), counts)
+    return RoundProgress(round_, bool(by_status or n_free), counts)
 
 
-def _by_status(given: list[assignments.Count], wanted: Round) -> dict[str, int]:
-    found = Counter[str]()
-    for one in given:
-        if one.round == wanted.name:
-            found[one.status] += one.n
-    return found
+def _n_by_status(grid_counts: list[assignments.AssignmentCount], round_: Round) -> dict[str, int]:
+    n_by_status = Counter[str]()
+    for count in grid_counts:
+        if count.round == round_.name:
+            n_by_status[count.status] += count.n
+    return n_by_status
 
 
-def pilot_waits(tx: Tx, of: Round) -> bool:
+def is_pilot_unfinished(tx: Tx, round_: Round) -> bool:
     """Whether the pilot that a round asks for is still to be judged."""
-    if not of.options.passed:
+    if not round_.options.passed:
         return False
-    with grids.about(tx, find_grid(tx, of.options.passed).id):
-        return undone(tx, of.options.passed, rounds.counting(tx)) is not None
+    with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
+        return unfinished_message(tx, round_.options.passed, rounds.primary(tx)) is not None

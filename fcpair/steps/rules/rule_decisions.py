@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from fcpair.params import Adjudicate
 from fcpair.records import Rule, RunRecord
 from fcpair.stages.adjudication.adjudicate import Forecast, forecast, labels_changed
-from fcpair.steps.base.context import has_own, note, own, scheme_of
+from fcpair.steps.base.context import effective_options, has_saved_options, note_stage_run, scheme_of
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes, pair_states
 from fcpair.store.answers import judgements
 from fcpair.store.oversight import runs
 
-BY_RULE_ALONE = {
+POLICY_BY_RULE = {
     Rule.MAJORITY: "majority",
     Rule.MEDIAN: "median",
     Rule.NO_MAJORITY: "majority",
@@ -28,10 +28,10 @@ BY_RULE_ALONE = {
 
 def policy_that_holds(tx: Tx) -> Adjudicate | None:
     """The policy by which pairs are decided from now on; None before anybody has set one."""
-    return own(tx, Adjudicate, {}) if has_own(tx, Adjudicate) else None
+    return effective_options(tx, Adjudicate, {}) if has_saved_options(tx, Adjudicate) else None
 
 
-def settle(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
+def apply_policy(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
     """Let the decisions by rule about these pairs follow their labels, in the transaction that changed those.
 
     Does nothing before a policy has been set. Returns what was written, where anything was: `decided`, `reopened`.
@@ -39,55 +39,57 @@ def settle(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
     policy = policy_that_holds(tx)
     if policy is None or not len(cell_ids):
         return {}
-    found = foresee(tx, policy, cell_ids)
-    enter(tx, found)
-    written = {"decided": len(found.new), "reopened": len(found.reopened)}
-    return {name: n for name, n in written.items() if n}
+    changes = preview_policy(tx, policy, cell_ids)
+    write_decisions(tx, changes)
+    counts = {"decided": len(changes.new), "reopened": len(changes.reopened)}
+    return {name: n for name, n in counts.items() if n}
 
 
-def foresee(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
+def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
     """What a policy makes of these pairs, or of all."""
     question = scheme_of(tx)
     return forecast(pair_states.pair_states(tx, question.codes, cell_ids), question, policy.policy, policy.ties)
 
 
-def enter(tx: Tx, found: Forecast) -> None:
+def write_decisions(tx: Tx, changes: Forecast) -> None:
     """Write what was foreseen."""
-    judgements.add_by_rule(tx, ((cell_id, settled.rule, settled.code) for cell_id, settled in found.new))
-    judgements.add_by_rule(tx, ((cell_id, Rule.REOPENED, None) for cell_id in found.reopened))
+    judgements.add_rule_decisions(tx, ((cell_id, decision.rule, decision.code) for cell_id, decision in changes.new))
+    judgements.add_rule_decisions(tx, ((cell_id, Rule.REOPENED, None) for cell_id in changes.reopened))
 
 
-def settle_older(tx: Tx) -> RunRecord | None:
+def repair_old_decisions(tx: Tx) -> RunRecord | None:
     """Make the decisions by rule of a study right that an older fcpair kept, by which they did not follow the labels.
 
     There, `manual` took back nothing that another policy had decided, and the dialogue set it each time. So the policy
     that holds is the newest of those that made what stands, and only where none did, the newest of all.
     """
-    held = policy_that_holds(tx)
-    if held is None:
+    current_policy = policy_that_holds(tx)
+    if current_policy is None:
         return None
     rules = set(judgements.current_adjudications(tx, "rule")["rule"])
-    made = {policy for rule, policy in BY_RULE_ALONE.items() if rule.value in rules}
-    older = (Adjudicate(**run.params) for run in reversed(runs.runs(tx, Adjudicate.stage)) if "policy" in run.params)
-    policy = next((one for one in older if one.policy in made), held)
-    found = foresee(tx, policy)
-    if policy == held and not (found.new or found.reopened):
+    standing_policies = {policy for rule, policy in POLICY_BY_RULE.items() if rule.value in rules}
+    past_policies = (
+        Adjudicate(**run.params) for run in reversed(runs.runs(tx, Adjudicate.stage)) if "policy" in run.params
+    )
+    policy = next((one for one in past_policies if one.policy in standing_policies), current_policy)
+    changes = preview_policy(tx, policy)
+    if policy == current_policy and not (changes.new or changes.reopened):
         return None
-    enter(tx, found)
-    return note(tx, policy, found.counts)
+    write_decisions(tx, changes)
+    return note_stage_run(tx, policy, changes.counts)
 
 
-def overtaken(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[int]:
+def stale_decisions(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[int]:
     """Those of these pairs, or of all, that were decided by hand before their labels changed, by id."""
-    answered = pair_states.answered_since(tx, cell_ids)
-    return [cell_id for cell_id, seen, answers in answered if labels_changed(answers, seen)]
+    answered_pairs = pair_states.answers_since_decision(tx, cell_ids)
+    return [cell_id for cell_id, seen, answers in answered_pairs if labels_changed(answers, seen)]
 
 
-def in_dispute(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[disputes.Disputed]:
+def disputed_pairs(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[disputes.DisputedPair]:
     """The pairs, or those of these, that are people's to decide, decided or not, with those for a second look."""
-    return disputes.disputed(tx, scheme_of(tx).definite, overtaken(tx, cell_ids), cell_ids)
+    return disputes.disputed_pairs(tx, scheme_of(tx).definite, stale_decisions(tx, cell_ids), cell_ids)
 
 
-def waiting(tx: Tx) -> list[int]:
+def waiting_cell_ids(tx: Tx) -> list[int]:
     """The pairs with labels that wait for a decision, by id."""
-    return sorted(one.cell_id for one in in_dispute(tx) if one.by is None and not one.again)
+    return sorted(one.cell_id for one in disputed_pairs(tx) if one.by is None and not one.again)

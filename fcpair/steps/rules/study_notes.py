@@ -7,14 +7,14 @@ from fcpair.records import Origin
 
 def simulated_note(origins: dict[str, int]) -> str | None:
     """What a reader must know when answers were made up; None when none were."""
-    made_up, by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
-    if not made_up:
+    n_simulated, n_by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
+    if not n_simulated:
         return None
     n = sum(origins.values())
-    nobody = made_up + by_models == n
-    what = "no figure here is about people" if nobody else "figures that rest on them are not about people"
-    besides = f" and {by_models:,} are by models" if by_models else ""
-    return f"{made_up:,} of {n:,} judgements are SIMULATED{besides}; {what}"
+    is_all_made_up = n_simulated + n_by_models == n
+    clause = "no figure here is about people" if is_all_made_up else "figures that rest on them are not about people"
+    models_clause = f" and {n_by_models:,} are by models" if n_by_models else ""
+    return f"{n_simulated:,} of {n:,} judgements are SIMULATED{models_clause}; {clause}"
 
 
 def look_again(second_look: int, lost: int) -> list[str]:

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from fcpair.errors import InputError, ModelError, ServiceError
 from fcpair.models import grammar, language
 from fcpair.models.model_files import resolve
-from fcpair.models.similarity import Likeness
+from fcpair.models.similarity import SimilarityIndex
 from fcpair.records import Remark, Role, Round
 from fcpair.round_options import Checks
 from fcpair.stages.questions import Form, Text, n_words
-from fcpair.steps.base.answer_values import form_of, take, text_sent
-from fcpair.steps.base.context import OnStudy
+from fcpair.steps.base.answer_values import form_of, parse_answer, text_sent
+from fcpair.steps.base.context import StudyContext
 from fcpair.store import Tx
 from fcpair.store.answers import refused_texts
 from fcpair.store.assignment import rounds
@@ -27,209 +27,244 @@ from fcpair.store.oversight import runs
 
 _log = logging.getLogger(__name__)
 FORM, WORDS, LANGUAGE, SIMILAR, GRAMMAR = "form", "words", "language", "similar", "grammar"
-_SHOWN = 60
+_MAX_QUOTED = 60
 _AT_ONCE = 128  # texts that are encoded before a server that ends is heard
-_WARMING = "This is a text."
-_LATE = 200  # judgements that are read once more: with several servers, a lower number may be committed later
+_WARM_UP_TEXT = "This is a text."
+_N_REREAD = 200  # judgements that are read once more: with several servers, a lower number may be committed later
 
 
-def is_checked(of: Round) -> bool:
+def is_checked(round_: Round) -> bool:
     """Whether texts of a round are checked as they come: wherever people write, in studies since 0.8."""
-    return of.role is not Role.MODEL and of.options.answers_rows and form_of(of.form).writes is not None
+    return (
+        round_.role is not Role.MODEL
+        and round_.options.answers_rows
+        and form_of(round_.form).written_question is not None
+    )
 
 
-def checks_of(of: Round) -> Checks:
+def checks_of(round_: Round) -> Checks:
     """The checks that a round declares."""
-    return of.options.checks or Checks()
+    return round_.options.checks or Checks()
 
 
 @cache
-def likeness(model: str) -> Likeness:
+def likeness(model: str) -> SimilarityIndex:
     """The encoder of this name, which all rounds of this process share."""
-    return Likeness(model)
+    return SimilarityIndex(model)
 
 
-def prepare(of: Round) -> None:
+def check_prerequisites(round_: Round) -> None:
     """See that the checks of a round can be done, before people are dealt it.
 
     Raises:
         InputError: a language that cannot be told, or none of those that harper knows.
         ModelError: the encoder cannot be had.
     """
-    expected, checks = str(of.options.language or ""), checks_of(of)
+    expected, checks = str(round_.options.language or ""), checks_of(round_)
     if expected:
-        language.check_known(expected)
+        language.check_language(expected)
     if checks.grammar == grammar.HARPER and expected not in ("", "en"):
         raise InputError(
-            f"round `{of.name}`: harper knows English alone; for `{expected}`, give `grammar` the URL of a "
+            f"round `{round_.name}`: harper knows English alone; for `{expected}`, give `grammar` the URL of a "
             "LanguageTool server, or omit it"
         )
     if checks.similar is not None:
         resolve(checks.model)
 
 
-def compared(tx: Tx, of: Round) -> list[str]:
+def texts_to_compare(tx: Tx, round_: Round) -> list[str]:
     """The texts of a round that a new one may be held against; none where likeness is not checked."""
-    return refused_texts.written(tx, of) if is_checked(of) and checks_of(of).similar is not None else []
+    return (
+        refused_texts.texts_of_round(tx, round_) if is_checked(round_) and checks_of(round_).similar is not None else []
+    )
 
 
-def know(of: Round, texts: Sequence[str]) -> None:
+def encode_texts(round_: Round, texts: Sequence[str]) -> None:
     """Have texts encoded that are to be compared, so that no transaction waits for that.
 
     Raises ModelError where the encoder cannot be had.
     """
-    checks = checks_of(of)
-    if checks.similar is not None and is_checked(of):
-        likeness(checks.model).know(texts)
+    checks = checks_of(round_)
+    if checks.similar is not None and is_checked(round_):
+        likeness(checks.model).preload(texts)
 
 
-def warm_up(study: OnStudy, is_over: Callable[[], bool] = lambda: False) -> None:
+def warm_up(study: StudyContext, is_over: Callable[[], bool] = lambda: False) -> None:
     """Load what the checks of a study's rounds need, and read and encode what texts are compared with there.
 
     For a server that has just started, so that the first writer need not wait; it leaves off when that `is_over`. What
     cannot be had is left to be said when a text is looked at.
     """
     with study.store.read() as tx:
-        there = [(of, compared(tx, of)) for _ in grids.each(tx) for of in rounds.asked(tx) if is_checked(of)]
-    for of, texts in there:
+        rounds_with_texts = [
+            (round_, texts_to_compare(tx, round_))
+            for _ in grids.for_each_grid(tx)
+            for round_ in rounds.answer_rounds(tx)
+            if is_checked(round_)
+        ]
+    for round_, texts in rounds_with_texts:
         if is_over():
             return
-        if expected := str(of.options.language or ""):
-            language.other_language(_WARMING, expected)
-        if checks_of(of).grammar == grammar.HARPER:
-            grammar.faults(_WARMING, grammar.HARPER, expected)
+        if expected := str(round_.options.language or ""):
+            language.other_language(_WARM_UP_TEXT, expected)
+        if checks_of(round_).grammar == grammar.HARPER:
+            grammar.find_faults(_WARM_UP_TEXT, grammar.HARPER, expected)
         with suppress(ModelError):
             for start in range(0, max(len(texts), 1), _AT_ONCE):
                 if not is_over():
-                    know(of, texts[start : start + _AT_ONCE])
+                    encode_texts(round_, texts[start : start + _AT_ONCE])
 
 
-class Others(NamedTuple):
+class ComparisonTexts(NamedTuple):
     """The texts that a new one must not be too like: the writer's `own`, and those that came `often`."""
 
     own: list[str]
     often: list[str]
 
 
-class _Written:
+class _RoundTextCounts:
     """How often each text stands in a round now; whoever asks again reads only what has come since."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._newest = 0
-        self._of: dict[int, tuple[int, str | None]] = {}  # of each assignment its newest judgement and its text
-        self._times: Counter[str] = Counter()
-        self._often: dict[int, list[str]] = {}  # by how often is not yet often
+        self._newest_number = 0
+        self._newest_by_assignment: dict[
+            int, tuple[int, str | None]
+        ] = {}  # of each assignment its newest judgement and its text
+        self._n_by_text: Counter[str] = Counter()
+        self._frequent_by_threshold: dict[int, list[str]] = {}  # by how often is not yet often
 
-    def often(self, tx: Tx, of: Round, often: int) -> list[str]:
+    def frequent_texts(self, tx: Tx, round_: Round, threshold: int) -> list[str]:
         """The texts that more than so many current answers of a round have; the same list while they are the same."""
         with self._lock:
-            for number, assignment_id, body in refused_texts.written_since(tx, of, self._newest - _LATE):
-                self._take(number, assignment_id, body)
-                self._newest = max(number, self._newest)
-            if often not in self._often:
-                self._often[often] = sorted(body for body, n in self._times.items() if n > often)
-            return self._often[often]
+            for number, assignment_id, body in refused_texts.texts_since(tx, round_, self._newest_number - _N_REREAD):
+                self._add_judgement(number, assignment_id, body)
+                self._newest_number = max(number, self._newest_number)
+            if threshold not in self._frequent_by_threshold:
+                self._frequent_by_threshold[threshold] = sorted(
+                    body for body, n in self._n_by_text.items() if n > threshold
+                )
+            return self._frequent_by_threshold[threshold]
 
-    def _take(self, number: int, assignment_id: int, body: str | None) -> None:
-        known, before = self._of.get(assignment_id, (0, None))
-        if number <= known:
+    def _add_judgement(self, number: int, assignment_id: int, body: str | None) -> None:
+        newest_number, old_body = self._newest_by_assignment.get(assignment_id, (0, None))
+        if number <= newest_number:
             return
-        self._of[assignment_id] = number, body
-        for one, step in ((before, -1), (body, 1)) if before != body else ():
-            if one is None:
+        self._newest_by_assignment[assignment_id] = number, body
+        for text, step in ((old_body, -1), (body, 1)) if old_body != body else ():
+            if text is None:
                 continue
-            n = self._times[one]
-            self._times[one] = n + step
-            for often in [often for often in self._often if (n > often) != (n + step > often)]:
-                del self._often[often]
+            n = self._n_by_text[text]
+            self._n_by_text[text] = n + step
+            for threshold in [
+                threshold for threshold in self._frequent_by_threshold if (n > threshold) != (n + step > threshold)
+            ]:
+                del self._frequent_by_threshold[threshold]
 
 
-_KNOWN: dict[tuple[str, int], _Written] = {}  # by study and round
+_COUNTS_BY_ROUND: dict[tuple[str, int], _RoundTextCounts] = {}  # by study and round
 
 
-def others(tx: Tx, of: Round, person_id: int, besides: int = 0) -> Others:
+def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) -> ComparisonTexts:
     """The texts that a new one of somebody must not be too like, besides those of one assignment of theirs."""
-    checks = checks_of(of)
+    checks = checks_of(round_)
     if checks.similar is None:
-        return Others([], [])
-    return Others(refused_texts.written_by(tx, of, person_id, besides), _often(tx, of, checks.often))
+        return ComparisonTexts([], [])
+    return ComparisonTexts(
+        refused_texts.texts_of_person(tx, round_, person_id, besides), _frequent_texts(tx, round_, checks.often)
+    )
 
 
-def _often(tx: Tx, of: Round, often: int) -> list[str]:
-    return _KNOWN.setdefault((runs.secret(tx), of.id), _Written()).often(tx, of, often)
+def _frequent_texts(tx: Tx, round_: Round, threshold: int) -> list[str]:
+    return _COUNTS_BY_ROUND.setdefault((runs.secret(tx), round_.id), _RoundTextCounts()).frequent_texts(
+        tx, round_, threshold
+    )
 
 
-def look(of: Round, given: Any, others: Others, *, warns: bool = True) -> list[Remark]:
+def check_answer(round_: Round, submitted: Any, comparison: ComparisonTexts, *, warns: bool = True) -> list[Remark]:
     """What the checks of a round say of an answer, given as a client sends it: what refuses it, and what it `warns` of.
 
     A grammar checker that cannot be reached refuses nothing, and a remark says so. Raises ModelError where the encoder
     cannot be had.
     """
-    form = form_of(of.form)
+    form = form_of(round_.form)
     try:
-        answer = take(form, given)
+        answer = parse_answer(form, submitted)
     except InputError as error:
-        return [_of_form(form, given, error)]
+        return [_form_remark(form, submitted, error)]
     body = form.text(answer)
     if body is None:
         return []
-    own = checks_of(of)
-    found = [*_of_language(of, body), *_of_others(own, body, others)]
-    return found or (_of_grammar(of, own, body) if warns or own.refuses else [])
+    checks = checks_of(round_)
+    remarks = [*_language_remarks(round_, body), *_similarity_remarks(checks, body, comparison)]
+    return remarks or (_grammar_remarks(round_, checks, body) if warns or checks.refuses else [])
 
 
-def _of_form(form: Form, given: Any, error: InputError) -> Remark:
+def _form_remark(form: Form, submitted: Any, error: InputError) -> Remark:
     """What refuses an answer that the form does not take; too few and too many words by their number."""
-    question, text = form[form.writes or ""], text_sent(form, given)
+    question, text = form[form.written_question or ""], text_sent(form, submitted)
     if isinstance(question, Text) and text is not None:
         n = n_words(text)
         if n < question.min_words:
-            return Remark(WORDS, str(question), True, f"Please write {question.min_words} words or more; {_has(n)}.", n)
+            return Remark(
+                WORDS,
+                str(question),
+                True,
+                f"Please write {question.min_words} words or more; {_word_count_phrase(n)}.",
+                n,
+            )
         if question.max_words is not None and n > question.max_words:
             return Remark(
-                WORDS, str(question), True, f"Please write {question.max_words} words or fewer; {_has(n)}.", n
+                WORDS,
+                str(question),
+                True,
+                f"Please write {question.max_words} words or fewer; {_word_count_phrase(n)}.",
+                n,
             )
     return Remark(FORM, str(form), True, f"{error}.")
 
 
-def _has(n: int) -> str:
+def _word_count_phrase(n: int) -> str:
     return f"this text has {n}"
 
 
-def _of_language(of: Round, body: str) -> list[Remark]:
-    expected = str(of.options.language or "")
-    other = language.other_language(body, expected) if expected else None
-    if other is None:
+def _language_remarks(round_: Round, body: str) -> list[Remark]:
+    expected = str(round_.options.language or "")
+    other_language = language.other_language(body, expected) if expected else None
+    if other_language is None:
         return []
-    code, probability = other
-    said = f"This text seems to be in another language (`{code}`); please write it in `{expected}`."
-    return [Remark(LANGUAGE, language.rule(expected), True, said, round(probability, 4))]
+    code, probability = other_language
+    message = f"This text seems to be in another language (`{code}`); please write it in `{expected}`."
+    return [Remark(LANGUAGE, language.rule(expected), True, message, round(probability, 4))]
 
 
-def _of_others(checks: Checks, body: str, others: Others) -> list[Remark]:
+def _similarity_remarks(checks: Checks, body: str, comparison: ComparisonTexts) -> list[Remark]:
     if checks.similar is None:
         return []
-    known = likeness(checks.model)
-    found = [one for one in (known.nearest(body, others.own), known.nearest(body, others.often)) if one]
-    nearest = max(found, key=lambda one: one.similarity, default=None)
+    encoder = likeness(checks.model)
+    neighbours = [
+        neighbour
+        for neighbour in (encoder.find_nearest(body, comparison.own), encoder.find_nearest(body, comparison.often))
+        if neighbour
+    ]
+    nearest = max(neighbours, key=lambda neighbour: neighbour.similarity, default=None)
     if nearest is None or nearest.similarity <= checks.similar:
         return []
     rule = f"above {checks.similar:g} to one's own and to those given more than {checks.often} times"
-    said = (
-        f"This text is very much like one that you or many others have written (\u201c{_short(nearest.text)}\u201d); "
+    message = (
+        f"This text is very much like one that you or many others have written (\u201c{_shorten(nearest.text)}\u201d); "
         "please say it in another way, or say something else."
     )
     version = f"{rule}, {likeness(checks.model).rule}" if nearest.similarity < 1 else rule
-    return [Remark(SIMILAR, version, True, said, round(nearest.similarity, 4))]
+    return [Remark(SIMILAR, version, True, message, round(nearest.similarity, 4))]
 
 
-def _of_grammar(of: Round, checks: Checks, body: str) -> list[Remark]:
+def _grammar_remarks(round_: Round, checks: Checks, body: str) -> list[Remark]:
     if not checks.grammar:
         return []
     rule = grammar.rule(checks.grammar)
     try:
-        faults = grammar.faults(body, checks.grammar, str(of.options.language or ""))
+        faults = grammar.find_faults(body, checks.grammar, str(round_.options.language or ""))
     except ServiceError as error:
         _log.warning("%s", error)
         return [
@@ -238,13 +273,13 @@ def _of_grammar(of: Round, checks: Checks, body: str) -> list[Remark]:
     return [
         Remark(
             GRAMMAR,
-            f"{rule}, {one.kind}",
-            one.kind in checks.refuses,
-            f"{one.kind}: {one.message} (\u201c{one.words}\u201d)",
+            f"{rule}, {fault.kind}",
+            fault.kind in checks.refuses,
+            f"{fault.kind}: {fault.message} (\u201c{fault.words}\u201d)",
         )
-        for one in faults
+        for fault in faults
     ]
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN].rstrip()}..."
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED].rstrip()}..."

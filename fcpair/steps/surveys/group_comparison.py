@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fcpair.errors import InputError, StageError, nearest
+from fcpair.errors import InputError, StageError, suggest_name
 from fcpair.params import Annotate
 from fcpair.records import Round
 from fcpair.stages.questions import Closed
-from fcpair.stages.stats.group_differences import Compared, compared
+from fcpair.stages.stats.group_differences import GroupComparison, compare_annotator_groups
 from fcpair.steps.answers.answer_tables import answers_table
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import OnGrid, own
+from fcpair.steps.base.context import GridContext, effective_options
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
@@ -31,12 +31,12 @@ class GroupsFound:
 
     round: str
     question: str
-    compared: tuple[Compared, ...]
+    compared: tuple[GroupComparison, ...]
     exploratory: dict[str, str]
 
 
 def compare_groups(
-    grid: OnGrid,
+    grid: GridContext,
     by: Sequence[str] = (),
     *,
     round: str | None = None,
@@ -59,61 +59,75 @@ def compare_groups(
         UnknownIdError: the grid has no such round.
     """
     with grid.store.read() as tx:
-        of = rounds.counting(tx) if round is None else rounds.named(tx, round)
-        return groups_of(tx, of, by, question=question, seed=seed, mixed=mixed)
+        round_ = rounds.primary(tx) if round is None else rounds.by_name(tx, round)
+        return compare_groups_of_round(tx, round_, by, question=question, seed=seed, mixed=mixed)
 
 
-def groups_of(
-    tx: Tx, of: Round, by: Sequence[str] = (), *, question: str | None = None, seed: int = 13, mixed: bool = False
+def compare_groups_of_round(
+    tx: Tx, round_: Round, by: Sequence[str] = (), *, question: str | None = None, seed: int = 13, mixed: bool = False
 ) -> GroupsFound:
     """Compare groups of those who answered a round of the grid that a transaction is about; as `compare_groups`."""
-    wanted, since = declared(tx)
-    asked = _asked(form_of(of.form).questions, question)
-    by = tuple(by) or wanted
+    declared_labels, declared_at = declared_questions(tx)
+    question_name = _find_closed_question(form_of(round_.form).questions, question)
+    by = tuple(by) or declared_labels
     if not by:
         raise StageError(f"{UNDECLARED}; name one, as with `--by Gender`")
-    said = {str(one["name"]): dict(one["demographics"]) for one in people.terms(tx)}
-    check_known(by, said)
-    table = answers_table(tx, of)
+    answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
+    check_known_labels(by, answers_by_person)
+    table = answers_table(tx, round_)
     table = table[~table["skipped"]]
     if table.empty:
-        raise StageError(f"round `{of.name}` has no answers yet")
-    first = min(table["time"])
-    labels = table.assign(item=table["cell"], annotator=table["by"], label=table[asked])
+        raise StageError(f"round `{round_.name}` has no answers yet")
+    first_answer_at = min(table["time"])
+    labels = table.assign(item=table["cell"], annotator=table["by"], label=table[question_name])
     labels = labels[["item", "annotator", "label"]].reset_index(drop=True)
-    for one in by:
-        labels[one] = [said.get(name, {}).get(one, "") for name in labels["annotator"]]
-    found = compared(labels, by, seed=seed, mixed=mixed)
-    return GroupsFound(of.name, asked, found, _exploratory(by, wanted, since, first))
+    for item in by:
+        labels[item] = [answers_by_person.get(name, {}).get(item, "") for name in labels["annotator"]]
+    comparisons = compare_annotator_groups(labels, by, seed=seed, mixed=mixed)
+    return GroupsFound(
+        round_.name, question_name, comparisons, _exploratory_reasons(by, declared_labels, declared_at, first_answer_at)
+    )
 
 
-def declared(tx: Tx) -> tuple[tuple[str, ...], str | None]:
+def declared_questions(tx: Tx) -> tuple[tuple[str, ...], str | None]:
     """The questions that were declared, and when."""
-    with grids.about(tx, grids.keys(tx)[0].id):
-        return own(tx, Annotate, {}).compare, settings.set_at(tx, Annotate.stage, "compare")
+    with grids.on_grid(tx, grids.keys(tx)[0].id):
+        return effective_options(tx, Annotate, {}).compare, settings.time_set(tx, Annotate.stage, "compare")
 
 
-def _exploratory(by: Sequence[str], declared: Sequence[str], since: str | None, first: str) -> dict[str, str]:
-    late = f"it was declared at {since}, after the first answer ({first})" if since and since > first else ""
-    found = {one: "it was not declared beforehand" if one not in declared else late for one in by}
-    return {one: why for one, why in found.items() if why}
+def _exploratory_reasons(
+    by: Sequence[str], declared_labels: Sequence[str], declared_at: str | None, first_answer_at: str
+) -> dict[str, str]:
+    late_reason = (
+        f"it was declared at {declared_at}, after the first answer ({first_answer_at})"
+        if declared_at and declared_at > first_answer_at
+        else ""
+    )
+    reasons = {label: "it was not declared beforehand" if label not in declared_labels else late_reason for label in by}
+    return {label: why for label, why in reasons.items() if why}
 
 
-def _asked(questions: Sequence[tuple[str, object]], wanted: str | None) -> str:
-    closed = [name for name, one in questions if isinstance(one, Closed)]
+def _find_closed_question(questions: Sequence[tuple[str, object]], requested: str | None) -> str:
+    closed = [name for name, question in questions if isinstance(question, Closed)]
     if not closed:
         raise InputError("this round asks no question with a list of answers, so that groups have no shares of them")
-    if wanted is None and len(closed) > 1:
+    if requested is None and len(closed) > 1:
         raise InputError(f"this round asks several questions; name one: {', '.join(closed)}")
-    if wanted is not None and wanted not in closed:
-        raise InputError(f"this round asks no question `{wanted}` with a list of answers; {nearest(wanted, closed)}")
-    return wanted or closed[0]
+    if requested is not None and requested not in closed:
+        raise InputError(
+            f"this round asks no question `{requested}` with a list of answers; {suggest_name(requested, closed)}"
+        )
+    return requested or closed[0]
 
 
-def check_known(by: Sequence[str], said: Mapping[str, Mapping[str, str]]) -> None:
+def check_known_labels(by: Sequence[str], answers_by_person: Mapping[str, Mapping[str, str]]) -> None:
     """Raise InputError for a question about people that nobody has answered."""
-    known = list(dict.fromkeys(key for own in said.values() for key in own))
-    for one in by:
-        if one not in known:
-            there = nearest(one, known, "they said") if known else "nobody has said anything about themselves"
-            raise InputError(f"nobody has answered `{one}`; {there}")
+    known_labels = list(dict.fromkeys(key for own in answers_by_person.values() for key in own))
+    for label in by:
+        if label not in known_labels:
+            hint = (
+                suggest_name(label, known_labels, "they said")
+                if known_labels
+                else "nobody has said anything about themselves"
+            )
+            raise InputError(f"nobody has answered `{label}`; {hint}")

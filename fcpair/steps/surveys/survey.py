@@ -9,24 +9,24 @@ from fcpair.plans import GridPlan
 from fcpair.records import RunRecord
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.surveys.survey import ANSWERS, Survey
-from fcpair.stages.surveys.survey_plan import suggestions_of
+from fcpair.stages.surveys.survey_plan import suggestions_grid_name
 from fcpair.steps.answers.answer_tables import answers_table
 from fcpair.steps.assignment import rounds
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import OnGrid, OnStudy, find_grid
+from fcpair.steps.base.context import GridContext, StudyContext, find_grid
 from fcpair.steps.base.grid_rows import rows_table
-from fcpair.steps.corpus.grids import add, fill_here
-from fcpair.steps.rules.round_progress import standing
+from fcpair.steps.corpus.grids import add, fill_current_grid
+from fcpair.steps.rules.round_progress import round_progress
 from fcpair.steps.surveys import group_comparison
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds as stored
 from fcpair.store.corpus import grids
 from fcpair.store.people import people
 
-DEFINITE = 2  # answers that say yes or no
+N_DEFINITE = 2  # answers that say yes or no
 
 
-def import_survey(study: OnStudy, plans: Sequence[GridPlan]) -> list[RunRecord]:
+def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRecord]:
     """Add the grids of a survey, as `survey_plans` has them, and make their cells; all of them, or none.
 
     Raises:
@@ -34,35 +34,39 @@ def import_survey(study: OnStudy, plans: Sequence[GridPlan]) -> list[RunRecord]:
     """
     with study.store.write(bulk=True) as tx:
         runs = []
-        for one in plans:
-            runs.append(add(tx, one))
-            with grids.about(tx, find_grid(tx, one.name).id):
-                runs.append(fill_here(tx, one.name, one))
+        for plan in plans:
+            runs.append(add(tx, plan))
+            with grids.on_grid(tx, find_grid(tx, plan.name).id):
+                runs.append(fill_current_grid(tx, plan.name, plan))
         return runs
 
 
-def open_survey(study: OnStudy, name: str) -> list[RunRecord]:
+def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
     """Deal every round of a survey's grid, and that of its suggestions, to the respondents that there are.
 
     Raises:
         UnknownIdError: there is no such grid.
         StageError: nobody can answer, or all is dealt.
     """
-    dealt = []
+    assign_runs = []
     with study.store.read() as tx:
-        there = [one for one in grids.keys(tx) if one.name in (name, suggestions_of(name))] or [find_grid(tx, name)]
-        due = []
-        for one in there:
-            with grids.about(tx, one.id):
-                due += [(one, of.name) for of in stored.asked(tx) if not standing(tx, of).dealt]
-    if not due:
+        grid_keys = [key for key in grids.keys(tx) if key.name in (name, suggestions_grid_name(name))] or [
+            find_grid(tx, name)
+        ]
+        rounds_due = []
+        for key in grid_keys:
+            with grids.on_grid(tx, key.id):
+                rounds_due += [
+                    (key, round_.name) for round_ in stored.answer_rounds(tx) if not round_progress(tx, round_).dealt
+                ]
+    if not rounds_due:
         raise StageError(f"the survey `{name}` is open already; who is added from now on is asked as well")
-    for grid, of in due:
-        dealt.append(rounds.assign_round(OnGrid(study.store, grid), of))
-    return dealt
+    for grid, round_ in rounds_due:
+        assign_runs.append(rounds.assign_round(GridContext(study.store, grid), round_))
+    return assign_runs
 
 
-def survey_answers(grid: OnGrid, by: Sequence[str] = ()) -> Survey:
+def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
     """What was answered in the round of a grid that counts: a question with two definite answers, yes and no.
 
     Args:
@@ -78,40 +82,40 @@ def survey_answers(grid: OnGrid, by: Sequence[str] = ()) -> Survey:
 
 def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
     """What was answered in the grid that a transaction is about, as `survey_answers` has it."""
-    of = stored.counting(tx)
-    if not is_survey(form_of(of.form)):
+    round_ = stored.primary(tx)
+    if not is_survey(form_of(round_.form)):
         raise StageError(
-            f"round `{of.name}` of grid `{name}` is no survey: it must ask one question with yes, no, and "
+            f"round `{round_.name}` of grid `{name}` is no survey: it must ask one question with yes, no, and "
             "what is neither, such as one_of(yes,no,decline?)"
         )
-    ((question, form),) = form_of(of.form).questions
-    called = _called(form)
-    table = answers_table(tx, of)
+    ((question, form),) = form_of(round_.form).questions
+    meaning_by_answer = _meaning_by_answer(form)
+    table = answers_table(tx, round_)
     if table.empty:
-        raise StageError(f"round `{of.name}` of grid `{name}` has no answers yet")
-    said = {str(one["name"]): dict(one["demographics"]) for one in people.terms(tx)}
-    group_comparison.check_known(by, said)
-    given = table.rename(columns={"row": "statement", "column": "question", "by": "person", question: "answer"})
-    given = given[["statement", "question", "person", "answer"]].replace({"answer": called})
-    for one in by:
-        given[one] = [said.get(person, {}).get(one, "") for person in given["person"]]
+        raise StageError(f"round `{round_.name}` of grid `{name}` has no answers yet")
+    answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
+    group_comparison.check_known_labels(by, answers_by_person)
+    answers = table.rename(columns={"row": "statement", "column": "question", "by": "person", question: "answer"})
+    answers = answers[["statement", "question", "person", "answer"]].replace({"answer": meaning_by_answer})
+    for item in by:
+        answers[item] = [answers_by_person.get(person, {}).get(item, "") for person in answers["person"]]
     statements = rows_table(tx, name).rename(columns={"row": "statement"}).drop(columns="row_number")
     order = {text: at for at, text in enumerate(statements["statement"])}
-    given = given.sort_values("statement", key=lambda texts: texts.map(order), kind="stable")
-    return Survey(given.reset_index(drop=True), statements)
+    answers = answers.sort_values("statement", key=lambda texts: texts.map(order), kind="stable")
+    return Survey(answers.reset_index(drop=True), statements)
 
 
 def is_survey(form: Form) -> bool:
     """Whether a form asks one question with two definite answers."""
-    return len(form.questions) == 1 and bool(_called(form.questions[0][1]))
+    return len(form.questions) == 1 and bool(_meaning_by_answer(form.questions[0][1]))
 
 
-def _called(form: object) -> dict[str, str]:
+def _meaning_by_answer(form: object) -> dict[str, str]:
     """What each answer is, by what it is called; nothing where there are not two definite ones."""
     if not isinstance(form, Closed):
         return {}
-    definite = [one.name for one in form if one.definite]
-    if len(definite) != DEFINITE:
+    definite = [choice.name for choice in form if choice.definite]
+    if len(definite) != N_DEFINITE:
         return {}
     yes, no, decline = ANSWERS
-    return {definite[0]: yes, definite[1]: no, **{one.name: decline for one in form if not one.definite}}
+    return {definite[0]: yes, definite[1]: no, **{choice.name: decline for choice in form if not choice.definite}}

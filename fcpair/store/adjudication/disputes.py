@@ -11,13 +11,13 @@ from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, c
 from fcpair.records import BY_HAND, Role, Rule, Status
 from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import span
+from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot, text
 
 
-class Disputed(NamedTuple):
+class DisputedPair(NamedTuple):
     """A pair whose labels settle nothing, or that was decided before they changed: that one waits for an `again`.
 
     It is due when all its labels are in. `by` has decided it; None: it waits.
@@ -30,7 +30,7 @@ class Disputed(NamedTuple):
     hs_id: int
 
 
-class Standing(NamedTuple):
+class StandingDecision(NamedTuple):
     """The decision that stands on a pair; `code` is None where it discards the pair, `by` where no person made it."""
 
     id: int
@@ -42,65 +42,67 @@ class Standing(NamedTuple):
     flagged: bool
 
 
-def disputed(
+def disputed_pairs(
     tx: Tx, definite: Sequence[int], overtaken: Sequence[int], cell_ids: Sequence[int] | None = None
-) -> list[Disputed]:
+) -> list[DisputedPair]:
     """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number.
 
     Those of `cell_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
     are there whatever their labels are.
     """
-    labels_ = rounds.labels(tx)
-    wanted = judgement.c.answer_id.in_([labels_[code] for code in definite])
-    answers = func.count(case((wanted, judgement.c.answer_id)).distinct())
+    labels_ = rounds.label_ids(tx)
+    is_definite = judgement.c.answer_id.in_([labels_[code] for code in definite])
+    answers = func.count(case((is_definite, judgement.c.answer_id)).distinct())
     unsettled = (
         select(assignment.c.cell_id)
         .join(judgement, latest_rows.ANSWER)
-        .where(rounds.among(rounds.counting(tx)), ~judgement.c.skipped)
+        .where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
         .group_by(assignment.c.cell_id)
         .having(answers != 1)
     )
     if cell_ids is not None:
-        unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.listed(list(cell_ids))))
-    asked = sql_lists.listed(list(overtaken))
-    there = union(unsettled, asked).subquery()
-    again = cell.c.id.in_(asked)
+        unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+    overtaken_ids = sql_lists.as_subquery(list(overtaken))
+    candidates = union(unsettled, overtaken_ids).subquery()
+    is_overtaken = cell.c.id.in_(overtaken_ids)
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
     query = (
         select(
             cell.c.id,
-            ~open_label(cell.c.id),
-            case((by_person & ~again, adjudication.c.person_id)),
-            again,
+            ~has_open_label(cell.c.id),
+            case((by_person & ~is_overtaken, adjudication.c.person_id)),
+            is_overtaken,
             cell.c.row_id.label("hs_id"),
         )
-        .join(there, there.c.cell_id == cell.c.id)
+        .join(candidates, candidates.c.cell_id == cell.c.id)
         .outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
-        .where(or_(again, waits_or_not))
+        .where(or_(is_overtaken, waits_or_not))
         .order_by(cell.c.row_id, cell.c.id)
     )
-    return [Disputed(row[0], bool(row[1]), row[2], bool(row[3]), row[4]) for row in tx.execute(query)]
+    return [DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4]) for row in tx.execute(query)]
 
 
-def touched_since(tx: Tx, judged: int, decided: int) -> list[int]:
+def pairs_changed_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list[int]:
     """The pairs that were labelled after the judgement, or decided after the adjudication, of these numbers."""
     answers = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
-    decisions = select(adjudication.c.cell_id).where(adjudication.c.id > decided)
-    return list(tx.execute(union(answers.where(rounds.COUNTING, judgement.c.id > judged), decisions)).scalars())
+    decisions = select(adjudication.c.cell_id).where(adjudication.c.id > adjudication_id)
+    return list(tx.execute(union(answers.where(rounds.COUNTING, judgement.c.id > judgement_id), decisions)).scalars())
 
 
-def open_label(cell_id: Any) -> ColumnElement[bool]:
+def has_open_label(cell_id: Any) -> ColumnElement[bool]:
     """Whether somebody has still to label a pair, or may ask for it; until then it is neither decided by a person nor
     checked.
     """
-    given = assignment.alias("given")
+    labelling = assignment.alias("given")
     count = select(round_.c.id).where(round_.c.counts)
-    is_open = (given.c.cell_id == cell_id) & (given.c.status == Status.OPEN.value) & given.c.round_id.in_(count)
+    is_open = (
+        (labelling.c.cell_id == cell_id) & (labelling.c.status == Status.OPEN.value) & labelling.c.round_id.in_(count)
+    )
     return exists().where(is_open) | exists().where(slot.c.cell_id == cell_id, slot.c.round_id.in_(count))
 
 
-Asking = Select[Any] | CompoundSelect[Any]
+Query = Select[Any] | CompoundSelect[Any]
 # Statements that every decision asks, some of them twice, are made once.
 _OWN = assignment.c.person_id == bindparam("person")
 
@@ -108,13 +110,13 @@ _OWN = assignment.c.person_id == bindparam("person")
 def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
     """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
     query = select(assignment.c.cell_id).where(condition).distinct()
-    return query, query.where(assignment.c.cell_id.in_(sql_lists.listed_as("asked")))
+    return query, query.where(assignment.c.cell_id.in_(sql_lists.param_subquery("asked")))
 
 
-_GIVEN_OUT = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
+_ASSIGNED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
 _IS_FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
-_FREE = _IS_FREE, _IS_FREE.where(slot.c.cell_id.in_(sql_lists.listed_as("asked")))
-_STILL_LABELLED = union(_GIVEN_OUT[0], _FREE[0]), union(_GIVEN_OUT[1], _FREE[1])
+_FREE = _IS_FREE, _IS_FREE.where(slot.c.cell_id.in_(sql_lists.param_subquery("asked")))
+_STILL_LABELLED = union(_ASSIGNED[0], _FREE[0]), union(_ASSIGNED[1], _FREE[1])
 _LABELLED = _pairs_where(rounds.COUNTING & exists().where(latest_rows.ANSWER, ~judgement.c.skipped))
 _ANSWERED = _pairs_where(rounds.COUNTING & _OWN & assignment.c.judgement_id.is_not(None))
 _CHECKED = _pairs_where(rounds.CHECKING & _OWN)
@@ -124,50 +126,50 @@ _NEWEST_ANSWER = select(func.coalesce(func.max(assignment.c.judgement_id), 0)).w
 _LABELS = (
     select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(judgement, latest_rows.ANSWER)
-    .where(rounds.COUNTING, assignment.c.cell_id.in_(sql_lists.listed_as("pairs")))
+    .where(rounds.COUNTING, assignment.c.cell_id.in_(sql_lists.param_subquery("pairs")))
     .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 
 
-def still_labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
+def pairs_to_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that somebody has still to label."""
-    return _found(tx, _STILL_LABELLED, cell_ids)
+    return _select_pairs(tx, _STILL_LABELLED, cell_ids)
 
 
 def is_labelling(tx: Tx) -> bool:
     """Whether anybody has still to label any pair of the grid."""
-    own = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
-    counting = rounds.among(rounds.counting(tx))
-    return bool(tx.execute(select(exists(select(person.c.id).where(exists().where(counting, own))))).scalar_one())
+    is_open = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
+    counting = rounds.in_round(rounds.primary(tx))
+    return bool(tx.execute(select(exists(select(person.c.id).where(exists().where(counting, is_open))))).scalar_one())
 
 
-def verdicts_not_due(tx: Tx) -> int:
+def n_verdicts_not_due(tx: Tx) -> int:
     """How many open verdicts wait because somebody has still to label their pair."""
-    open_ = rounds.among(rounds.checking(tx)) & (assignment.c.status == Status.OPEN.value)
-    query = select(func.count()).select_from(assignment).where(open_, open_label(assignment.c.cell_id))
+    open_ = rounds.in_round(rounds.validation(tx)) & (assignment.c.status == Status.OPEN.value)
+    query = select(func.count()).select_from(assignment).where(open_, has_open_label(assignment.c.cell_id))
     return int(tx.execute(query).scalar_one())
 
 
-def labelled(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
+def pairs_with_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that have a label."""
-    return _found(tx, _LABELLED, cell_ids)
+    return _select_pairs(tx, _LABELLED, cell_ids)
 
 
-def answered_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
+def pairs_answered_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
     """The pairs, or those of these, that a person was asked to label and labelled or skipped."""
-    return _found(tx, _ANSWERED, cell_ids, person_id)
+    return _select_pairs(tx, _ANSWERED, cell_ids, person_id)
 
 
-def checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
+def pairs_checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
     """The pairs, or those of these, that a person was given to validate."""
-    return _found(tx, _CHECKED, cell_ids, person_id)
+    return _select_pairs(tx, _CHECKED, cell_ids, person_id)
 
 
-def _found(
-    tx: Tx, queries: tuple[Asking, Asking], cell_ids: Sequence[int] | None, person_id: int | None = None
+def _select_pairs(
+    tx: Tx, queries: tuple[Query, Query], cell_ids: Sequence[int] | None, person_id: int | None = None
 ) -> set[int]:
-    given = {} if cell_ids is None else {"asked": sql_lists.as_list(cell_ids)}
-    return set(tx.execute(queries[cell_ids is not None], given | {"person": person_id}).scalars())
+    params = {} if cell_ids is None else {"asked": sql_lists.as_param(cell_ids)}
+    return set(tx.execute(queries[cell_ids is not None], params | {"person": person_id}).scalars())
 
 
 def newest_answer(tx: Tx, cell_id: int) -> int:
@@ -175,12 +177,12 @@ def newest_answer(tx: Tx, cell_id: int) -> int:
     return int(tx.execute(_NEWEST_ANSWER, {"one": cell_id}).scalar_one())
 
 
-def labels(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
+def label_notes(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
     """Each annotator's current answer on pairs: its code (None: skipped) and note, by annotator; by pair, if any."""
-    found: dict[int, list[tuple[int | None, str]]] = {}
-    for row in tx.execute(_LABELS, {"pairs": sql_lists.as_list(cell_ids)}):
-        found.setdefault(row.cell_id, []).append((row.code, row.note))
-    return found
+    answers_by_cell: dict[int, list[tuple[int | None, str]]] = {}
+    for row in tx.execute(_LABELS, {"pairs": sql_lists.as_param(cell_ids)}):
+        answers_by_cell.setdefault(row.cell_id, []).append((row.code, row.note))
+    return answers_by_cell
 
 
 def adjudicators(tx: Tx) -> list[int]:
@@ -193,13 +195,13 @@ def add_decision(
     tx: Tx, cell_id: int, rule: Rule, code: int | None, person_id: int, note: str = "", *, flagged: bool = False
 ) -> int:
     """Add one person's decision, or their taking one back; returns its number."""
-    answer_id = None if code is None else rounds.labels(tx)[code]
+    answer_id = None if code is None else rounds.label_ids(tx)[code]
     row = {"cell_id": cell_id, "rule": rule.value, "answer_id": answer_id, "person_id": person_id, "note": note}
     row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
     return hash_chain.add(tx, hash_chain.DECISIONS, [row])
 
 
-def restore(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
+def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
     """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
 
     None stands for files that name nobody.
@@ -212,8 +214,8 @@ def restore(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
     replaced = next((row for row in by_hand if row["person_id"] != person_id), None)
     if replaced is None:
         return False
-    again = {name: value for name, value in replaced.items() if name not in ("id", "digest")}
-    hash_chain.add(tx, hash_chain.DECISIONS, [again])
+    restored_row = {name: value for name, value in replaced.items() if name not in ("id", "digest")}
+    hash_chain.add(tx, hash_chain.DECISIONS, [restored_row])
     return True
 
 
@@ -232,13 +234,13 @@ _STANDING = (
 )
 
 
-def standing(tx: Tx, cell_id: int) -> Standing | None:
+def standing_decision(tx: Tx, cell_id: int) -> StandingDecision | None:
     """The decision that stands on a pair; None when there is none, or the last one was taken back."""
     row = tx.execute(_STANDING, {"one": cell_id}).first()
-    return None if row is None else Standing._make(row)
+    return None if row is None else StandingDecision._make(row)
 
 
-def words_taken_back(tx: Tx, cell_id: int, person_id: int) -> tuple[str, bool]:
+def newest_note_and_flag(tx: Tx, cell_id: int, person_id: int) -> tuple[str, bool]:
     """The note and the flag of a person's newest decision on a pair; none, where they have made none."""
     own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id)
     query = select(adjudication.c.note, adjudication.c.flagged).where(own, adjudication.c.rule == Rule.PERSON.value)
@@ -250,13 +252,13 @@ def n_decided(tx: Tx, person_id: int) -> int:
     """On how many pairs of the grid a person's decision stands."""
     own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)
     query = select(func.count()).select_from(adjudication).where(own, latest_rows.STANDING)
-    return int(tx.execute(query.where(span(tx).holds(adjudication.c.cell_id))).scalar_one())
+    return int(tx.execute(query.where(cell_range(tx).holds(adjudication.c.cell_id))).scalar_one())
 
 
 _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
 
 
-def pairs_decided(tx: Tx, person_id: int, since: str) -> int:
+def n_pairs_decided(tx: Tx, person_id: int, since: str) -> int:
     """On how many pairs a person has decided, or taken a decision back, since a time."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON & (adjudication.c.at >= since)
     return int(tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one())
@@ -274,7 +276,7 @@ def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:
     return bool(tx.execute(select(exists().where(own))).scalar_one())
 
 
-def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
+def standing_decisions(tx: Tx, person_id: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
     """The decisions that stand, newest first: all, or those that one person made.
 
     What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
@@ -300,8 +302,8 @@ def decided(tx: Tx, person_id: int | None, limit: int, before: int | None) -> li
         .join(hs, hs.c.id == cell.c.row_id)
         .join(cn, cn.c.id == cell.c.column_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(span(tx).holds(adjudication.c.cell_id), latest_rows.STANDING)
-        .where(or_(by_person, ~open_label(adjudication.c.cell_id)))
+        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.STANDING)
+        .where(or_(by_person, ~has_open_label(adjudication.c.cell_id)))
         .order_by(adjudication.c.id.desc())
         .limit(limit)
     )

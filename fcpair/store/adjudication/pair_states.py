@@ -15,13 +15,13 @@ from sqlalchemy import Select, bindparam, case, exists, func, select
 
 from fcpair.records import BY_HAND, PairState
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import span
+from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows, sql_lists
 from fcpair.store.database.frames import STREAMED
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, judgement
 
-ASKED = "asked"
+CELLS_PARAM = "asked"
 
 
 def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
@@ -29,17 +29,19 @@ def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = N
 
     `codes` are those of the scheme, in its order.
     """
-    answers = rounds.labels(tx)
-    query = _states(tuple(answers[code] for code in codes), some=cell_ids is not None)
-    given: dict[str, Any] = dict(zip(("first", "last"), span(tx), strict=True))
-    given |= {} if cell_ids is None else {ASKED: sql_lists.as_list(cell_ids)}
-    for row in tx.execute(query, given, execution_options=STREAMED):
+    answers = rounds.label_ids(tx)
+    query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
+    params: dict[str, Any] = dict(zip(("first", "last"), cell_range(tx), strict=True))
+    params |= {} if cell_ids is None else {CELLS_PARAM: sql_lists.as_param(cell_ids)}
+    for row in tx.execute(query, params, execution_options=STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
 
 @cache
-def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
-    counts = [func.count(case((judgement.c.answer_id == one, 1))).label(f"n{one}") for one in answer_ids]
+def _states_query(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
+    counts = [
+        func.count(case((judgement.c.answer_id == answer_id, 1))).label(f"n{answer_id}") for answer_id in answer_ids
+    ]
     labels = (
         select(latest_rows.BY_CELL.label("cell_id"), *counts)
         .join(judgement, latest_rows.NEWEST)
@@ -47,38 +49,38 @@ def _states(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
         .group_by(latest_rows.BY_CELL)
     )
     if some:
-        labels = labels.where(assignment.c.cell_id.in_(sql_lists.listed_as(ASKED)))
-    each = labels.subquery()
+        labels = labels.where(assignment.c.cell_id.in_(sql_lists.param_subquery(CELLS_PARAM)))
+    per_cell = labels.subquery()
     return (
         select(
-            each.c.cell_id,
+            per_cell.c.cell_id,
             adjudication.c.rule,
             rounds.code_of(adjudication),
-            *(each.c[f"n{one}"] for one in answer_ids),
+            *(per_cell.c[f"n{answer_id}"] for answer_id in answer_ids),
         )
-        .select_from(each)
-        .outerjoin(adjudication, (adjudication.c.cell_id == each.c.cell_id) & latest_rows.DECISION)
-        .order_by(each.c.cell_id)
+        .select_from(per_cell)
+        .outerjoin(adjudication, (adjudication.c.cell_id == per_cell.c.cell_id) & latest_rows.DECISION)
+        .order_by(per_cell.c.cell_id)
     )
 
 
 Answer = tuple[int, int, int | None]
 
 
-def answered_since(tx: Tx, cell_ids: Sequence[int] | None = None) -> Iterator[tuple[int, int, list[Answer]]]:
+def answers_since_decision(tx: Tx, cell_ids: Sequence[int] | None = None) -> Iterator[tuple[int, int, list[Answer]]]:
     """The pairs that were labelled, again or at all, after the decision by hand that stands on them.
 
     Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
     number of the judgement, its assignment, and its code (None: a skip).
     """
     some = cell_ids is not None
-    given = {} if cell_ids is None else {ASKED: sql_lists.as_list(cell_ids)}
-    for (cell_id, seen), rows in groupby(tx.execute(_relabelled(some=some), given), key=itemgetter(0, 1)):
+    params = {} if cell_ids is None else {CELLS_PARAM: sql_lists.as_param(cell_ids)}
+    for (cell_id, seen), rows in groupby(tx.execute(_relabelled_query(some=some), params), key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
 
 @cache
-def _relabelled(*, some: bool) -> Select[Any]:
+def _relabelled_query(*, some: bool) -> Select[Any]:
     slot = assignment.alias("slot")
     relabelled = (
         exists()
@@ -103,4 +105,4 @@ def _relabelled(*, some: bool) -> Select[Any]:
         )
         .order_by(adjudication.c.cell_id, judgement.c.id)
     )
-    return query.where(adjudication.c.cell_id.in_(sql_lists.listed_as(ASKED))) if some else query
+    return query.where(adjudication.c.cell_id.in_(sql_lists.param_subquery(CELLS_PARAM))) if some else query

@@ -12,16 +12,16 @@ from typing import NamedTuple
 from sqlalchemy import exists, func, select
 
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import span
+from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows
 from fcpair.store.database.frames import STREAMED
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, run, text
 
-Marks = tuple[int, int, int]
+ChangeMarks = tuple[int, int, int]
 
 
-class Given(NamedTuple):
+class AnswerEvent(NamedTuple):
     """One answer, superseded or not; `seconds` is None where it is not known."""
 
     person_id: int
@@ -45,7 +45,7 @@ class Answers:
         self._seconds, self._skipped = array("d"), bytearray()
         self._times, self._ends = bytearray(), array("q", [0])
 
-    def add(self, answer: Given) -> None:
+    def add(self, answer: AnswerEvent) -> None:
         """Add an answer."""
         for column, value in zip(self._numbers, (answer[0], *answer[2:6]), strict=True):
             column.append(value)
@@ -56,12 +56,12 @@ class Answers:
         self._times += answer.at.encode()
         self._ends.append(len(self._times))
 
-    def __iter__(self) -> Iterator[Given]:
+    def __iter__(self) -> Iterator[AnswerEvent]:
         rows = zip(*self._numbers, *self._words, self._seconds, self._skipped, pairwise(self._ends), strict=True)
-        for who, slot, cell_id, hs, cn, kind, origin, seconds, skipped, (begin, end) in rows:
+        for person_id, slot, cell_id, hs, cn, kind, origin, seconds, skipped, (begin, end) in rows:
             at = self._times[begin:end].decode()
-            known = None if isnan(seconds) else seconds
-            yield Given(who, kind, slot, cell_id, hs, cn, known, origin, at, bool(skipped))
+            known_seconds = None if isnan(seconds) else seconds
+            yield AnswerEvent(person_id, kind, slot, cell_id, hs, cn, known_seconds, origin, at, bool(skipped))
 
 
 class Decision(NamedTuple):
@@ -74,7 +74,7 @@ class Decision(NamedTuple):
     at: str
 
 
-class Flagged(NamedTuple):
+class FlaggedDecision(NamedTuple):
     """A decision that was flagged; `code` is None where it discards the pair, `by` where no person made it.
 
     It `stands` while it is the pair's newest decision.
@@ -91,18 +91,18 @@ class Flagged(NamedTuple):
     cn: str
 
 
-def marks(tx: Tx) -> Marks:
+def change_marks(tx: Tx) -> ChangeMarks:
     """The newest judgement, adjudication and run, 0 where there is none.
 
     While these stay the same, so does everything that rests on them.
     """
-    judged, decided, ran = (
-        tx.execute(latest_rows.last(table)).scalar_one() for table in (judgement, adjudication, run)
+    judgement_id, adjudication_id, run_id = (
+        tx.execute(latest_rows.select_newest_id(table)).scalar_one() for table in (judgement, adjudication, run)
     )
-    return judged, decided, ran
+    return judgement_id, adjudication_id, run_id
 
 
-def answers(tx: Tx) -> Answers:
+def answer_events(tx: Tx) -> Answers:
     """Every answer ever given, oldest first, those included that were withdrawn later."""
     query = (
         select(
@@ -124,10 +124,10 @@ def answers(tx: Tx) -> Answers:
         .where(judgement.c.withdraws.is_(None))
         .order_by(judgement.c.id)
     )
-    found = Answers()
+    events = Answers()
     for row in tx.execute(query, execution_options=STREAMED):
-        found.add(Given._make(row))
-    return found
+        events.add(AnswerEvent._make(row))
+    return events
 
 
 def decisions_by_people(tx: Tx) -> list[Decision]:
@@ -144,7 +144,7 @@ def decisions_by_people(tx: Tx) -> list[Decision]:
     return [Decision(*row) for row in tx.execute(query)]
 
 
-def flags(tx: Tx) -> list[Flagged]:
+def flagged_decisions(tx: Tx) -> list[FlaggedDecision]:
     """Every decision of the grid that was flagged because the guidelines should say more, newest first."""
     hs, cn, twin = text.alias(), text.alias(), adjudication.alias("twin")
     same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
@@ -166,7 +166,7 @@ def flags(tx: Tx) -> list[Flagged]:
         .join(hs, hs.c.id == cell.c.row_id)
         .join(cn, cn.c.id == cell.c.column_id)
         .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.flagged, ~stands_again, span(tx).holds(adjudication.c.cell_id))
+        .where(adjudication.c.flagged, ~stands_again, cell_range(tx).holds(adjudication.c.cell_id))
         .order_by(adjudication.c.id.desc())
     )
-    return [Flagged(*row) for row in tx.execute(query)]
+    return [FlaggedDecision(*row) for row in tx.execute(query)]

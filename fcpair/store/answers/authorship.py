@@ -21,53 +21,54 @@ from fcpair.store.database.tables import answer, assignment, cell, judgement, pe
 _PARTS = re.compile("[,;]")
 
 
-def written(tx: Tx, in_round: Round) -> list[int]:
+def texts_written(tx: Tx, in_round: Round) -> list[int]:
     """The ids of the distinct texts that the current answers of a round have, by the first cell that has each."""
     query = (
         select(answer.c.text_id)
         .join(judgement, judgement.c.answer_id == answer.c.id)
         .join(assignment, latest_rows.ANSWER)
-        .where(rounds.among(in_round), answer.c.text_id.is_not(None))
+        .where(rounds.in_round(in_round), answer.c.text_id.is_not(None))
         .group_by(answer.c.text_id)
         .order_by(func.min(assignment.c.cell_id), answer.c.text_id)
     )
     return list(tx.execute(query).scalars())
 
 
-def wrote(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
+def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
     """Who of these people ever wrote the text of the row or the column of one of these cells, or the very same words.
 
     Their numbers, `(n, 2)`: cell and person. What was superseded or withdrawn counts, too. Where no side of the grid is
     what people have written, nothing is asked.
     """
-    own = text.alias("own")
+    same_text = text.alias("own")
     rows: set[tuple[int, int]] = set()
     sides = (cell.c.row_id, cell.c.column_id)
-    for kind, text_id in zip(grids.kinds(tx), sides, strict=True):
+    for kind, text_id in zip(grids.side_kinds(tx), sides, strict=True):
         if kind == WRITTEN:
             query = (
                 select(cell.c.id, assignment.c.person_id)
                 .join(text, text.c.id == text_id)
-                .join(own, (own.c.kind == WRITTEN) & (own.c.body == text.c.body))
-                .join(answer, answer.c.text_id == own.c.id)
+                .join(same_text, (same_text.c.kind == WRITTEN) & (same_text.c.body == text.c.body))
+                .join(answer, answer.c.text_id == same_text.c.id)
                 .join(judgement, judgement.c.answer_id == answer.c.id)
                 .join(assignment, assignment.c.id == judgement.c.assignment_id)
                 .where(
-                    cell.c.id.in_(sql_lists.listed(cell_ids)), assignment.c.person_id.in_(sql_lists.listed(person_ids))
+                    cell.c.id.in_(sql_lists.as_subquery(cell_ids)),
+                    assignment.c.person_id.in_(sql_lists.as_subquery(person_ids)),
                 )
             )
             rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
     return np.array(sorted(rows), np.int64).reshape(-1, 2)
 
 
-def made(tx: Tx, cell_ids: list[int], column: str) -> dict[int, frozenset[str]]:
+def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, frozenset[str]]:
     """Who made the rows of these cells, by a metadata column of theirs, names parted by commas or semicolons.
 
     By the cell, in small letters and without outer spaces; cells of whose rows nothing is said are left out.
     """
     value = text.c.meta[column].as_string()
     query = select(cell.c.id, value).join(text, text.c.id == cell.c.row_id)
-    rows = tx.execute(query.where(cell.c.id.in_(sql_lists.listed(cell_ids)), value.is_not(None), value != ""))
+    rows = tx.execute(query.where(cell.c.id.in_(sql_lists.as_subquery(cell_ids)), value.is_not(None), value != ""))
     return {cell_id: frozenset(filter(None, map(fold_name, _PARTS.split(names)))) for cell_id, names in rows}
 
 
@@ -80,18 +81,18 @@ def originals(tx: Tx, of: Round) -> dict[int, str]:
     """The text that a round gives to be edited on each cell; none where it edits nothing."""
     if of.options.edits_row:
         query = select(cell.c.id, text.c.body).join(text, text.c.id == cell.c.row_id)
-        return {row[0]: row[1] for row in tx.execute(query.where(grids.span(tx).holds(cell.c.id)))}
-    return texts_on_cells(tx, rounds.named(tx, of.options.edits_round)) if of.options.edits_round else {}
+        return {row[0]: row[1] for row in tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id)))}
+    return texts_on_cells(tx, rounds.by_name(tx, of.options.edits_round)) if of.options.edits_round else {}
 
 
-class OnCell(NamedTuple):
+class AuthoredText(NamedTuple):
     """A text, and the pseudonym of the person or the name of the model who wrote it."""
 
     body: str
     by: str
 
 
-def on_cells(tx: Tx, in_round: Round) -> dict[int, OnCell]:
+def authored_texts(tx: Tx, in_round: Round) -> dict[int, AuthoredText]:
     """The text that each cell has in a round by its current answer, and by whom; where it has several, the newest."""
     query = (
         select(assignment.c.cell_id, text.c.body, person.c.name)
@@ -99,22 +100,22 @@ def on_cells(tx: Tx, in_round: Round) -> dict[int, OnCell]:
         .join(judgement, latest_rows.ANSWER)
         .join(answer, answer.c.id == judgement.c.answer_id)
         .join(text, text.c.id == answer.c.text_id)
-        .where(rounds.among(in_round))
+        .where(rounds.in_round(in_round))
         .order_by(judgement.c.id)
     )
-    return {cell_id: OnCell(body, by) for cell_id, body, by in tx.execute(query)}
+    return {cell_id: AuthoredText(body, by) for cell_id, body, by in tx.execute(query)}
 
 
-def cells_before(tx: Tx, of: Round) -> set[int]:
+def cells_answered_before(tx: Tx, of: Round) -> set[int]:
     """The cells that have a current answer in the round on which this one rests.
 
     Where it edits, those with a text, and of a model's replies those that are empty, too: somebody may write one.
     """
-    earlier = rounds.named(tx, of.options.rests_on)
+    earlier = rounds.by_name(tx, of.options.rests_on)
     needs_text = of.options.edits_round and earlier.role is not Role.MODEL
-    return set(on_cells(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))
+    return set(authored_texts(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))
 
 
 def texts_on_cells(tx: Tx, in_round: Round) -> dict[int, str]:
     """The text that each cell has in a round, as `on_cells` says."""
-    return {cell_id: one.body for cell_id, one in on_cells(tx, in_round).items()}
+    return {cell_id: one.body for cell_id, one in authored_texts(tx, in_round).items()}

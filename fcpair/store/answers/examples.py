@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, delete, func, select
 
 from fcpair.records import Example, Round
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import here
+from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import latest_rows
 from fcpair.store.database.frames import insert_rows
 from fcpair.store.database.store import Tx, now
@@ -29,7 +29,7 @@ Key = tuple[int, int, int]
 """The row, the HS and the CN of an example, by the ids of their texts."""
 
 
-class Written(NamedTuple):
+class WrittenText(NamedTuple):
     """A text that was written on an HS, by the ids of both, and the body of the HS."""
 
     hs_id: int
@@ -45,49 +45,51 @@ def _texts_on_cells(source: Round, *columns: ColumnElement[Any]) -> Select[Any]:
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .join(answer, answer.c.id == judgement.c.answer_id)
         .join(cell, cell.c.id == assignment.c.cell_id)
-        .where(rounds.among(source), answer.c.text_id.is_not(None))
+        .where(rounds.in_round(source), answer.c.text_id.is_not(None))
         .order_by(assignment.c.cell_id, judgement.c.id)
     )
 
 
-def written(tx: Tx, source: Round) -> list[Written]:
+def current_texts(tx: Tx, source: Round) -> list[WrittenText]:
     """The current text on each row of a round, by cell: of several that a row has, that of its first cell."""
     query = _texts_on_cells(source, text.c.body).join(text, text.c.id == cell.c.row_id).where(latest_rows.ANSWER)
-    found: dict[int, Written] = {}
+    texts_by_row: dict[int, WrittenText] = {}
     for row in tx.execute(query):
-        found.setdefault(row.row_id, Written(*row))
-    return list(found.values())
+        texts_by_row.setdefault(row.row_id, WrittenText(*row))
+    return list(texts_by_row.values())
 
 
-def rows(tx: Tx) -> dict[int, str]:
+def row_texts(tx: Tx) -> dict[int, str]:
     """The texts of the rows of the grid, by their ids, in their order."""
     query = select(text.c.id, text.c.body).join(side, side.c.text_id == text.c.id)
-    inside = (side.c.grid_id == here(tx)) & (side.c.axis == "row") & side.c.drawn
+    inside = (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row") & side.c.drawn
     return {row.id: row.body for row in tx.execute(query.where(inside).order_by(side.c.position))}
 
 
-def put(tx: Tx, of: Round, found: Iterable[tuple[Key, int, float]]) -> int:
+def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float]]) -> int:
     """Put examples (with their ranks from 1 and scores) in place of those that a round has.
 
     What was said of one that it had already is said of it still. Returns of how many that is so.
     """
-    said = _said(tx, of)
+    reviews = _reviews_by_key(tx, of)
     _clear(tx, example.c.round_id == of.id)
     names = ("row_id", "hs_id", "cn_id")
     same = {"round_id": of.id}
     insert_rows(
         tx,
         example,
-        ({**same, **dict(zip(names, key, strict=True)), "rank": rank, "score": score} for key, rank, score in found),
+        ({**same, **dict(zip(names, key, strict=True)), "rank": rank, "score": score} for key, rank, score in examples),
     )
-    there = select(example.c.id, example.c.row_id, example.c.hs_id, example.c.cn_id).where(example.c.round_id == of.id)
-    ids = {(row.row_id, row.hs_id, row.cn_id): row.id for row in tx.execute(there)}
-    kept = [(ids[key], before) for key, before in said.items() if key in ids]
-    insert_rows(tx, example_review, ({**one, "example_id": number} for number, before in kept for one in before))
-    return len(kept)
+    query = select(example.c.id, example.c.row_id, example.c.hs_id, example.c.cn_id).where(example.c.round_id == of.id)
+    ids = {(row.row_id, row.hs_id, row.cn_id): row.id for row in tx.execute(query)}
+    reviews_kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
+    insert_rows(
+        tx, example_review, ({**one, "example_id": number} for number, before in reviews_kept for one in before)
+    )
+    return len(reviews_kept)
 
 
-def _said(tx: Tx, of: Round) -> dict[Key, list[dict[str, object]]]:
+def _reviews_by_key(tx: Tx, of: Round) -> dict[Key, list[dict[str, object]]]:
     """All that was said of each example of a round, the oldest first."""
     columns = (example_review.c.person_id, example_review.c.used, example_review.c.at)
     query = (
@@ -96,24 +98,24 @@ def _said(tx: Tx, of: Round) -> dict[Key, list[dict[str, object]]]:
         .where(example.c.round_id == of.id)
         .order_by(example_review.c.id)
     )
-    found: dict[Key, list[dict[str, object]]] = {}
+    reviews: dict[Key, list[dict[str, object]]] = {}
     for row in tx.execute(query):
-        about = {"person_id": row.person_id, "used": row.used, "at": row.at}
-        found.setdefault((row.row_id, row.hs_id, row.cn_id), []).append(about)
-    return found
+        review_row = {"person_id": row.person_id, "used": row.used, "at": row.at}
+        reviews.setdefault((row.row_id, row.hs_id, row.cn_id), []).append(review_row)
+    return reviews
 
 
 def clear(tx: Tx) -> None:
     """Forget the examples of all rounds of the grid, and what was said of them."""
-    _clear(tx, example.c.round_id.in_(select(round_.c.id).where(round_.c.grid_id == here(tx))))
+    _clear(tx, example.c.round_id.in_(select(round_.c.id).where(round_.c.grid_id == current_grid_id(tx))))
 
 
-def _clear(tx: Tx, which: ColumnElement[bool]) -> None:
-    tx.execute(delete(example_review).where(example_review.c.example_id.in_(select(example.c.id).where(which))))
-    tx.execute(delete(example).where(which))
+def _clear(tx: Tx, condition: ColumnElement[bool]) -> None:
+    tx.execute(delete(example_review).where(example_review.c.example_id.in_(select(example.c.id).where(condition))))
+    tx.execute(delete(example).where(condition))
 
 
-def listed(tx: Tx, of: Round, source: Round) -> list[Example]:
+def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
     """The examples of a round of the grid, row by row and by rank; they were written in the round `source`."""
     row, hs, cn = text.alias("row"), text.alias("hs"), text.alias("cn")
     newest = select(func.max(example_review.c.id)).where(example_review.c.example_id == example.c.id)
@@ -133,7 +135,10 @@ def listed(tx: Tx, of: Round, source: Round) -> list[Example]:
         .join(row, row.c.id == example.c.row_id)
         .join(hs, hs.c.id == example.c.hs_id)
         .join(cn, cn.c.id == example.c.cn_id)
-        .join(side, (side.c.text_id == example.c.row_id) & (side.c.grid_id == here(tx)) & (side.c.axis == "row"))
+        .join(
+            side,
+            (side.c.text_id == example.c.row_id) & (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row"),
+        )
         .outerjoin(example_review, example_review.c.id == newest.correlate(example).scalar_subquery())
         .where(example.c.round_id == of.id)
         .order_by(side.c.position, example.c.rank)
@@ -150,26 +155,26 @@ def _types(tx: Tx, of: Round, source: Round) -> dict[tuple[int, int], str]:
     column = text.alias("column")
     query = _texts_on_cells(source, column.c.body).join(column, column.c.id == cell.c.column_id)
     own = select(example.c.cn_id).where(example.c.round_id == of.id)
-    found: dict[tuple[int, int], str] = {}
+    types_by_text: dict[tuple[int, int], str] = {}
     for row in tx.execute(query.where(answer.c.text_id.in_(own))):
-        found.setdefault((row.row_id, row.text_id), row.body)
-    return found
+        types_by_text.setdefault((row.row_id, row.text_id), row.body)
+    return types_by_text
 
 
-def set_aside(tx: Tx, of: Round, source: Round) -> set[int]:
+def ids_without_current_text(tx: Tx, of: Round, source: Round) -> set[int]:
     """The ids of the examples of a round whose texts are no current answers of the round `source` any more."""
     stand = {(row.row_id, row.text_id) for row in tx.execute(_texts_on_cells(source).where(latest_rows.ANSWER))}
     own = select(example.c.id, example.c.hs_id, example.c.cn_id).where(example.c.round_id == of.id)
     return {row.id for row in tx.execute(own) if (row.hs_id, row.cn_id) not in stand}
 
 
-def review(tx: Tx, said: Sequence[tuple[int, bool]], person_id: int | None) -> None:
+def add_reviews(tx: Tx, reviews: Sequence[tuple[int, bool]], person_id: int | None) -> None:
     """Note of examples, by their ids, whether they are used; nobody is named for what comes of a file."""
     same = {"person_id": person_id, "at": now()}
-    insert_rows(tx, example_review, ({**same, "example_id": one, "used": used} for one, used in said))
+    insert_rows(tx, example_review, ({**same, "example_id": one, "used": used} for one, used in reviews))
 
 
-def has(tx: Tx, of: Round, example_id: int) -> bool:
+def has_example(tx: Tx, of: Round, example_id: int) -> bool:
     """Whether a round has the example with this id."""
     query = select(example.c.id).where(example.c.round_id == of.id, example.c.id == example_id)
     return tx.execute(query).first() is not None

@@ -9,10 +9,10 @@ from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null
 
 from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
 from fcpair.store.assignment import assignments, distinct_answers, rounds
-from fcpair.store.corpus.grids import span
+from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
 from fcpair.store.database.frames import frame, records
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
-_SEEN = adjudication.alias("seen")  # the decision that a verdict is about
+_SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
 _DECIDED: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in ("id", "rule", "person_id", "note")}
 _DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
 
@@ -32,38 +32,40 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     """Add answers, with what became of their assignments: `assignment_id`, `skipped`, `code` or `answer_id` (missing
     for a skip), `note`, and where they are known `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
     """
-    kept = judgements.assign(origin=origin.value)
-    if "code" in kept.columns:
-        kept["answer_id"] = _answer_ids(tx, judgements)
-    kept = kept.drop(columns=["code", "own_code"], errors="ignore")
-    kept["at"] = kept["at"].where(kept["at"] != "", now()) if "at" in kept.columns else now()
-    _add(tx, records(kept))
+    rows = judgements.assign(origin=origin.value)
+    if "code" in rows.columns:
+        rows["answer_id"] = _answer_ids(tx, judgements)
+    rows = rows.drop(columns=["code", "own_code"], errors="ignore")
+    rows["at"] = rows["at"].where(rows["at"] != "", now()) if "at" in rows.columns else now()
+    _add(tx, records(rows))
 
 
 def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
     before = newest_judgement(tx)
     hash_chain.add(tx, hash_chain.ANSWERS, rows)
-    assignments.note_judgements(tx, before)
+    assignments.record_judgements(tx, before)
 
 
 def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
     import pandas as pd
 
-    asked = sql_lists.listed(judgements["assignment_id"].tolist())
-    query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(asked))
+    assignment_ids = sql_lists.as_subquery(judgements["assignment_id"].tolist())
+    query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(assignment_ids))
     of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
-    given = judgements["code"]
+    codes = judgements["code"]
     if "own_code" in judgements.columns:
-        given = judgements["own_code"].where(judgements["own_code"].notna(), given)
-    known = {(one, code): at for one in of_round.dropna().unique() for code, at in rounds.answers(tx, int(one)).items()}
-    keys = pd.MultiIndex.from_arrays([of_round, given.astype("Int64")])
-    return keys.map(known).to_series(index=judgements.index).astype("Int64")
+        codes = judgements["own_code"].where(judgements["own_code"].notna(), codes)
+    answer_ids = {
+        (one, code): at for one in of_round.dropna().unique() for code, at in rounds.answer_ids(tx, int(one)).items()
+    }
+    keys = pd.MultiIndex.from_arrays([of_round, codes.astype("Int64")])
+    return keys.map(answer_ids).to_series(index=judgements.index).astype("Int64")
 
 
-def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
-    decided = answer.alias("decided")
-    agrees = case((answer.c.code == decided.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+def _select_answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
+    decided_answer = answer.alias("decided")
+    agrees = case((answer.c.code == decided_answer.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available = {
         "cell_id": assignment.c.cell_id,
         "person_id": assignment.c.person_id,
@@ -87,14 +89,14 @@ def _answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
         .select_from(judgement)
         .join(assignment, latest_rows.ANSWER)
         .outerjoin(answer, answer.c.id == judgement.c.answer_id)
-        .where(rounds.among(of))
+        .where(rounds.in_round(of))
         .order_by(latest_rows.BY_CELL, latest_rows.BY_PERSON)
     )
     if of.checks:
-        query = query.outerjoin(_SEEN, _SEEN.c.id == judgement.c.adjudication_id)
+        query = query.outerjoin(_SEEN_DECISION, _SEEN_DECISION.c.id == judgement.c.adjudication_id)
     if {"code", "own_code"} & set(columns) and of.checks:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
-        query = query.outerjoin(decided, decided.c.id == _SEEN.c.answer_id)
+        query = query.outerjoin(decided_answer, decided_answer.c.id == _SEEN_DECISION.c.answer_id)
     if "annotator" in columns:
         query = query.join(person, person.c.id == assignment.c.person_id)
     if {"hs_id", "cn_id"} & set(columns):
@@ -110,9 +112,9 @@ def current_labels(
     They are those `of` a round, or of the one that counts. Columns as named: `cell_id`, `person_id`, `annotator`,
     `hs_id`, `cn_id`, `code`, `answer_id`, `note`, `seconds`, `origin`, `at`.
     """
-    query = _answers(tx, of or rounds.counting(tx), *columns).where(~judgement.c.skipped)
+    query = _select_answers(tx, of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.listed(list(cell_ids))))
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
     return frame(tx, query)
 
 
@@ -121,46 +123,54 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    query = _answers(tx, rounds.checking(tx), *(columns or VERDICT)).join(adjudication, latest_rows.DECIDED)
-    return frame(tx, query.where(~judgement.c.skipped, _is_now(_SEEN.c.answer_id)))
+    query = _select_answers(tx, rounds.validation(tx), *(columns or VERDICT)).join(adjudication, latest_rows.DECIDED)
+    return frame(tx, query.where(~judgement.c.skipped, _is_current_answer(_SEEN_DECISION.c.answer_id)))
 
 
 def blind_verdict() -> ColumnElement[int]:
     """What a blind answer amounts to: whether it is the one that had been decided, as it was then."""
-    seen = adjudication.alias("seen")
-    decided = select(rounds.code_of(seen)).where(seen.c.id == judgement.c.adjudication_id).correlate(judgement)
-    given = rounds.code_of(judgement)
-    said = case((given == decided.scalar_subquery(), int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
-    return case((judgement.c.answer_id.is_not(None), said))
+    seen_decision = adjudication.alias("seen")
+    decided_code = (
+        select(rounds.code_of(seen_decision))
+        .where(seen_decision.c.id == judgement.c.adjudication_id)
+        .correlate(judgement)
+    )
+    own_code = rounds.code_of(judgement)
+    verdict = case((own_code == decided_code.scalar_subquery(), int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    return case((judgement.c.answer_id.is_not(None), verdict))
 
 
-def is_about_the_label_now() -> ColumnElement[bool]:
+def is_about_current_label() -> ColumnElement[bool]:
     """Whether a verdict, blind or not, is about the label that its pair has now; one that is not does not count.
 
     For queries of `judgement` with its `assignment` and the newest `adjudication` on its cell; not true of labels.
     """
-    of_old = select(_SEEN.c.answer_id).where(_SEEN.c.id == judgement.c.adjudication_id).correlate(judgement)
-    return _is_now(of_old.scalar_subquery())
+    seen_answer = (
+        select(_SEEN_DECISION.c.answer_id)
+        .where(_SEEN_DECISION.c.id == judgement.c.adjudication_id)
+        .correlate(judgement)
+    )
+    return _is_current_answer(seen_answer.scalar_subquery())
 
 
-def _is_now(seen_answer: Any) -> ColumnElement[bool]:
+def _is_current_answer(seen_answer: Any) -> ColumnElement[bool]:
     """Whether the answer that a validator saw decided is the one that stands; true of none where the pair has none."""
-    is_now: ColumnElement[bool] = seen_answer == adjudication.c.answer_id
-    return is_now
+    is_current: ColumnElement[bool] = seen_answer == adjudication.c.answer_id
+    return is_current
 
 
-def _verdicts(tx: Tx) -> Subquery:
+def _counted_verdicts(tx: Tx) -> Subquery:
     """Each validator's current verdict: `cell_id`, `code`, and `counts`, 1 if it is about the label of now, else 0."""
-    query = _answers(tx, rounds.checking(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
-    counts = case((_is_now(_SEEN.c.answer_id), 1), else_=0).label("counts")
+    query = _select_answers(tx, rounds.validation(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
+    counts = case((_is_current_answer(_SEEN_DECISION.c.answer_id), 1), else_=0).label("counts")
     return query.add_columns(counts).where(~judgement.c.skipped).order_by(None).subquery()
 
 
 def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by id."""
-    given = _verdicts(tx)
-    query = select(given.c.cell_id).group_by(given.c.cell_id).having(func.max(given.c.counts) == 0)
-    return list(tx.execute(query.order_by(given.c.cell_id)).scalars())
+    verdicts = _counted_verdicts(tx)
+    query = select(verdicts.c.cell_id).group_by(verdicts.c.cell_id).having(func.max(verdicts.c.counts) == 0)
+    return list(tx.execute(query.order_by(verdicts.c.cell_id)).scalars())
 
 
 def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
@@ -168,11 +178,13 @@ def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
 
     At (0, 0) stands how many have verdicts, none of which is about the label of now.
     """
-    given = _verdicts(tx)
-    agrees = case((given.c.code == int(Verdict.AGREE), given.c.counts), else_=0)
-    of_pair = select(func.sum(agrees).label("agree"), (func.sum(given.c.counts) - func.sum(agrees)).label("disagree"))
-    each = of_pair.group_by(given.c.cell_id).subquery()
-    query = select(each.c.agree, each.c.disagree, func.count()).group_by(each.c.agree, each.c.disagree)
+    verdicts = _counted_verdicts(tx)
+    agrees = case((verdicts.c.code == int(Verdict.AGREE), verdicts.c.counts), else_=0)
+    of_pair = select(
+        func.sum(agrees).label("agree"), (func.sum(verdicts.c.counts) - func.sum(agrees)).label("disagree")
+    )
+    per_pair = of_pair.group_by(verdicts.c.cell_id).subquery()
+    query = select(per_pair.c.agree, per_pair.c.disagree, func.count()).group_by(per_pair.c.agree, per_pair.c.disagree)
     return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(query)}
 
 
@@ -183,18 +195,18 @@ def all_answers(tx: Tx, of: Round, cell_id: int | None = None) -> pd.DataFrame:
     `at`.
     """
     columns = ("cell_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
-    query = _answers(tx, of, *columns)
+    query = _select_answers(tx, of, *columns)
     return frame(tx, query if cell_id is None else query.where(assignment.c.cell_id == cell_id))
 
 
-def values(tx: Tx, of: Round) -> pd.DataFrame:
+def answer_values(tx: Tx, of: Round) -> pd.DataFrame:
     """Each person's current answer of a round, skips included, as the round keeps it.
 
     Columns: `cell_id`, `annotator`, `value` (JSON; missing: skipped), `skipped` (bool), `seconds`, `note`, `origin`,
     `at`.
     """
     columns = ("cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at")
-    return frame(tx, _answers(tx, of, *columns)).astype({"skipped": bool})
+    return frame(tx, _select_answers(tx, of, *columns)).astype({"skipped": bool})
 
 
 def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
@@ -202,10 +214,10 @@ def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
 
     Columns: `assignment_id`, `code` and `answer_id` (missing: skipped), `own_code` (if blind), `origin`.
     """
-    return frame(tx, _answers(tx, of, "assignment_id", "code", "answer_id", "own_code", "origin"))
+    return frame(tx, _select_answers(tx, of, "assignment_id", "code", "answer_id", "own_code", "origin"))
 
 
-def history(tx: Tx, cell_id: int) -> pd.DataFrame:
+def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every answer that a pair ever got, and when one was withdrawn, oldest first.
 
     Columns: `round`, `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing:
@@ -239,7 +251,7 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
     query = select(func.count()).select_from(judgement)
     if of is not None:
         query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
-        query = query.where(rounds.among(of))
+        query = query.where(rounds.in_round(of))
     return int(tx.execute(query).scalar_one())
 
 
@@ -250,7 +262,7 @@ def n_simulated(tx: Tx) -> int:
     return int(tx.execute(query.where(made_up)).scalar_one())
 
 
-def origins(tx: Tx) -> dict[str, int]:
+def n_by_origin(tx: Tx) -> dict[str, int]:
     """How many current judgements came in which way; what was superseded or withdrawn is not counted."""
     query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER)
     query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
@@ -260,18 +272,18 @@ def origins(tx: Tx) -> dict[str, int]:
 def answered_cells(tx: Tx, of: Round) -> list[int]:
     """The cells that have a current answer in a round, skips left out."""
     query = select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER)
-    return list(tx.execute(query.where(rounds.among(of), ~judgement.c.skipped).distinct()).scalars())
+    return list(tx.execute(query.where(rounds.in_round(of), ~judgement.c.skipped).distinct()).scalars())
 
 
 def is_answered(tx: Tx) -> bool:
     """Whether anybody has answered anything, a skip included, that was not withdrawn."""
     # From the first answer on, one after the other: as a join, PostgreSQL would read all of them first.
     newest = select(assignment.c.judgement_id).where(assignment.c.id == judgement.c.assignment_id).correlate(judgement)
-    given = select(judgement.c.id).where(judgement.c.id == newest.scalar_subquery(), judgement.c.withdraws.is_(None))
-    return bool(tx.execute(select(given.exists())).scalar_one())
+    answers = select(judgement.c.id).where(judgement.c.id == newest.scalar_subquery(), judgement.c.withdraws.is_(None))
+    return bool(tx.execute(select(answers.exists())).scalar_one())
 
 
-def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
+def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
     """The answers that a run brought.
 
     Columns: `id`, `assignment_id`, `round`, `cell_id`, `person_id`, `skipped`, `current`, `withdrawn`.
@@ -297,12 +309,12 @@ def brought_by(tx: Tx, run_id: int) -> pd.DataFrame:
     return frame(tx, query).astype({"skipped": bool, "current": bool, "withdrawn": bool})
 
 
-def answered_by(tx: Tx, person_id: int, of: Round) -> pd.DataFrame:
+def answers_of_person(tx: Tx, person_id: int, of: Round) -> pd.DataFrame:
     """The current answers of somebody in a round, skips left out: `id`, `assignment_id`, `cell_id`."""
     query = (
         select(judgement.c.id, judgement.c.assignment_id, assignment.c.cell_id)
         .join(assignment, latest_rows.ANSWER)
-        .where(rounds.among(of), assignment.c.person_id == person_id, ~judgement.c.skipped)
+        .where(rounds.in_round(of), assignment.c.person_id == person_id, ~judgement.c.skipped)
         .order_by(judgement.c.id)
     )
     return frame(tx, query)
@@ -314,32 +326,34 @@ def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
     What becomes of their assignments is left to be said.
     """
     query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
-    taken_back = tx.execute(query.where(judgement.c.id.in_(sql_lists.listed(ids))).order_by(judgement.c.id)).mappings()
+    taken_back = tx.execute(
+        query.where(judgement.c.id.in_(sql_lists.as_subquery(ids))).order_by(judgement.c.id)
+    ).mappings()
     same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
     _add(tx, ({**row, **same} for row in taken_back.all()))
 
 
 def newest_judgement(tx: Tx) -> int:
     """The number of the newest judgement; 0 where there is none."""
-    return tx.execute(latest_rows.last(judgement)).scalar_one()
+    return tx.execute(latest_rows.select_newest_id(judgement)).scalar_one()
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
     """Add decisions: `cell_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
-    kept = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
-    if "note" not in kept.columns:
-        kept["note"] = ""
-    kept["answer_id"] = kept["code"].astype("Int64").map(rounds.labels(tx)).astype("Int64")
-    hash_chain.add(tx, hash_chain.DECISIONS, records(kept.drop(columns="code")))
+    rows = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
+    if "note" not in rows.columns:
+        rows["note"] = ""
+    rows["answer_id"] = rows["code"].astype("Int64").map(rounds.label_ids(tx)).astype("Int64")
+    hash_chain.add(tx, hash_chain.DECISIONS, records(rows.drop(columns="code")))
 
 
-def add_by_rule(tx: Tx, made: Iterable[tuple[int, Rule, int | None]]) -> None:
+def add_rule_decisions(tx: Tx, decisions: Iterable[tuple[int, Rule, int | None]]) -> None:
     """Add what rules decided or took back: each pair's number, the rule, and the code (None: discarded)."""
     same = {"person_id": None, "note": "", "at": now(), "flagged": False, "seen_judgement": newest_judgement(tx)}
-    answers = rounds.labels(tx)
+    answers = rounds.label_ids(tx)
     rows = (
         {"cell_id": cell_id, "rule": rule.value, "answer_id": None if code is None else answers[code], **same}
-        for cell_id, rule, code in made
+        for cell_id, rule, code in decisions
     )
     hash_chain.add(tx, hash_chain.DECISIONS, rows)
 
@@ -351,7 +365,7 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
     """
     query = select(*(_DECIDED[name] for name in columns or DECISION)).select_from(adjudication)
     query = query.outerjoin(answer, answer.c.id == adjudication.c.answer_id)
-    query = query.where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
+    query = query.where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
     return frame(tx, query.order_by(adjudication.c.cell_id))
 
 
@@ -359,19 +373,23 @@ def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
     """On how many pairs the newest decision is by which rule, and whether it discards the pair."""
     key = adjudication.c.rule, adjudication.c.answer_id.is_(None)
     query = (
-        select(*key, func.count()).where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION).group_by(*key)
+        select(*key, func.count())
+        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
+        .group_by(*key)
     )
     return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
 
 
-def undecided(tx: Tx) -> list[int]:
+def undecided_pairs(tx: Tx) -> list[int]:
     """The labelled pairs on which no decision stands, by id."""
-    there = assignment.alias("there")
-    given = select(there.c.cell_id).where(there.c.round_id.in_(rounds.counting(tx).ids)).distinct().subquery()
-    label = exists().where(assignment.c.cell_id == given.c.cell_id, rounds.among(rounds.counting(tx)))
-    label = label.where(latest_rows.ANSWER, ~judgement.c.skipped)
-    decided = exists().where(adjudication.c.cell_id == given.c.cell_id, latest_rows.STANDING)
-    query = select(given.c.cell_id).where(~decided, label).order_by(given.c.cell_id)
+    labelling = assignment.alias("there")
+    assigned_cells = (
+        select(labelling.c.cell_id).where(labelling.c.round_id.in_(rounds.primary(tx).ids)).distinct().subquery()
+    )
+    has_label = exists().where(assignment.c.cell_id == assigned_cells.c.cell_id, rounds.in_round(rounds.primary(tx)))
+    has_label = has_label.where(latest_rows.ANSWER, ~judgement.c.skipped)
+    is_decided = exists().where(adjudication.c.cell_id == assigned_cells.c.cell_id, latest_rows.STANDING)
+    query = select(assigned_cells.c.cell_id).where(~is_decided, has_label).order_by(assigned_cells.c.cell_id)
     return list(tx.execute(query).scalars())
 
 
@@ -392,35 +410,38 @@ def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     return frame(tx, query)
 
 
-_given, _decided = (
+_assigned_people, _deciding_people = (
     select(table.c.cell_id, table.c.person_id).where(
-        table.c.cell_id.in_(sql_lists.listed_as("pairs")), table.c.person_id.in_(sql_lists.listed_as("people"))
+        table.c.cell_id.in_(sql_lists.param_subquery("pairs")),
+        table.c.person_id.in_(sql_lists.param_subquery("people")),
     )
     for table in (assignment, adjudication)
 )
-_TOOK_PART = Ready(select(_given.where(rounds.GIVEN).union(_decided).subquery()))
+_INVOLVED = PreparedStatement(select(_assigned_people.where(rounds.ROUND_PARAM).union(_deciding_people).subquery()))
 
 
-def took_part(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
+def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
     """Who of these people has to do with which of these pairs: was given it in one of these rounds, or decided it.
 
     Their numbers, `(n, 2)`: pair and person.
     """
     import numpy as np
 
-    asked = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
-    rows = _TOOK_PART.all(tx, **{name: sql_lists.as_list(listed) for name, listed in asked.items()})
+    params = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
+    rows = _INVOLVED.all(tx, **{name: sql_lists.as_param(listed) for name, listed in params.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
-def by_hand(tx: Tx) -> list[int]:
+def pairs_decided_by_hand(tx: Tx) -> list[int]:
     """The pairs of the grid whose standing decision a person made."""
-    made = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
-    query = select(adjudication.c.cell_id).where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION, made)
+    is_by_hand = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
+    query = select(adjudication.c.cell_id).where(
+        cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION, is_by_hand
+    )
     return list(tx.execute(query).scalars())
 
 
-def n_by_person(tx: Tx, besides: list[int]) -> dict[int, int]:
+def n_by_person(tx: Tx, excluded: list[int]) -> dict[int, int]:
     """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id.
 
     It may have come by file.
@@ -428,26 +449,26 @@ def n_by_person(tx: Tx, besides: list[int]) -> dict[int, int]:
     own = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value)) & adjudication.c.person_id.is_not(None)
     query = select(adjudication.c.person_id, func.count()).where(own, latest_rows.DECISION)
     query = query.where(
-        span(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(sql_lists.listed(besides))
+        cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(sql_lists.as_subquery(excluded))
     )
     return {row[0]: row[1] for row in tx.execute(query.group_by(adjudication.c.person_id))}
 
 
-def decided_by_people(tx: Tx) -> pd.DataFrame:
+def people_who_decided(tx: Tx) -> pd.DataFrame:
     """Who has ever decided or reopened which pair: `cell_id`, `person_id`."""
     columns = adjudication.c.cell_id, adjudication.c.person_id
-    by_person = adjudication.c.person_id.is_not(None) & span(tx).holds(adjudication.c.cell_id)
+    by_person = adjudication.c.person_id.is_not(None) & cell_range(tx).holds(adjudication.c.cell_id)
     return frame(tx, select(*columns).where(by_person).distinct())
 
 
-def standing_cells(tx: Tx) -> pd.DataFrame:
+def standing_decisions(tx: Tx) -> pd.DataFrame:
     """The standing decision of each pair with its place: `hs_id`, `cn_id`, `rule`, `code` (missing: discarded)."""
     query = (
         select(cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"), adjudication.c.rule, answer.c.code)
         .select_from(adjudication)
         .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
         .join(cell, cell.c.id == adjudication.c.cell_id)
-        .where(span(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
+        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
         .order_by(adjudication.c.cell_id)
     )
     return frame(tx, query)

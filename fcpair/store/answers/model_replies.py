@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def add(tx: Tx, run_id: int, given: Iterable[tuple[int, str, Sequence[str]]]) -> None:
+def add(tx: Tx, run_id: int, replies: Iterable[tuple[int, str, Sequence[str]]]) -> None:
     """Keep replies: of each its assignment, what was said, and its marks."""
     insert_rows(
-        tx, reply, ({"assignment_id": one, "run_id": run_id, "body": body, "marks": list(m)} for one, body, m in given)
+        tx,
+        reply,
+        ({"assignment_id": one, "run_id": run_id, "body": body, "marks": list(m)} for one, body, m in replies),
     )
 
 
@@ -36,7 +38,7 @@ def marks(tx: Tx, of: Round) -> dict[tuple[int, str], list[str]]:
         .join(assignment, latest_rows.ANSWER)
         .join(person, person.c.id == assignment.c.person_id)
         .join(reply, (reply.c.assignment_id == assignment.c.id) & (reply.c.run_id == judgement.c.run_id))
-        .where(rounds.among(of))
+        .where(rounds.in_round(of))
         .order_by(reply.c.id)
     )
     return {(row.cell_id, row.name): row.marks for row in tx.execute(query)}
@@ -54,7 +56,7 @@ def table(tx: Tx, of: Round) -> pd.DataFrame:
         )
         .join(assignment, assignment.c.id == reply.c.assignment_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.among(of))
+        .where(rounds.in_round(of))
         .order_by(reply.c.id)
     )
     return frame(tx, query)

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, select
 from fcpair.records import Remark, Round
 from fcpair.store.assignment import rounds
 from fcpair.store.database.frames import frame, insert_rows
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, text
 
@@ -22,48 +22,48 @@ _WRITTEN = (
     .join(answer, answer.c.text_id == text.c.id)
     .join(judgement, judgement.c.answer_id == answer.c.id)
     .join(assignment, assignment.c.id == judgement.c.assignment_id)
-    .where(rounds.GIVEN)
+    .where(rounds.ROUND_PARAM)
 )
-_SINCE = Ready(
+_SINCE = PreparedStatement(
     select(judgement.c.id, judgement.c.assignment_id, text.c.body)
     .join(assignment, assignment.c.id == judgement.c.assignment_id)
     .outerjoin(answer, (answer.c.id == judgement.c.answer_id) & judgement.c.withdraws.is_(None))
     .outerjoin(text, text.c.id == answer.c.text_id)
-    .where(rounds.GIVEN, judgement.c.id > bindparam("after"))
+    .where(rounds.ROUND_PARAM, judgement.c.id > bindparam("after"))
     .order_by(judgement.c.id)
 )
-_ALL = Ready(_WRITTEN.distinct())
-_OWN = Ready(
+_ALL = PreparedStatement(_WRITTEN.distinct())
+_OWN = PreparedStatement(
     _WRITTEN.where(assignment.c.person_id == bindparam("person"), assignment.c.id != bindparam("besides"))
     .group_by(text.c.body)
     .order_by(func.min(judgement.c.id))
 )
 
 
-def written_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | None]]:
+def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | None]]:
     """What was said in a round after a judgement, oldest first: its number, the assignment, and the text.
 
     None for the text where none was written, or one was taken back. Judgements are only ever added, so that the newest
     of each assignment is what holds.
     """
-    return [(row.id, row.assignment_id, row.body) for row in _SINCE.all(tx, rounds=rounds.ids(of), after=after)]
+    return [(row.id, row.assignment_id, row.body) for row in _SINCE.all(tx, rounds=rounds.round_param(of), after=after)]
 
 
-def written(tx: Tx, of: Round) -> list[str]:
+def texts_of_round(tx: Tx, of: Round) -> list[str]:
     """The texts that anybody ever wrote in a round."""
-    return [row.body for row in _ALL.all(tx, rounds=rounds.ids(of))]
+    return [row.body for row in _ALL.all(tx, rounds=rounds.round_param(of))]
 
 
-def written_by(tx: Tx, of: Round, person_id: int, besides: int = 0) -> list[str]:
+def texts_of_person(tx: Tx, of: Round, person_id: int, excluded_id: int = 0) -> list[str]:
     """The texts that somebody ever wrote in a round, the oldest first, besides those of one assignment."""
-    return [row.body for row in _OWN.all(tx, rounds=rounds.ids(of), person=person_id, besides=besides)]
+    return [row.body for row in _OWN.all(tx, rounds=rounds.round_param(of), person=person_id, besides=excluded_id)]
 
 
 def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> None:
     """Note what refused a text; the text itself only where its writer lets it be kept."""
-    keeps = select(person.c.keeps_refused).join(assignment, assignment.c.person_id == person.c.id)
-    kept = body if tx.execute(keeps.where(assignment.c.id == assignment_id)).scalar() else None
-    same = {"assignment_id": assignment_id, "body": kept, "at": now()}
+    keeps_refused = select(person.c.keeps_refused).join(assignment, assignment.c.person_id == person.c.id)
+    stored_body = body if tx.execute(keeps_refused.where(assignment.c.id == assignment_id)).scalar() else None
+    same = {"assignment_id": assignment_id, "body": stored_body, "at": now()}
     insert_rows(
         tx,
         refusal,
@@ -85,7 +85,7 @@ def table(tx: Tx, of: Round) -> pd.DataFrame:
         )
         .join(assignment, assignment.c.id == refusal.c.assignment_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.among(of))
+        .where(rounds.in_round(of))
         .order_by(refusal.c.id)
     )
     return frame(tx, query)

@@ -12,12 +12,12 @@ from sqlalchemy import cast as as_type
 
 from fcpair.params import Adjudicate, Assign
 from fcpair.records import Origin, Round, Status, Visitor
-from fcpair.store.adjudication.disputes import open_label
-from fcpair.store.answers.judgements import is_about_the_label_now
+from fcpair.store.adjudication.disputes import has_open_label
+from fcpair.store.answers.judgements import is_about_current_label
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.distinct_answers import value_of
 from fcpair.store.database import backends, hash_chain, latest_rows, sql_lists
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import (
     adjudication,
@@ -55,7 +55,7 @@ _SHOWN = (
 )
 # What has no label at present, because its decision was taken back, waits until it has one again; and so does what
 # somebody has still to label.
-_CHECKABLE = adjudication.c.answer_id.is_not(None) & ~open_label(assignment.c.cell_id)
+_CHECKABLE = adjudication.c.answer_id.is_not(None) & ~has_open_label(assignment.c.cell_id)
 _STANDING = (
     adjudication.c.id.label("decision_id"),
     rounds.code_of(adjudication).label("decided"),
@@ -78,7 +78,7 @@ _ROWS = (
 )
 
 
-def _open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
+def _filter_open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
     """What a person has open in a round, and can be shown now."""
     query = query.where(assignment.c.round_id == bindparam("round"), assignment.c.status == Status.OPEN.value)
     if checks:
@@ -87,15 +87,15 @@ def _open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
 
 
 @cache
-def _next(*, checks: bool, rests: bool, by_row: bool) -> Ready:
+def _next_query(*, checks: bool, rests: bool, by_row: bool) -> PreparedStatement:
     """What is open of a row comes together, where the first of it was, if `by_row`."""
-    query = _open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
+    query = _filter_open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
     position = assignment.c.position
     if by_row:
         first: ColumnElement[int] = _ROWS.c.first
         query = query.join(_ROWS, _ROWS.c.id == assignment.c.id).add_columns(first.label("at"))
-        return Ready(query.order_by(first, position).limit(bindparam("n")))
-    return Ready(query.add_columns(position.label("at")).order_by(position).limit(bindparam("n")))
+        return PreparedStatement(query.order_by(first, position).limit(bindparam("n")))
+    return PreparedStatement(query.add_columns(position.label("at")).order_by(position).limit(bindparam("n")))
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
@@ -104,20 +104,22 @@ def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]
     None where there is none), and to validate `decision_id`, and `decided` and `decided_value`, the code and the
     answer that the cell has now.
     """
-    query = _next(**_kind(of), by_row=of.options.by_row)
-    given = {"person": person_id, "n": n, "rests_on": of.options.rests_on}
-    found = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **given)]
-    return sorted(found, key=itemgetter("at"))[:n]
+    query = _next_query(**_round_traits(of), by_row=of.options.shows_whole_rows)
+    params = {"person": person_id, "n": n, "rests_on": of.options.rests_on}
+    rows = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **params)]
+    return sorted(rows, key=itemgetter("at"))[:n]
 
 
-def _kind(of: Round) -> dict[str, bool]:
+def _round_traits(of: Round) -> dict[str, bool]:
     return {"checks": of.checks is not None, "rests": bool(of.options.rests_on)}
 
 
 @cache
-def _count(*, checks: bool, rests: bool) -> Ready:
+def _count_query(*, checks: bool, rests: bool) -> PreparedStatement:
     query = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
-    return Ready(_open(query.where(assignment.c.person_id == bindparam("person")), checks=checks, rests=rests))
+    return PreparedStatement(
+        _filter_open(query.where(assignment.c.person_id == bindparam("person")), checks=checks, rests=rests)
+    )
 
 
 def n_open(tx: Tx, person_id: int, of: Round) -> int:
@@ -125,11 +127,11 @@ def n_open(tx: Tx, person_id: int, of: Round) -> int:
 
     What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
     """
-    given = {"person": person_id, "rests_on": of.options.rests_on}
-    return sum(_count(**_kind(of)).first(tx, round=one, **given).n for one in of.ids)
+    params = {"person": person_id, "rests_on": of.options.rests_on}
+    return sum(_count_query(**_round_traits(of)).first(tx, round=one, **params).n for one in of.ids)
 
 
-_ORIGINAL = Ready(
+_ORIGINAL = PreparedStatement(
     select(text.c.body, text.c.language)
     .join(answer, answer.c.text_id == text.c.id)
     .join(judgement, judgement.c.answer_id == answer.c.id)
@@ -142,12 +144,14 @@ _ORIGINAL = Ready(
 )
 
 
-def original(tx: Tx, of: Round, cell_id: int) -> Any:
+def original_text(tx: Tx, of: Round, cell_id: int) -> Any:
     """What was written in the round that this one edits, `body` and `language`: the newest text on the cell."""
     return _ORIGINAL.first(tx, cell=cell_id, grid=of.grid_id, edits=of.options.edits)
 
 
-_ROW_META = Ready(select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == bindparam("cell")))
+_ROW_META = PreparedStatement(
+    select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == bindparam("cell"))
+)
 
 
 def row_metadata(tx: Tx, cell_id: int) -> dict[str, Any]:
@@ -165,8 +169,8 @@ def answered_tasks(
     answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
     """
     checks = round_.c.checks.is_not(None)
-    outdated = checks & ~judgement.c.skipped & ~func.coalesce(is_about_the_label_now(), False)
-    own = (
+    outdated = checks & ~judgement.c.skipped & ~func.coalesce(is_about_current_label(), False)
+    first_answers = (
         select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .where(assignment.c.person_id == person_id, assignment.c.round_id.in_(round_ids))
@@ -175,21 +179,24 @@ def answered_tasks(
     )
     query = (
         _SHOWN.add_columns(*_STANDING, value_of(judgement).label("value"), judgement.c.note, outdated.label("outdated"))
-        .join(own, own.c.assignment_id == assignment.c.id)
+        .join(first_answers, first_answers.c.assignment_id == assignment.c.id)
         .join(judgement, latest_rows.NEWEST)
         .outerjoin(adjudication, latest_rows.DECIDED)
-        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_taken_over())
+        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_is_taken_over())
         .where(~checks | _CHECKABLE)
-        .order_by(own.c.first.desc())
+        .order_by(first_answers.c.first.desc())
         .limit(n)
     )
     if before is not None:
-        query = query.where(own.c.first < select(own.c.first).where(own.c.assignment_id == before).scalar_subquery())
-    found = tx.execute(query, {"person": person_id})
-    return [dict(row._mapping) for row in found]
+        query = query.where(
+            first_answers.c.first
+            < select(first_answers.c.first).where(first_answers.c.assignment_id == before).scalar_subquery()
+        )
+    rows = tx.execute(query, {"person": person_id})
+    return [dict(row._mapping) for row in rows]
 
 
-def _taken_over() -> Any:
+def _is_taken_over() -> Any:
     """Whether somebody else has answered in the place of the assignment, or passed it on in their turn."""
     later = assignment.alias("later")
     answered = later.c.status != Status.OPEN.value
@@ -203,7 +210,7 @@ _WHO = (
     sessions.SECRET.label("secret_now"),
     (person.c.retired_at.is_not(None) | sessions.has_ended(bindparam("session"))).label("is_gone"),
 )
-_STATE = Ready(
+_STATE = PreparedStatement(
     select(
         select(func.max(round_.c.id)).scalar_subquery().label("newest_round"),
         exists().where(_IS_OPEN).label("deals_openly"),
@@ -212,7 +219,7 @@ _STATE = Ready(
 )
 
 
-def state(tx: Tx, visitor: Visitor) -> Any:
+def visitor_state(tx: Tx, visitor: Visitor) -> Any:
     """What may have changed since somebody asked last: the `newest_round` there is, by its id, as rounds never change;
     whether any grid is dealt openly (`deals_openly`); and `role_now`, `key_now`, `secret_now` and
     `is_gone`, by which to see whether they may still come in as they were let in.
@@ -220,37 +227,39 @@ def state(tx: Tx, visitor: Visitor) -> Any:
     return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
 
 
-_CELLS = Ready(select(assignment.c.cell_id).where(assignment.c.id.in_(sql_lists.listed_as("asked"))).distinct())
+_CELLS = PreparedStatement(
+    select(assignment.c.cell_id).where(assignment.c.id.in_(sql_lists.param_subquery("asked"))).distinct()
+)
 
 
-def hold(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
+def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
     """Let nobody else answer for these people, or answer or decide the cells of these assignments, until the end of
     the transaction; before anything of it is looked at, where others may write at the same time.
 
     Where answers are to be given, nobody else numbers rows either.
     """
-    backend = backends.of(tx)
-    backend.hold(tx, person, person_ids)
+    backend = backends.backend_of(tx)
+    backend.hold_rows(tx, person, person_ids)
     if assignment_ids:
-        backend.hold(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=sql_lists.as_list(assignment_ids))])
+        backend.hold_rows(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=sql_lists.as_param(assignment_ids))])
         backend.hold_numbers(tx)
 
 
 def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
     """The same for one who decides about a cell."""
-    backend = backends.of(tx)
-    backend.hold(tx, person, [person_id])
-    backend.hold(tx, cell, [cell_id])
+    backend = backends.backend_of(tx)
+    backend.hold_rows(tx, person, [person_id])
+    backend.hold_rows(tx, cell, [cell_id])
 
 
 _HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.key.startswith(f"{Adjudicate.stage}."))
-_ASSIGNMENT = Ready(
-    hash_chain.placed(
+_FIND_ASSIGNMENT = PreparedStatement(
+    hash_chain.with_place(
         select(
             *(assignment.c[name] for name in ("id", "cell_id", "person_id", "round_id", "status", "until")),
             *(round_.c[name] for name in ("grid_id", "form", "counts", "checks")),
             *_STANDING[:2],
-            case((round_.c.checks.is_not(None), open_label(assignment.c.cell_id))).label("still_labelled"),
+            case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
             guidelines.NEWEST.label("guideline_version"),
             (round_.c.counts & _HAS_POLICY).label("may_decide"),
             *hash_chain.PLACE,
@@ -273,32 +282,32 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
     the visitor what `state` has. None where the
     visitor has none of this number in their role.
     """
-    own = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
-    return _ASSIGNMENT.first(tx, one=assignment_id, **own)
+    visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
+    return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)
 
 
-_SET_STATUS = Ready(
+_SET_STATUS = PreparedStatement(
     update(assignment)
     .where(assignment.c.id == bindparam("one"))
     .values(status=bindparam("new"), answered_at=bindparam("at"), judgement_id=bindparam("newest"))
 )
 
 
-def add_judgement(tx: Tx, found: Any, row: dict[str, Any], status: Status) -> int:
+def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Status) -> int:
     """Add one answer, with what became of its assignment, as `find_assignment` has it; returns its number.
 
     `row` has those columns of a judgement that an answer online can have.
     """
     at = now()
     online = {"origin": Origin.ONLINE.value, "run_id": None, "withdraws": None}
-    added = hash_chain.add_answer(tx, {"assignment_id": found.id, **row, **online, "at": at}, found)
-    _SET_STATUS.run(tx, one=found.id, new=status.value, at=at, newest=added)
+    added = hash_chain.add_answer(tx, {"assignment_id": assignment_row.id, **row, **online, "at": at}, assignment_row)
+    _SET_STATUS.execute(tx, one=assignment_row.id, new=status.value, at=at, newest=added)
     return added
 
 
 _COUNTS = (
     select(assignment.c.round_id, assignment.c.status, func.count().label("n"))
-    .where(assignment.c.person_id == bindparam("person"), rounds.GIVEN)
+    .where(assignment.c.person_id == bindparam("person"), rounds.ROUND_PARAM)
     .group_by(assignment.c.round_id, assignment.c.status)
 )
 _TIMES = (
@@ -315,8 +324,8 @@ _READ = select(func.count()).where(
 
 def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tuple[int, str], int]:
     """How many assignments a person has in these rounds, by round and status."""
-    given = {"person": person_id, "rounds": sql_lists.as_list(round_ids)}
-    return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, given)}
+    params = {"person": person_id, "rounds": sql_lists.as_param(round_ids)}
+    return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, params)}
 
 
 def answer_times(tx: Tx, person_id: int, n: int) -> list[tuple[str, int, int]]:

@@ -14,13 +14,13 @@ from fcpair.store.database import latest_rows, sql_lists
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, text
 
-Edited = dict[int, dict[int, str]]
+EditedSources = dict[int, dict[int, str]]
 """Of each round that edits, where the text that was given on a cell is from, as far as that is known."""
 PEOPLE = "people"
 BETWEEN = "; "
 
 
-class About(NamedTuple):
+class TextOrigin(NamedTuple):
     """A written text: the text that it `answered` and the metadata of that, the names of the columns that it was
     `written_as`, and its `source`: the name of a model, or `people`; several of them separated by semicolons.
     """
@@ -31,12 +31,12 @@ class About(NamedTuple):
     meta: Mapping[str, Any]
 
 
-def about(tx: Tx, text_ids: Sequence[int]) -> dict[int, About]:
+def origins_of(tx: Tx, text_ids: Sequence[int]) -> dict[int, TextOrigin]:
     """What is known of these texts, as far as they are current answers of a round; of others nothing."""
-    return _about(tx, text_ids, _edited(tx))
+    return _find_origins(tx, text_ids, _edited_sources(tx))
 
 
-def _about(tx: Tx, text_ids: Sequence[int], edited: Edited) -> dict[int, About]:
+def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dict[int, TextOrigin]:
     before, column = text.alias("before"), text.alias("column")
     query = (
         select(
@@ -56,60 +56,62 @@ def _about(tx: Tx, text_ids: Sequence[int], edited: Edited) -> dict[int, About]:
         .join(column, column.c.id == cell.c.column_id)
         .join(text, text.c.id == answer.c.text_id)
         .outerjoin(before, before.c.id == text.c.answers_id)
-        .where(answer.c.text_id.in_(sql_lists.listed(list(text_ids))))
+        .where(answer.c.text_id.in_(sql_lists.as_subquery(list(text_ids))))
         .order_by(judgement.c.id)
     )
-    found: dict[int, list[tuple[str, str, str, Mapping[str, Any]]]] = {}
+    rows_by_text: dict[int, list[tuple[str, str, str, Mapping[str, Any]]]] = {}
     for row in tx.execute(query):
-        source = edited.get(row.round_id, {}).get(row.cell_id) or _source(row.name, row.role)
-        found.setdefault(row.text_id, []).append((row.answered or "", row.body, source, row.meta or {}))
-    return {one: _joined(rows) for one, rows in found.items()}
+        source = edited.get(row.round_id, {}).get(row.cell_id) or _source_name(row.name, row.role)
+        rows_by_text.setdefault(row.text_id, []).append((row.answered or "", row.body, source, row.meta or {}))
+    return {one: _join_origins(rows) for one, rows in rows_by_text.items()}
 
 
-def _joined(rows: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> About:
+def _join_origins(rows: Sequence[tuple[str, str, str, Mapping[str, Any]]]) -> TextOrigin:
     names = BETWEEN.join(dict.fromkeys(name for _, name, _, _ in rows))
     sources = BETWEEN.join(dict.fromkeys(source for _, _, source, _ in rows))
-    return About(rows[0][0], names, sources, rows[0][3])
+    return TextOrigin(rows[0][0], names, sources, rows[0][3])
 
 
-def _source(name: str, role: str) -> str:
+def _source_name(name: str, role: str) -> str:
     return name if role == Role.MODEL.value else PEOPLE
 
 
-def _edited(tx: Tx) -> Edited:
-    found: Edited = {}
-    for _ in grids.each(tx):
-        there = {one.name: one for one in rounds.rounds(tx)}
-        for one in there.values():
-            if one.options.edits_row:
-                found[one.id] = _of_rows(tx, found)
-            elif one.options.edits in there:
-                first = there[one.options.edits]
-                found[one.id] = _writers(tx, first) | found.get(first.id, {})
-    return found
+def _edited_sources(tx: Tx) -> EditedSources:
+    sources: EditedSources = {}
+    for _ in grids.for_each_grid(tx):
+        rounds_by_name = {round_.name: round_ for round_ in rounds.of_grid(tx)}
+        for round_ in rounds_by_name.values():
+            if round_.options.edits_row:
+                sources[round_.id] = _row_sources(tx, sources)
+            elif round_.options.edits in rounds_by_name:
+                edited_round = rounds_by_name[round_.options.edits]
+                sources[round_.id] = _writer_sources(tx, edited_round) | sources.get(edited_round.id, {})
+    return sources
 
 
 def sources_of_rows(tx: Tx) -> dict[int, str]:
     """Where the row of each cell of the grid is from, as far as that is known."""
-    return _of_rows(tx, _edited(tx))
+    return _row_sources(tx, _edited_sources(tx))
 
 
-def _of_rows(tx: Tx, edited: Edited) -> dict[int, str]:
+def _row_sources(tx: Tx, edited: EditedSources) -> dict[int, str]:
     """Where the row of each cell is from: what its metadata say, or who or which model wrote it in an earlier grid."""
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
-    rows = tx.execute(query.where(grids.span(tx).holds(cell.c.id))).all()
-    known = _about(tx, sorted({row.text_id for row in rows}), edited)
-    own = {row.id: known[row.text_id].source if row.text_id in known else row.meta.get("source") for row in rows}
-    return {cell_id: source for cell_id, source in own.items() if source}
+    rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
+    origins = _find_origins(tx, sorted({row.text_id for row in rows}), edited)
+    source_by_cell = {
+        row.id: origins[row.text_id].source if row.text_id in origins else row.meta.get("source") for row in rows
+    }
+    return {cell_id: source for cell_id, source in source_by_cell.items() if source}
 
 
-def _writers(tx: Tx, of: Round) -> dict[int, str]:
+def _writer_sources(tx: Tx, of: Round) -> dict[int, str]:
     """Who or which model the current text on each cell of a round is from."""
     query = (
         select(assignment.c.cell_id, person.c.name, person.c.role)
         .join(judgement, latest_rows.ANSWER)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.among(of), judgement.c.answer_id.is_not(None))
+        .where(rounds.in_round(of), judgement.c.answer_id.is_not(None))
         .order_by(judgement.c.id)
     )
-    return {row.cell_id: _source(row.name, row.role) for row in tx.execute(query)}
+    return {row.cell_id: _source_name(row.name, row.role) for row in tx.execute(query)}

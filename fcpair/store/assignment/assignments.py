@@ -8,10 +8,10 @@ from sqlalchemy import Select, bindparam, case, delete, func, literal_column, se
 
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import here
+from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import sql_lists
 from fcpair.store.database.frames import frame, insert_rows, records
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, judgement, person, round_, slot, text
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-LAPSED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
-LOAD = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
+RELEASED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
+ACTIVE = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
 
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
@@ -51,7 +51,7 @@ def assignments(tx: Tx, of: Round) -> pd.DataFrame:
         )
         .join(cell, cell.c.id == assignment.c.cell_id)
         .join(round_, round_.c.id == assignment.c.round_id)
-        .where(rounds.among(of))
+        .where(rounds.in_round(of))
         .order_by(assignment.c.id)
     )
     return frame(tx, query).astype({"blind": bool})
@@ -80,36 +80,38 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
         .join(round_, round_.c.id == assignment.c.round_id)
         .join(hs, hs.c.id == cell.c.row_id)
         .join(cn, cn.c.id == cell.c.column_id)
-        .where(rounds.among(of), assignment.c.status == Status.OPEN.value)
+        .where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
         .order_by(person.c.id, assignment.c.position)
     )
     return frame(tx, query).astype({"blind": bool})
 
 
-def given(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
+def ever_assigned(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
     """What these people were ever given in a round, `(n, 2)`: cell and person."""
     import numpy as np
 
     query = select(assignment.c.cell_id, assignment.c.person_id)
-    query = query.where(rounds.among(of), assignment.c.person_id.in_(sql_lists.listed(person_ids)))
+    query = query.where(rounds.in_round(of), assignment.c.person_id.in_(sql_lists.as_subquery(person_ids)))
     return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
 
 
-def given_cells(tx: Tx, of: Round) -> list[int]:
+def assigned_cells(tx: Tx, of: Round) -> list[int]:
     """The cells that anybody was ever given in a round, in order."""
-    query = select(assignment.c.cell_id).where(rounds.among(of)).distinct().order_by(assignment.c.cell_id)
+    query = select(assignment.c.cell_id).where(rounds.in_round(of)).distinct().order_by(assignment.c.cell_id)
     return list(tx.execute(query).scalars())
 
 
-def dealt(tx: Tx, of: Round) -> pd.DataFrame:
+def first_assigned(tx: Tx, of: Round) -> pd.DataFrame:
     """Who was dealt what to begin with, before anything found new hands: `cell_id`, `person_id`."""
     query = select(assignment.c.cell_id, assignment.c.person_id)
-    return frame(tx, query.where(rounds.among(of), assignment.c.replaces.is_(None)))
+    return frame(tx, query.where(rounds.in_round(of), assignment.c.replaces.is_(None)))
 
 
-def lapsed(tx: Tx, ids: list[int]) -> list[int]:
+def released_ids(tx: Tx, ids: list[int]) -> list[int]:
     """Those of these assignments that were skipped or withdrawn."""
-    query = select(assignment.c.id).where(assignment.c.id.in_(sql_lists.listed(ids)), assignment.c.status.in_(LAPSED))
+    query = select(assignment.c.id).where(
+        assignment.c.id.in_(sql_lists.as_subquery(ids)), assignment.c.status.in_(RELEASED)
+    )
     return list(tx.execute(query.order_by(assignment.c.id)).scalars())
 
 
@@ -120,16 +122,16 @@ def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
         tx.execute(change, [{"one": one, "new": new} for one, new in zip(ids, statuses, strict=True)])
 
 
-_added = judgement.alias("added")
+_added_judgement = judgement.alias("added")
 # By a sum, so that no index is followed: it would read every judgement there is.
-_EACH = (
-    select(func.max(_added.c.id))
-    .where(_added.c.id > bindparam("before"))
-    .group_by(_added.c.assignment_id + literal_column("0"))
+_NEWEST_ADDED = (
+    select(func.max(_added_judgement.c.id))
+    .where(_added_judgement.c.id > bindparam("before"))
+    .group_by(_added_judgement.c.assignment_id + literal_column("0"))
 )
-_JUDGED = (
+_RECORD_JUDGEMENTS = (
     update(assignment)
-    .where(assignment.c.id == judgement.c.assignment_id, judgement.c.id.in_(_EACH))
+    .where(assignment.c.id == judgement.c.assignment_id, judgement.c.id.in_(_NEWEST_ADDED))
     .values(
         judgement_id=judgement.c.id,
         status=case(
@@ -141,54 +143,56 @@ _JUDGED = (
 )
 
 
-def note_judgements(tx: Tx, before: int) -> None:
+def record_judgements(tx: Tx, before: int) -> None:
     """Note what became of assignments, and which judgement is their newest, by the judgements after the one `before`.
 
     The status of those whose answers were taken back stays as it is.
     """
-    tx.execute(_JUDGED, {"before": before})
+    tx.execute(_RECORD_JUDGEMENTS, {"before": before})
 
 
-def ask_again(tx: Tx, ids: list[int], *, blind: bool) -> None:
+def reopen_checks(tx: Tx, ids: list[int], *, blind: bool) -> None:
     """Open assignments of validators again, who see the label this time or do not."""
-    change = update(assignment).where(assignment.c.id.in_(sql_lists.listed(ids)))
-    tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.checking(tx).ids[blind]))
+    change = update(assignment).where(assignment.c.id.in_(sql_lists.as_subquery(ids)))
+    tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.validation(tx).ids[blind]))
 
 
-def kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
+def blind_kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
     """Whether what was dealt to validators, or to one of them, is blind: one of both, both, or none of them."""
-    query = select(round_.c.blind).where(round_.c.checks.is_not(None), round_.c.grid_id == here(tx)).distinct()
+    query = (
+        select(round_.c.blind).where(round_.c.checks.is_not(None), round_.c.grid_id == current_grid_id(tx)).distinct()
+    )
     query = query.join(assignment, assignment.c.round_id == round_.c.id)
     return set(tx.execute(query if person_id is None else query.where(assignment.c.person_id == person_id)).scalars())
 
 
-def withdraw(tx: Tx, person_id: int) -> int:
+def withdraw_open(tx: Tx, person_id: int) -> int:
     """Take back a person's open work; returns how much there was."""
     open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
     return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 
-def newest_times(tx: Tx) -> list[str]:
+def last_answer_times(tx: Tx) -> list[str]:
     """When each person who has answered online did so last."""
     own = select(func.max(assignment.c.answered_at)).where(assignment.c.person_id == person.c.id).correlate(person)
     query = select(own.scalar_subquery()).select_from(person).order_by(person.c.id)
     return [at for at in tx.execute(query).scalars() if at is not None]
 
 
-_LAST = Ready(
+_LAST = PreparedStatement(
     select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-    .where(rounds.GIVEN, assignment.c.person_id.in_(sql_lists.listed_as("people")))
+    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(sql_lists.param_subquery("people")))
     .group_by(assignment.c.person_id)
 )
 
 
 def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    found = _LAST.all(tx, rounds=rounds.ids(of), people=sql_lists.as_list(person_ids))
-    return {row.person_id: row.last for row in found}
+    rows = _LAST.all(tx, rounds=rounds.round_param(of), people=sql_lists.as_param(person_ids))
+    return {row.person_id: row.last for row in rows}
 
 
-class Count(NamedTuple):
+class AssignmentCount(NamedTuple):
     """How many assignments a person has in a round of a grid that stand alike."""
 
     grid_id: int
@@ -198,53 +202,57 @@ class Count(NamedTuple):
     n: int
 
 
-def counted(tx: Tx) -> list[Count]:
+def counts_of_all_grids(tx: Tx) -> list[AssignmentCount]:
     """How many assignments there are in all grids, by grid, round, person and status."""
-    return [Count(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(_COUNTED)]
+    return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(_COUNTED)]
 
 
 def counts(tx: Tx) -> pd.DataFrame:
     """How many assignments there are in the grid: `round`, `person_id`, `status`, `n`."""
-    return frame(tx, _COUNTED.where(round_.c.grid_id == here(tx))).drop(columns="grid_id").astype({"n": "int64"})
+    return (
+        frame(tx, _COUNTED.where(round_.c.grid_id == current_grid_id(tx)))
+        .drop(columns="grid_id")
+        .astype({"n": "int64"})
+    )
 
 
-def _counting() -> Select[Any]:
+def _counts_query() -> Select[Any]:
     """They are counted in the order of an index, and only then named by their rounds."""
     key = (assignment.c.person_id, assignment.c.round_id, assignment.c.status)
-    each = select(*key, func.count().label("n")).group_by(*key).subquery()
-    columns = (round_.c.grid_id, rounds.NAME.label("round"), each.c.person_id, each.c.status)
-    query = select(*columns, func.sum(each.c.n).label("n")).join(round_, round_.c.id == each.c.round_id)
+    per_person = select(*key, func.count().label("n")).group_by(*key).subquery()
+    columns = (round_.c.grid_id, rounds.NAME.label("round"), per_person.c.person_id, per_person.c.status)
+    query = select(*columns, func.sum(per_person.c.n).label("n")).join(round_, round_.c.id == per_person.c.round_id)
     return query.group_by(*columns).order_by(*columns)
 
 
-_COUNTED = _counting()
+_COUNTED = _counts_query()
 
 
-def by_status(tx: Tx, of: Round) -> dict[str, int]:
+def n_by_status(tx: Tx, of: Round) -> dict[str, int]:
     """How many assignments of a round there are with each status; nothing where it was not dealt."""
-    query = select(assignment.c.status, func.count()).where(rounds.among(of)).group_by(assignment.c.status)
+    query = select(assignment.c.status, func.count()).where(rounds.in_round(of)).group_by(assignment.c.status)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
-def open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
+def n_open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
     """Who has how much open in a round, by name, in the order in which they came."""
     query = select(person.c.name, func.count()).join(assignment, assignment.c.person_id == person.c.id)
-    open_ = query.where(rounds.among(of), assignment.c.status == Status.OPEN.value)
+    open_ = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
     return [(row[0], row[1]) for row in tx.execute(open_.group_by(person.c.id).order_by(person.c.id))]
 
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:
     """How many pairs were given to so many annotators, or are to be, not counting work that lapsed."""
-    label = rounds.counting(tx)
-    has = select(assignment.c.cell_id).where(rounds.among(label), assignment.c.status.not_in(LAPSED))
-    slots = union_all(has, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
-    given = select(func.count().label("n")).select_from(slots).group_by(slots.c.cell_id).subquery()
-    query = select(given.c.n, func.count()).group_by(given.c.n).order_by(given.c.n)
+    label = rounds.primary(tx)
+    labelling = select(assignment.c.cell_id).where(rounds.in_round(label), assignment.c.status.not_in(RELEASED))
+    slots = union_all(labelling, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
+    per_pair = select(func.count().label("n")).select_from(slots).group_by(slots.c.cell_id).subquery()
+    query = select(per_pair.c.n, func.count()).group_by(per_pair.c.n).order_by(per_pair.c.n)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def clear_assignments(tx: Tx, of: Round) -> None:
     """Forget a round that nobody has answered in."""
     tx.execute(delete(slot).where(slot.c.round_id.in_(of.ids)))
-    tx.execute(update(assignment).where(rounds.among(of)).values(replaces=None))
-    tx.execute(delete(assignment).where(rounds.among(of)))
+    tx.execute(update(assignment).where(rounds.in_round(of)).values(replaces=None))
+    tx.execute(delete(assignment).where(rounds.in_round(of)))

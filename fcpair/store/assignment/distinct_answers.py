@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ScalarSelect, Table, bindparam, insert, select
 
 from fcpair.store.database import backends, checksums, sql_lists
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, text
 
@@ -32,70 +32,70 @@ class Answer(NamedTuple):
     meta: Mapping[str, Any] = MappingProxyType({})
 
 
-_FIND = Ready(
+_FIND = PreparedStatement(
     select(answer.c.id).where(answer.c.round_id == bindparam("round"), answer.c.digest == bindparam("digest"))
 )
-_FIND_TEXT = Ready(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
+_FIND_TEXT = PreparedStatement(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
 
 
-def find(tx: Tx, round_id: int, given: Answer) -> int | None:
+def find(tx: Tx, round_id: int, answer_: Answer) -> int | None:
     """The number of an answer in a round; None where the round has not had it yet."""
-    found = _FIND.first(tx, round=round_id, digest=given.digest)
-    return None if found is None else int(found.id)
+    row = _FIND.first(tx, round=round_id, digest=answer_.digest)
+    return None if row is None else int(row.id)
 
 
-def number(tx: Tx, round_id: int, given: Answer) -> int:
+def get_or_add(tx: Tx, round_id: int, answer_: Answer) -> int:
     """The number of an answer in a round, which has it from now on if it has not had it before."""
-    if (there := find(tx, round_id, given)) is not None:
-        return there
-    backends.of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
-    if find(tx, round_id, given) is None:
-        add(tx, round_id, [given])
-    return int(_FIND.first(tx, round=round_id, digest=given.digest).id)
+    if (known_id := find(tx, round_id, answer_)) is not None:
+        return known_id
+    backends.backend_of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
+    if find(tx, round_id, answer_) is None:
+        add(tx, round_id, [answer_])
+    return int(_FIND.first(tx, round=round_id, digest=answer_.digest).id)
 
 
-def add(tx: Tx, round_id: int, given: Sequence[Answer]) -> None:
+def add(tx: Tx, round_id: int, answers: Sequence[Answer]) -> None:
     """Note answers that a round has not had."""
     rows = [
-        {"round_id": round_id, "digest": one.digest, "value": one.value, "code": one.code, "text_id": _text(tx, one)}
-        for one in given
+        {"round_id": round_id, "digest": one.digest, "value": one.value, "code": one.code, "text_id": _text_id(tx, one)}
+        for one in answers
     ]
     if rows:
-        tx.execute(insert(answer), list(checksums.summed(tx, answer, rows)))
+        tx.execute(insert(answer), list(checksums.with_checksums(tx, answer, rows)))
 
 
-def numbers(tx: Tx, round_id: int, given: Sequence[Answer]) -> list[int]:
+def get_or_add_all(tx: Tx, round_id: int, answers: Sequence[Answer]) -> list[int]:
     """The numbers of answers in a round, which has them from now on if it has not had them before."""
-    there = _known(tx, round_id)
-    if new := {one.digest: one for one in given if one.digest not in there}:
+    ids_by_digest = _ids_by_digest(tx, round_id)
+    if new := {one.digest: one for one in answers if one.digest not in ids_by_digest}:
         add(tx, round_id, list(new.values()))
-        there = _known(tx, round_id)
-    return [there[one.digest] for one in given]
+        ids_by_digest = _ids_by_digest(tx, round_id)
+    return [ids_by_digest[one.digest] for one in answers]
 
 
-def _known(tx: Tx, round_id: int) -> dict[str, int]:
+def _ids_by_digest(tx: Tx, round_id: int) -> dict[str, int]:
     query = select(answer.c.digest, answer.c.id).where(answer.c.round_id == round_id)
     return {row.digest: row.id for row in tx.execute(query)}
 
 
-def _text(tx: Tx, given: Answer) -> int | None:
+def _text_id(tx: Tx, answer_: Answer) -> int | None:
     """The number of the text that an answer wrote; one text, however many answers wrote it."""
-    if given.text is None:
+    if answer_.text is None:
         return None
-    digest, body = given.text
-    if not (found := _FIND_TEXT.first(tx, digest=digest)):
+    digest, body = answer_.text
+    if not (text_row := _FIND_TEXT.first(tx, digest=digest)):
         same = {"kind": WRITTEN, "language": ""}
-        row = {**same, "digest": digest, "body": body, "meta": dict(given.meta), "answers_id": given.answers}
-        tx.execute(insert(text), list(checksums.summed(tx, text, [row])))
-        found = _FIND_TEXT.first(tx, digest=digest)
-    return int(found.id)
+        row = {**same, "digest": digest, "body": body, "meta": dict(answer_.meta), "answers_id": answer_.answers}
+        tx.execute(insert(text), list(checksums.with_checksums(tx, text, [row])))
+        text_row = _FIND_TEXT.first(tx, digest=digest)
+    return int(text_row.id)
 
 
-def values(tx: Tx, ids: Sequence[int]) -> list[str]:
+def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
     """What these answers say, as JSON, in their order."""
-    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(sql_lists.listed(list(ids))))
-    said = {row.id: row.value for row in tx.execute(query)}
-    return [said[one] for one in ids]
+    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(sql_lists.as_subquery(list(ids))))
+    values_by_id = {row.id: row.value for row in tx.execute(query)}
+    return [values_by_id[one] for one in ids]
 
 
 @cache

@@ -13,9 +13,9 @@ from fcpair.records import Role, Round
 from fcpair.round_options import RoundOptions
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.assignment.distinct_answers import add as add_answers
-from fcpair.store.corpus.grids import here
+from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import checksums, sql_lists
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, judgement, round_
 
@@ -26,7 +26,7 @@ def add(
     name: str,
     role: Role,
     form: str,
-    known: Iterable[Answer],
+    initial_answers: Iterable[Answer],
     *,
     counts: bool = False,
     checks: int | None = None,
@@ -35,10 +35,12 @@ def add(
 ) -> int:
     """Note a round of a grid with the answers that are `known` beforehand; returns its id."""
     row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
-    (made,) = checksums.summed(tx, round_, [{**row, "blind": blind, "options": options.as_json() if options else {}}])
-    tx.execute(insert(round_), [made])
-    add_answers(tx, made["id"], list(known))
-    return int(made["id"])
+    (summed_row,) = checksums.with_checksums(
+        tx, round_, [{**row, "blind": blind, "options": options.as_json() if options else {}}]
+    )
+    tx.execute(insert(round_), [summed_row])
+    add_answers(tx, summed_row["id"], list(initial_answers))
+    return int(summed_row["id"])
 
 
 COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
@@ -47,43 +49,43 @@ COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
 CHECKING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_not(None)))
 """Whether an assignment is of a round, in any grid, that checks what was decided."""
 
-GIVEN = assignment.c.round_id.in_(sql_lists.listed_as("rounds"))
+ROUND_PARAM = assignment.c.round_id.in_(sql_lists.param_subquery("rounds"))
 """Whether an assignment is of a round whose `ids` are the parameter `rounds`, for statements that are made once."""
 
 
-def among(wanted: Round) -> ColumnElement[bool]:
+def in_round(of: Round) -> ColumnElement[bool]:
     """Whether an assignment is of this round."""
-    return assignment.c.round_id.in_(wanted.ids)
+    return assignment.c.round_id.in_(of.ids)
 
 
-def ids(wanted: Round) -> Any:
+def round_param(of: Round) -> Any:
     """What `GIVEN` is given."""
-    return sql_lists.as_list(wanted.ids)
+    return sql_lists.as_param(of.ids)
 
 
 _COLUMNS = tuple(round_.c[name] for name in ("id", "grid_id", "name", "role", "form", "counts", "checks", "options"))
 _ALL = select(*_COLUMNS, round_.c.blind).order_by(round_.c.grid_id, round_.c.id)
-_ROUNDS = Ready(_ALL.where(round_.c.grid_id == bindparam("grid")))
-_OF_ROLE = Ready(_ALL.where(round_.c.role == bindparam("role")))
+_ROUNDS = PreparedStatement(_ALL.where(round_.c.grid_id == bindparam("grid")))
+_OF_ROLE = PreparedStatement(_ALL.where(round_.c.role == bindparam("role")))
 
 
-def rounds(tx: Tx) -> list[Round]:
+def of_grid(tx: Tx) -> list[Round]:
     """The rounds of the grid that the transaction is about, in their order."""
-    return _made(_ROUNDS.all(tx, grid=here(tx)))
+    return _to_rounds(_ROUNDS.all(tx, grid=current_grid_id(tx)))
 
 
-def asked(tx: Tx) -> list[Round]:
+def answer_rounds(tx: Tx) -> list[Round]:
     """Those of them that put the cells themselves before somebody, and not what was decided."""
-    return [one for one in rounds(tx) if one.checks is None]
+    return [round_of_grid for round_of_grid in of_grid(tx) if round_of_grid.checks is None]
 
 
 def of_role(tx: Tx, role: Role) -> list[Round]:
     """The rounds of all grids that are answered in a role, those of the oldest grid first."""
-    return _made(_OF_ROLE.all(tx, role=role.value))
+    return _to_rounds(_OF_ROLE.all(tx, role=role.value))
 
 
-def _made(found: Sequence[Any]) -> list[Round]:
-    blind = [(row.checks, row.id) for row in found if row.blind]
+def _to_rounds(rows: Sequence[Any]) -> list[Round]:
+    blind = [(row.checks, row.id) for row in rows if row.blind]
     return [
         Round(
             (row.id, *(twin for checks, twin in blind if checks == row.checks)),
@@ -95,25 +97,25 @@ def _made(found: Sequence[Any]) -> list[Round]:
             row.checks,
             RoundOptions.of_json(row.options),
         )
-        for row in found
+        for row in rows
         if not row.blind
     ]
 
 
-def named(tx: Tx, name: str) -> Round:
+def by_name(tx: Tx, name: str) -> Round:
     """The round of this name in the grid; raises UnknownIdError, with the names there are, when there is none."""
-    there = {one.name: one for one in rounds(tx)}
-    if name not in there:
-        raise UnknownIdError(f"there is no round `{name}` in this grid; its rounds: {', '.join(there)}")
-    return there[name]
+    rounds_by_name = {one.name: one for one in of_grid(tx)}
+    if name not in rounds_by_name:
+        raise UnknownIdError(f"there is no round `{name}` in this grid; its rounds: {', '.join(rounds_by_name)}")
+    return rounds_by_name[name]
 
 
-def holding(tx: Tx, round_id: int) -> Round:
+def by_id(tx: Tx, round_id: int) -> Round:
     """The round of the grid that has this id, or has it where it is asked blind."""
-    return next(one for one in rounds(tx) if round_id in one.ids)
+    return next(one for one in of_grid(tx) if round_id in one.ids)
 
 
-_FORM = Ready(select(round_.c.form).where(round_.c.id == bindparam("round")))
+_FORM = PreparedStatement(select(round_.c.form).where(round_.c.id == bindparam("round")))
 
 
 def form(tx: Tx, round_id: int) -> str:
@@ -121,30 +123,30 @@ def form(tx: Tx, round_id: int) -> str:
     return str(_FORM.first(tx, round=round_id).form)
 
 
-def counting(tx: Tx) -> Round:
+def primary(tx: Tx) -> Round:
     """The round whose answers count for decisions and tiers."""
-    return next(one for one in rounds(tx) if one.counts)
+    return next(one for one in of_grid(tx) if one.counts)
 
 
-def checking(tx: Tx) -> Round:
+def validation(tx: Tx) -> Round:
     """The round in which decisions are validated; without ids where nothing is, in this grid."""
-    there = rounds(tx)
-    of = next(one for one in there if one.counts)
-    none = Round((), of.grid_id, "validate", Role.VALIDATOR, "", counts=False, checks=of.id)
-    return next((one for one in there if one.checks is not None), none)
+    all_rounds = of_grid(tx)
+    counting_round = next(one for one in all_rounds if one.counts)
+    no_round = Round((), counting_round.grid_id, "validate", Role.VALIDATOR, "", counts=False, checks=counting_round.id)
+    return next((one for one in all_rounds if one.checks is not None), no_round)
 
 
-_ANSWERS = Ready(select(answer.c.id, answer.c.code).where(answer.c.round_id == bindparam("round")))
+_ANSWERS = PreparedStatement(select(answer.c.id, answer.c.code).where(answer.c.round_id == bindparam("round")))
 
 
-def answers(tx: Tx, round_id: int) -> dict[int, int]:
+def answer_ids(tx: Tx, round_id: int) -> dict[int, int]:
     """The id of each answer of a round that asks one closed question, by its code."""
     return {row.code: row.id for row in _ANSWERS.all(tx, round=round_id) if row.code is not None}
 
 
-def labels(tx: Tx) -> dict[int, int]:
+def label_ids(tx: Tx) -> dict[int, int]:
     """The id of each answer of the round whose answers count, by its code."""
-    return answers(tx, counting(tx).id)
+    return answer_ids(tx, primary(tx).id)
 
 
 _twin = round_.alias("twin")

@@ -9,10 +9,10 @@ from sqlalchemy import ColumnElement, Row, bindparam, delete, exists, func, or_,
 
 from fcpair.records import Role, Round, Status
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.assignments import LAPSED, LOAD
+from fcpair.store.assignment.assignments import ACTIVE, RELEASED
 from fcpair.store.database import sql_lists
 from fcpair.store.database.frames import insert_rows
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, person, slot
 from fcpair.store.people.optouts import OptOut, parse
@@ -26,7 +26,7 @@ class Slot(NamedTuple):
     round_id: int
 
 
-class Heir(NamedTuple):
+class Candidate(NamedTuple):
     """Somebody who might take a slot over; `load` is how many pairs they have done or have open."""
 
     id: int
@@ -34,53 +34,53 @@ class Heir(NamedTuple):
     opted_out: tuple[OptOut, ...] = ()
 
 
-_TAKEN = ("person_id", "round_id", "position", "replaces")
+_FILLED_COLUMNS = ("person_id", "round_id", "position", "replaces")
 _later = assignment.alias("later")
 _VACANT = (
     select(assignment.c.id, assignment.c.cell_id, assignment.c.round_id)
     .where(
-        or_(*(assignment.c.status == lapsed for lapsed in LAPSED)),
+        or_(*(assignment.c.status == lapsed for lapsed in RELEASED)),
         ~exists().where(_later.c.replaces == assignment.c.id),
         ~exists().where(slot.c.replaces == assignment.c.id),
     )
     .order_by(assignment.c.id)
 )
-_ALL = Ready(_VACANT.where(rounds.GIVEN))
-_ONE = Ready(_VACANT.where(rounds.GIVEN, assignment.c.id == bindparam("one")))
+_ALL = PreparedStatement(_VACANT.where(rounds.ROUND_PARAM))
+_ONE = PreparedStatement(_VACANT.where(rounds.ROUND_PARAM, assignment.c.id == bindparam("one")))
 
 
-def vacant(tx: Tx, of: Round, assignment_id: int | None = None) -> list[Slot]:
+def find_vacant(tx: Tx, of: Round, assignment_id: int | None = None) -> list[Slot]:
     """The slots of a round that were skipped or withdrawn and that nobody has taken over yet, or of these one alone."""
-    query, given = (_ALL, {}) if assignment_id is None else (_ONE, {"one": assignment_id})
-    return [Slot(*row) for row in query.all(tx, rounds=rounds.ids(of), **given)]
+    query, params = (_ALL, {}) if assignment_id is None else (_ONE, {"one": assignment_id})
+    return [Slot(*row) for row in query.all(tx, rounds=rounds.round_param(of), **params)]
 
 
-def _load(of_round: ColumnElement[bool]) -> Ready:
+def _load_query(of_round: ColumnElement[bool]) -> PreparedStatement:
     """The active people in a role, with how much they have done or have open."""
-    done_or_open = or_(*(assignment.c.status == one for one in LOAD))
+    done_or_open = or_(*(assignment.c.status == status for status in ACTIVE))
     load = select(func.count()).where(assignment.c.person_id == person.c.id, done_or_open, of_round).correlate(person)
     query = select(person.c.id, load.scalar_subquery().label("load"), person.c.opted_out).order_by(person.c.id)
-    return Ready(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
+    return PreparedStatement(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
 
 
-_IN_ALL, _IN_ROUND = _load(true()), _load(rounds.GIVEN)
+_IN_ALL, _IN_ROUND = _load_query(true()), _load_query(rounds.ROUND_PARAM)
 
 
-def heirs(tx: Tx, role: Role, of: Round | None = None) -> list[Heir]:
+def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
     """The active people in a role in the order in which they came, with their load in all rounds or in one."""
-    query, given = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.ids(of)})
-    return [Heir(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **given)]
+    query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.round_param(of)})
+    return [Candidate(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **params)]
 
 
-def fill(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
+def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
     """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
-    named = ({"cell_id": row["cell_id"], **{name: row[name] for name in _TAKEN}} for row in rows)
-    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in named))
+    complete_rows = ({"cell_id": row["cell_id"], **{name: row[name] for name in _FILLED_COLUMNS}} for row in rows)
+    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in complete_rows))
 
 
 def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
     """The assignments that took these slots over, by the slot."""
-    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(sql_lists.listed(ids)))
+    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(sql_lists.as_subquery(ids)))
     return {row.replaces: row.id for row in tx.execute(query)}
 
 
@@ -89,14 +89,14 @@ def _successor(tx: Tx, assignment_id: int) -> Row[*tuple[Any, ...]] | None:
     return tx.execute(query.where(assignment.c.replaces == assignment_id)).first()
 
 
-def reclaim(tx: Tx, assignment_id: int) -> bool:
+def reclaim_skipped(tx: Tx, assignment_id: int) -> bool:
     """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
 
     Who took the slot over and has not answered yet loses it, and it is free no more. Those in between who passed it on
     come before the assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one
     row of people of whom the last one fills it.
     """
-    later = _later_ones(tx, assignment_id)
+    later = _later_holders(tx, assignment_id)
     if later and later[-1].status == Status.DONE.value:
         return False
     if later and later[-1].status == Status.OPEN.value:
@@ -107,12 +107,12 @@ def reclaim(tx: Tx, assignment_id: int) -> bool:
             tx.execute(delete(assignment).where(assignment.c.id == later.pop().id))
     if later:
         before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == assignment_id)).scalar()
-        for one, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):
-            tx.execute(update(assignment).where(assignment.c.id == one).values(replaces=replaced))
+        for holder_id, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):
+            tx.execute(update(assignment).where(assignment.c.id == holder_id).values(replaces=replaced))
     return True
 
 
-def _later_ones(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
+def _later_holders(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
     """Who has had a slot after this assignment, one after the other; where it is free at the end, it is taken.
 
     Somebody else may be given it at this moment: then they are the last of them.
@@ -120,12 +120,12 @@ def _later_ones(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
     later: list[Row[*tuple[Any, ...]]] = []
     while True:
         last = later[-1].id if later else assignment_id
-        if found := _successor(tx, last):
-            later.append(found)
+        if successor := _successor(tx, last):
+            later.append(successor)
         elif not tx.execute(delete(slot).where(slot.c.replaces == last)).rowcount:
-            found = _successor(tx, last)
-            if found is None:
+            successor = _successor(tx, last)
+            if successor is None:
                 return later
-            later.append(found)
+            later.append(successor)
         else:
             return later

@@ -10,10 +10,10 @@ from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exist
 
 from fcpair.errors import InputError
 from fcpair.store.corpus import sides
-from fcpair.store.corpus.grids import MOST_CELLS, Span, here, span, span_of
+from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
 from fcpair.store.database import backends, sql_lists
 from fcpair.store.database.frames import CHUNK, STREAMED, frame, insert_rows, records
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, grid, side, source_pair, text
 
@@ -37,22 +37,24 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
 
     Raises InputError where there would be more cells than a grid has numbers for.
     """
-    before, (n_rows, n_columns) = span(tx).first, shape(tx)
+    before, (n_rows, n_columns) = cell_range(tx).first, shape(tx)
     if n_rows * n_columns > MOST_CELLS:
         raise InputError(
             f"the grid would have {n_rows:,} x {n_columns:,} = {n_rows * n_columns:,} cells, and can have "
             f"{MOST_CELLS:,}; `fcpair pair --sample N` draws cells from a grid of HS and CNs, and others need shorter "
             "sides"
         )
-    backend = backends.of(tx)
-    backend.take_stock(tx, (source_pair, side, text))
-    there = places_of(tx, known(tx))
-    backend.seal(tx, [one for one in sealed(tx) if one == span(tx)])  # those of other grids would look at every cell
-    product = backend.fill_grid(tx, here(tx), before)
-    left_out = [] if keep_known else (there + before + 1).tolist()
-    tx.execute(delete(cell).where(cell.c.id.in_(sql_lists.listed(left_out))))
+    backend = backends.backend_of(tx)
+    backend.update_statistics(tx, (source_pair, side, text))
+    known_places = places_of(tx, corpus_pairs(tx))
+    backend.seal(
+        tx, [one for one in sealed_ranges(tx) if one == cell_range(tx)]
+    )  # those of other grids would look at every cell
+    product = backend.fill_grid(tx, current_grid_id(tx), before)
+    left_out = [] if keep_known else (known_places + before + 1).tolist()
+    tx.execute(delete(cell).where(cell.c.id.in_(sql_lists.as_subquery(left_out))))
     seal(tx)
-    return product - len(left_out), len(there)
+    return product - len(left_out), len(known_places)
 
 
 def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
@@ -61,7 +63,7 @@ def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
     import pandas as pd
 
     row_at, column_at = np.divmod(places, shape(tx)[1])
-    rows, columns = (np.array(sides.texts(tx, axis, drawn=True), np.int64) for axis in AXES)
+    rows, columns = (np.array(sides.text_ids(tx, axis, drawn=True), np.int64) for axis in AXES)
     insert_rows(
         tx,
         cell,
@@ -73,7 +75,7 @@ def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
 def shape(tx: Tx) -> tuple[int, int]:
     """How many rows and how many columns are drawn."""
     query = select(func.count()).select_from(side)
-    n_rows, n_columns = (tx.execute(query.where(sides.of(tx, axis), side.c.drawn)).scalar_one() for axis in AXES)
+    n_rows, n_columns = (tx.execute(query.where(sides.on_side(tx, axis), side.c.drawn)).scalar_one() for axis in AXES)
     return int(n_rows), int(n_columns)
 
 
@@ -82,7 +84,7 @@ def places_of(tx: Tx, pairs: pd.DataFrame) -> NDArray[np.int64]:
     import numpy as np
     import pandas as pd
 
-    rows, columns = (pd.Index(sides.texts(tx, axis, drawn=True)) for axis in AXES)
+    rows, columns = (pd.Index(sides.text_ids(tx, axis, drawn=True)) for axis in AXES)
     row_at, column_at = rows.get_indexer(pd.Index(pairs["hs_id"])), columns.get_indexer(pd.Index(pairs["cn_id"]))
     return np.where((row_at < 0) | (column_at < 0), -1, row_at * len(columns) + column_at)
 
@@ -91,18 +93,18 @@ def digest(tx: Tx) -> str:
     """The SHA-256 of all cells of the grid: of each its id and the ids of its texts, in order."""
     import numpy as np
 
-    there = cells(tx)[["cell_id", "hs_id", "cn_id"]].to_numpy("<i8")
-    return hashlib.sha256(np.ascontiguousarray(there).tobytes()).hexdigest()
+    ids = cells(tx)[["cell_id", "hs_id", "cn_id"]].to_numpy("<i8")
+    return hashlib.sha256(np.ascontiguousarray(ids).tobytes()).hexdigest()
 
 
 def ids_at(tx: Tx, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ids of the cells that are drawn at these places, ascending."""
     import numpy as np
 
-    return span(tx).first + 1 + (places if numbered_by_place(tx) else np.arange(len(places)))
+    return cell_range(tx).first + 1 + (places if is_numbered_by_place(tx) else np.arange(len(places)))
 
 
-def numbered_by_place(tx: Tx) -> bool:
+def is_numbered_by_place(tx: Tx) -> bool:
     """Whether the number of a cell says its place in the product.
 
     Cells that are drawn from more than there are numbers are numbered one after the other.
@@ -111,10 +113,10 @@ def numbered_by_place(tx: Tx) -> bool:
     return n_rows * n_columns <= MOST_CELLS
 
 
-def ranked(tx: Tx, axis: sides.Axis) -> Subquery:
+def ranked_texts(tx: Tx, axis: sides.Axis) -> Subquery:
     """The drawn texts of a side, `text_id`, each with its place among them, `at`, from 1."""
     at = func.row_number().over(order_by=side.c.position).label("at")
-    return select(side.c.text_id, at).where(sides.of(tx, axis), side.c.drawn).subquery()
+    return select(side.c.text_id, at).where(sides.on_side(tx, axis), side.c.drawn).subquery()
 
 
 def add(tx: Tx, cells: pd.DataFrame) -> None:
@@ -125,66 +127,66 @@ def add(tx: Tx, cells: pd.DataFrame) -> None:
 
 def clear(tx: Tx) -> None:
     """Forget the cells of the grid, and let it be written again."""
-    tx.execute(delete(cell).where(span(tx).holds(cell.c.id)))
+    tx.execute(delete(cell).where(cell_range(tx).holds(cell.c.id)))
     seal(tx)
 
 
 def seal(tx: Tx) -> None:
     """Seal every grid that has cells."""
-    backends.of(tx).seal(tx, sealed(tx))
+    backends.backend_of(tx).seal(tx, sealed_ranges(tx))
 
 
-def sealed(tx: Tx) -> list[Span]:
+def sealed_ranges(tx: Tx) -> list[CellRange]:
     """The ids of the cells of every grid that has any."""
-    spans = map(span_of, tx.execute(select(grid.c.id).order_by(grid.c.id)).scalars())
+    spans = map(cell_range_of, tx.execute(select(grid.c.id).order_by(grid.c.id)).scalars())
     return [one for one in spans if tx.execute(select(exists().where(one.holds(cell.c.id)))).scalar_one()]
 
 
 def n_cells(tx: Tx) -> int:
     """How many cells the grid has."""
-    return int(tx.execute(select(func.count()).select_from(cell).where(span(tx).holds(cell.c.id))).scalar_one())
+    return int(tx.execute(select(func.count()).select_from(cell).where(cell_range(tx).holds(cell.c.id))).scalar_one())
 
 
 def row_numbers(tx: Tx, cell_ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """Which row each of these cells is in, counted from 0, in a planned grid, which no cell was left out of."""
-    n_columns = len(sides.texts(tx, "column", drawn=True))
-    return (cell_ids - span(tx).first - 1) // max(n_columns, 1)
+    n_columns = len(sides.text_ids(tx, "column", drawn=True))
+    return (cell_ids - cell_range(tx).first - 1) // max(n_columns, 1)
 
 
 def number_range(tx: Tx) -> tuple[int | None, int | None]:
     """The lowest and the highest id of a cell; None for an empty grid."""
-    query = select(func.min(cell.c.id), func.max(cell.c.id)).where(span(tx).holds(cell.c.id))
+    query = select(func.min(cell.c.id), func.max(cell.c.id)).where(cell_range(tx).holds(cell.c.id))
     first, last = tx.execute(query).one()
     return first, last
 
 
-def _cells(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:
-    return select(*CELL).where(span(tx).holds(cell.c.id), *conditions).order_by(cell.c.id)
+def _cells_query(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:
+    return select(*CELL).where(cell_range(tx).holds(cell.c.id), *conditions).order_by(cell.c.id)
 
 
 def cells(tx: Tx) -> pd.DataFrame:
     """All cells of the grid, in order: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells(tx), streamed=True)
+    return frame(tx, _cells_query(tx), streamed=True)
 
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
     """Those cells of the grid that have one of these ids: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells(tx, cell.c.id.in_(sql_lists.listed(sorted(set(cell_ids))))))
+    return frame(tx, _cells_query(tx, cell.c.id.in_(sql_lists.as_subquery(sorted(set(cell_ids))))))
 
 
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
     """The cells of some rows: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells(tx, cell.c.row_id.in_(sql_lists.listed(sorted(set(row_ids))))))
+    return frame(tx, _cells_query(tx, cell.c.row_id.in_(sql_lists.as_subquery(sorted(set(row_ids))))))
 
 
-def given(tx: Tx) -> pd.DataFrame:
+def ever_assigned(tx: Tx) -> pd.DataFrame:
     """The cells that anybody was given, in any round, in order: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells(tx, cell.c.id.in_(select(assignment.c.cell_id))))
+    return frame(tx, _cells_query(tx, cell.c.id.in_(select(assignment.c.cell_id))))
 
 
 def texts_of_grid(tx: Tx) -> pd.DataFrame:
     """The texts of both sides of the cells: `text_id`, `kind`, `body`, `language`, `meta`, in corpus order."""
-    inside = span(tx).holds(cell.c.id)
+    inside = cell_range(tx).holds(cell.c.id)
     used = select(cell.c.row_id).where(inside).union(select(cell.c.column_id).where(inside))
     query = select(text.c.id.label("text_id"), text.c.kind, text.c.body, text.c.language, text.c.meta)
     return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
@@ -204,7 +206,7 @@ def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return row, column
 
 
-class Asked(NamedTuple):
+class CellContent(NamedTuple):
     """What stands on a cell: the row's digest, the column's text; and of a text that is written there, what it answers
     (the id of a text, None for none) and its metadata.
     """
@@ -216,41 +218,41 @@ class Asked(NamedTuple):
 
 
 _column = text.alias("column")
-_ASKED = Ready(
+_CONTENTS = PreparedStatement(
     select(cell.c.id.label("cell_id"), text.c.id, text.c.digest, text.c.answers_id, text.c.meta, _column.c.body)
     .join(text, text.c.id == cell.c.row_id)
     .join(_column, _column.c.id == cell.c.column_id)
-    .where(cell.c.id.in_(sql_lists.listed_as("cells")))
+    .where(cell.c.id.in_(sql_lists.param_subquery("cells")))
 )
 
 
-def asked(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int, Asked]:
+def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int, CellContent]:
     """What stands on each of these cells. What is written answers the row; or if it `rewords` the row, it has the row's
     metadata, and answers what that answers.
     """
-    found = _ASKED.all(tx, cells=sql_lists.as_list(sorted(set(cell_ids))))
-    about = ((row, (row.answers_id, row.meta) if rewords else (row.id, {})) for row in found)
-    return {row.cell_id: Asked(row.digest, row.body, *own) for row, own in about}
+    rows = _CONTENTS.all(tx, cells=sql_lists.as_param(sorted(set(cell_ids))))
+    contents = ((row, (row.answers_id, row.meta) if rewords else (row.id, {})) for row in rows)
+    return {row.cell_id: CellContent(row.digest, row.body, *answered_and_meta) for row, answered_and_meta in contents}
 
 
-def has(tx: Tx, cell_id: int) -> bool:
+def has_cell(tx: Tx, cell_id: int) -> bool:
     """Whether the grid has this cell; what is no id of any grid may be asked for."""
-    there = select(exists().where(cell.c.id == bindparam("one")))
-    return span(tx).has(cell_id) and bool(tx.execute(there, {"one": cell_id}).scalar_one())
+    query = select(exists().where(cell.c.id == bindparam("one")))
+    return cell_range(tx).has(cell_id) and bool(tx.execute(query, {"one": cell_id}).scalar_one())
 
 
-def known(tx: Tx) -> pd.DataFrame:
+def corpus_pairs(tx: Tx) -> pd.DataFrame:
     """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
     query = select(source_pair.c.hs_id, source_pair.c.cn_id).distinct()
     for axis, text_id in zip(AXES, (source_pair.c.hs_id, source_pair.c.cn_id), strict=True):
-        one = side.alias(axis)
-        is_drawn = (one.c.grid_id == here(tx)) & (one.c.axis == axis) & one.c.drawn
-        query = query.join(one, is_drawn & (one.c.text_id == text_id))
+        drawn_side = side.alias(axis)
+        is_drawn = (drawn_side.c.grid_id == current_grid_id(tx)) & (drawn_side.c.axis == axis) & drawn_side.c.drawn
+        query = query.join(drawn_side, is_drawn & (drawn_side.c.text_id == text_id))
     return frame(tx, query.order_by(source_pair.c.hs_id, source_pair.c.cn_id))
 
 
-def parts(tx: Tx) -> Iterator[list[tuple[int, int]]]:
+def row_column_chunks(tx: Tx) -> Iterator[list[tuple[int, int]]]:
     """The row and the column of every cell of the grid, in order, a chunk at a time."""
-    query = select(cell.c.row_id, cell.c.column_id).where(span(tx).holds(cell.c.id)).order_by(cell.c.id)
+    query = select(cell.c.row_id, cell.c.column_id).where(cell_range(tx).holds(cell.c.id)).order_by(cell.c.id)
     result = tx.execute(query, execution_options=STREAMED)
     return iter(lambda: [(row[0], row[1]) for row in result.fetchmany(CHUNK)], [])

@@ -21,7 +21,7 @@ _BITS = 32  # of a cell's id, for its number in its grid
 MOST_CELLS: int = 2**_BITS - 1  # numbers from 1 on
 
 
-class Span(NamedTuple):
+class CellRange(NamedTuple):
     """The ids that the cells of a grid can have, from the first to the last."""
 
     first: int
@@ -41,15 +41,15 @@ def keys(tx: Tx) -> list[GridKey]:
     return [GridKey(*row) for row in tx.execute(select(grid.c.id, grid.c.name).order_by(grid.c.id))]
 
 
-def here(tx: Tx) -> int:
+def current_grid_id(tx: Tx) -> int:
     """The grid that a transaction is about."""
     return int(tx.get_execution_options()["grid"])
 
 
 @contextmanager
-def about(tx: Tx, grid_id: int) -> Iterator[None]:
+def on_grid(tx: Tx, grid_id: int) -> Iterator[None]:
     """Let a transaction be about another grid for a while."""
-    before = here(tx)
+    before = current_grid_id(tx)
     tx.execution_options(grid=grid_id)
     try:
         yield
@@ -57,67 +57,67 @@ def about(tx: Tx, grid_id: int) -> Iterator[None]:
         tx.execution_options(grid=before)
 
 
-def each(tx: Tx) -> Iterator[GridKey]:
+def for_each_grid(tx: Tx) -> Iterator[GridKey]:
     """The study's grids, oldest first; while one is had, the transaction is about it."""
-    for one in keys(tx):
-        with about(tx, one.id):
-            yield one
+    for key in keys(tx):
+        with on_grid(tx, key.id):
+            yield key
 
 
-def span(tx: Tx) -> Span:
+def cell_range(tx: Tx) -> CellRange:
     """The ids of the cells of the grid that a transaction is about."""
-    return span_of(here(tx))
+    return cell_range_of(current_grid_id(tx))
 
 
-def span_of(grid_id: int) -> Span:
+def cell_range_of(grid_id: int) -> CellRange:
     """The ids of the cells of a grid; those of the first grid are their numbers, of which a published one can be 0."""
     first = (grid_id - 1) << _BITS
-    return Span(first, first + 2**_BITS - 1)
+    return CellRange(first, first + 2**_BITS - 1)
 
 
-def number_of(cell_id: Cells) -> Cells:
+def to_public_number(cell_id: Cells) -> Cells:
     """The number of a cell in its grid, or of each in a column: what people and files say."""
     return cell_id & (1 << _BITS) - 1
 
 
-def grid_of(cell_id: int) -> int:
+def grid_id_of(cell_id: int) -> int:
     """The id of the grid that a cell is of."""
     return (cell_id >> _BITS) + 1
 
 
-def id_of(tx: Tx, number: Cells) -> Cells:
+def to_cell_id(tx: Tx, number: Cells) -> Cells:
     """The id of the cell with this number in the grid that a transaction is about, if it has one, or of each in a
     column.
     """
-    return number + span(tx).first
+    return number + cell_range(tx).first
 
 
-def pair_names(tx: Tx) -> Callable[[Any], str]:
+def pair_namer(tx: Tx) -> Callable[[Any], str]:
     """What a pair is called where any of the study's can be meant: where there are several grids, with its grid."""
-    there = {one.id: one.name for one in keys(tx)}
+    grid_names = {one.id: one.name for one in keys(tx)}
 
     def name(cell_id: Any) -> str:
         if not isinstance(cell_id, int):  # damage can make anything of it
             return f"pair {cell_id}"
-        of = f" of grid `{there.get(grid_of(cell_id), '?')}`" if len(there) > 1 else ""
-        return f"pair {number_of(cell_id)}{of}"
+        of = f" of grid `{grid_names.get(grid_id_of(cell_id), '?')}`" if len(grid_names) > 1 else ""
+        return f"pair {to_public_number(cell_id)}{of}"
 
     return name
 
 
 def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:
     """Note a grid; of each side what kind of texts it has, and what they are called. Returns its id."""
-    given = {"name": name, "row_kind": row[0], "row_name": row[1], "column_kind": column[0], "column_name": column[1]}
-    (made,) = checksums.summed(tx, grid, [given])
-    tx.execute(insert(grid), [made])
-    return int(made["id"])
+    values = {"name": name, "row_kind": row[0], "row_name": row[1], "column_kind": column[0], "column_name": column[1]}
+    (summed_row,) = checksums.with_checksums(tx, grid, [values])
+    tx.execute(insert(grid), [summed_row])
+    return int(summed_row["id"])
 
 
-def kinds(tx: Tx) -> tuple[str, str]:
+def side_kinds(tx: Tx) -> tuple[str, str]:
     """What kind of texts the rows and the columns of the grid are."""
-    return tuple(tx.execute(select(grid.c.row_kind, grid.c.column_kind).where(grid.c.id == here(tx))).one())
+    return tuple(tx.execute(select(grid.c.row_kind, grid.c.column_kind).where(grid.c.id == current_grid_id(tx))).one())
 
 
-def names(tx: Tx) -> tuple[str, str]:
+def side_names(tx: Tx) -> tuple[str, str]:
     """What the rows and the columns of the grid are called."""
-    return tuple(tx.execute(select(grid.c.row_name, grid.c.column_name).where(grid.c.id == here(tx))).one())
+    return tuple(tx.execute(select(grid.c.row_name, grid.c.column_name).where(grid.c.id == current_grid_id(tx))).one())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import ColumnElement, delete, exists, func, select, update
 
-from fcpair.store.corpus.grids import here
+from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import sql_lists
 from fcpair.store.database.frames import frame, insert_rows, records
 from fcpair.store.database.store import Tx
@@ -21,50 +21,50 @@ AXES: tuple[tuple[Axis, str], ...] = (("row", "rows"), ("column", "columns"))
 CORPUS = ("hs", "cn")  # the kinds of the texts that the corpus brings
 
 
-def of(tx: Tx, axis: Axis) -> ColumnElement[bool]:
+def on_side(tx: Tx, axis: Axis) -> ColumnElement[bool]:
     """Whether a row of the table is of this side of the grid."""
-    return (side.c.grid_id == here(tx)) & (side.c.axis == axis)
+    return (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == axis)
 
 
-def put(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
+def set_texts(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Put these texts, in this order, in place of those on a side before; all go into the grid until some are drawn."""
     clear(tx, axis)
-    same = {"grid_id": here(tx), "axis": axis, "drawn": True}
-    insert_rows(tx, side, ({**same, "position": at, "text_id": text_id} for at, text_id in enumerate(text_ids, 1)))
+    common = {"grid_id": current_grid_id(tx), "axis": axis, "drawn": True}
+    insert_rows(tx, side, ({**common, "position": at, "text_id": text_id} for at, text_id in enumerate(text_ids, 1)))
 
 
 def clear(tx: Tx, axis: Axis) -> None:
     """Forget a side."""
-    tx.execute(delete(side).where(of(tx, axis)))
+    tx.execute(delete(side).where(on_side(tx, axis)))
 
 
-def texts(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[int]:
+def text_ids(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[int]:
     """The ids of the texts of a side, in order; only those that go into the grid, if asked."""
-    query = select(side.c.text_id).where(of(tx, axis)).order_by(side.c.position)
+    query = select(side.c.text_id).where(on_side(tx, axis)).order_by(side.c.position)
     return list(tx.execute(query.where(side.c.drawn) if drawn else query).scalars())
 
 
 def n_texts(tx: Tx, axis: Axis) -> int:
     """How many texts a side has."""
-    return int(tx.execute(select(func.count()).select_from(side).where(of(tx, axis))).scalar_one())
+    return int(tx.execute(select(func.count()).select_from(side).where(on_side(tx, axis))).scalar_one())
 
 
 def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Mark these texts of a side, and no others, as the ones that go into the grid."""
-    marked = side.c.text_id.in_(sql_lists.listed(list(text_ids)))
-    tx.execute(update(side).where(of(tx, axis)).values(drawn=marked))
+    marked = side.c.text_id.in_(sql_lists.as_subquery(list(text_ids)))
+    tx.execute(update(side).where(on_side(tx, axis)).values(drawn=marked))
 
 
-def on_corpus(tx: Tx) -> list[str]:
+def grids_on_corpus(tx: Tx) -> list[str]:
     """The names of the other grids that have texts of the corpus."""
     query = select(grid.c.name).join(side, side.c.grid_id == grid.c.id).join(text, text.c.id == side.c.text_id)
-    others = query.where(grid.c.id != here(tx), text.c.kind.in_(CORPUS))
-    return list(tx.execute(others.distinct().order_by(grid.c.name)).scalars())
+    other_grids = query.where(grid.c.id != current_grid_id(tx), text.c.kind.in_(CORPUS))
+    return list(tx.execute(other_grids.distinct().order_by(grid.c.name)).scalars())
 
 
 def source_cns(tx: Tx) -> list[int]:
     """The ids of all CNs that the corpus pairs with a selected HS, in corpus order."""
-    rows = select(side.c.text_id).where(of(tx, "row"))
+    rows = select(side.c.text_id).where(on_side(tx, "row"))
     query = select(source_pair.c.cn_id).where(source_pair.c.hs_id.in_(rows))
     return list(tx.execute(query.distinct().order_by(source_pair.c.cn_id)).scalars())
 
@@ -72,19 +72,19 @@ def source_cns(tx: Tx) -> list[int]:
 def rows_without_cn(tx: Tx) -> list[int]:
     """The ids of the selected HS that the corpus pairs with no CN, in order."""
     paired = exists().where(source_pair.c.hs_id == side.c.text_id)
-    query = select(side.c.text_id).where(of(tx, "row"), ~paired).order_by(side.c.position)
+    query = select(side.c.text_id).where(on_side(tx, "row"), ~paired).order_by(side.c.position)
     return list(tx.execute(query).scalars())
 
 
 def set_neighbours(tx: Tx, neighbours: pd.DataFrame) -> None:
     """Put what brings candidates in (`source_id`, `run`, `rank`, `cn_id`, `score`) in place of what did before."""
     clear_neighbours(tx)
-    insert_rows(tx, neighbour, records(neighbours.assign(grid_id=here(tx))))
+    insert_rows(tx, neighbour, records(neighbours.assign(grid_id=current_grid_id(tx))))
 
 
 def clear_neighbours(tx: Tx) -> None:
     """Forget what brought candidates in."""
-    tx.execute(delete(neighbour).where(neighbour.c.grid_id == here(tx)))
+    tx.execute(delete(neighbour).where(neighbour.c.grid_id == current_grid_id(tx)))
 
 
 def neighbours_of(tx: Tx, cn_id: int) -> pd.DataFrame:
@@ -94,5 +94,5 @@ def neighbours_of(tx: Tx, cn_id: int) -> pd.DataFrame:
     """
     run = func.nullif(neighbour.c.run, "").label("run")
     query = select(neighbour.c.source_id, run, neighbour.c.rank, neighbour.c.score)
-    query = query.where(neighbour.c.grid_id == here(tx), neighbour.c.cn_id == cn_id)
+    query = query.where(neighbour.c.grid_id == current_grid_id(tx), neighbour.c.cn_id == cn_id)
     return frame(tx, query.order_by(neighbour.c.run, neighbour.c.score.desc(), neighbour.c.source_id))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, func, select, update
 
-from fcpair.store.corpus.grids import here
+from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import checksums
 from fcpair.store.database.frames import frame, insert_rows
 from fcpair.store.database.store import Tx
@@ -23,35 +23,35 @@ def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str
     """Add texts of one kind: digest, body, language (may be empty), metadata. Returns the id of each digest."""
     names = ("digest", "body", "language", "meta")
     named = ({"kind": kind, **dict(zip(names, row, strict=True))} for row in rows)
-    insert_rows(tx, text, checksums.summed(tx, text, named))
+    insert_rows(tx, text, checksums.with_checksums(tx, text, named))
     return text_ids(tx, kind)
 
 
-def put(tx: Tx, kind: str, rows: Sequence[tuple[str, str, str, Mapping[str, str]]]) -> list[int]:
+def get_or_add(tx: Tx, kind: str, rows: Sequence[tuple[str, str, str, Mapping[str, str]]]) -> list[int]:
     """The ids of texts of one kind, as `add_texts` takes them, in their order; those that the study lacks are added."""
-    there = text_ids(tx, kind)
-    ids = add_texts(tx, kind, [row for row in rows if row[0] not in there])
+    existing = text_ids(tx, kind)
+    ids = add_texts(tx, kind, [row for row in rows if row[0] not in existing])
     return [ids[row[0]] for row in rows]
 
 
-def renew(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> int:
+def update_texts(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> int:
     """Let the study say of texts that it has what these rows of a side say of them, as `add_texts` takes them.
 
     Those that another side has stay as they are. Returns how many of these would differ in language or metadata.
     """
-    given = {row[0]: row[1:] for row in rows}
-    another = (of_side.c.grid_id != here(tx)) | (of_side.c.axis != axis)
-    elsewhere = set(tx.execute(select(of_side.c.text_id).where(another)).scalars())
+    new_values = {row[0]: row[1:] for row in rows}
+    is_other_side = (of_side.c.grid_id != current_grid_id(tx)) | (of_side.c.axis != axis)
+    ids_of_other_sides = set(tx.execute(select(of_side.c.text_id).where(is_other_side)).scalars())
     n_others = 0
-    for there in tx.execute(select(text).where(text.c.kind == kind).order_by(text.c.id)).all():
-        body, language, meta = given.get(there.digest, (there.body, there.language, there.meta))
-        if there.id in elsewhere:
-            n_others += (there.language, there.meta) != (language, meta)
-        elif (there.body, there.language, there.meta) != (body, language, meta):
-            row = {**there._mapping, "body": body, "language": language, "meta": dict(meta)}
+    for stored in tx.execute(select(text).where(text.c.kind == kind).order_by(text.c.id)).all():
+        body, language, meta = new_values.get(stored.digest, (stored.body, stored.language, stored.meta))
+        if stored.id in ids_of_other_sides:
+            n_others += (stored.language, stored.meta) != (language, meta)
+        elif (stored.body, stored.language, stored.meta) != (body, language, meta):
+            row = {**stored._mapping, "body": body, "language": language, "meta": dict(meta)}
             changed = {name: row[name] for name in ("body", "language", "meta")}
-            now = update(text).where(text.c.id == there.id)
-            tx.execute(now.values(**changed, checksum=checksums.of_row(text, row)))
+            statement = update(text).where(text.c.id == stored.id)
+            tx.execute(statement.values(**changed, checksum=checksums.checksum_of(text, row)))
     return n_others
 
 
@@ -118,17 +118,20 @@ def source_rows(tx: Tx) -> pd.DataFrame:
         .order_by(source_pair.c.row)
     )
     rows = frame(tx, query)
-    return _with_unpaired(rows, frame(tx, _unpaired())) if has_unpaired(tx) else rows
+    return _append_unpaired(rows, frame(tx, _unpaired_query())) if has_unpaired(tx) else rows
 
 
-def _with_unpaired(rows: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:
+def _append_unpaired(rows: pd.DataFrame, unpaired: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     for side in ("hs", "cn"):
-        own = alone["kind"] == side
-        alone[side], alone[f"{side}_id"] = alone["body"].where(own, ""), alone["id"].where(own).astype("Int64")
+        is_of_side = unpaired["kind"] == side
+        unpaired[side], unpaired[f"{side}_id"] = (
+            unpaired["body"].where(is_of_side, ""),
+            unpaired["id"].where(is_of_side).astype("Int64"),
+        )
         rows[f"{side}_id"] = rows[f"{side}_id"].astype("Int64")
-    return pd.concat([rows, alone[rows.columns]], ignore_index=True) if len(rows) else alone[rows.columns]
+    return pd.concat([rows, unpaired[rows.columns]], ignore_index=True) if len(rows) else unpaired[rows.columns]
 
 
 def row_metadata(tx: Tx, kind: str) -> list[tuple[int, dict[str, str]]]:
@@ -145,13 +148,13 @@ def has_unpaired(tx: Tx) -> bool:
 def n_unpaired(tx: Tx) -> int:
     """How many texts of the corpus have no pair."""
     return (
-        int(tx.execute(select(func.count()).select_from(_unpaired().subquery())).scalar_one())
+        int(tx.execute(select(func.count()).select_from(_unpaired_query().subquery())).scalar_one())
         if has_unpaired(tx)
         else 0
     )
 
 
-def _unpaired() -> Select[Any]:
+def _unpaired_query() -> Select[Any]:
     """The texts that stand in no source pair."""
     columns = (text.c.id, text.c.kind, text.c.body, text.c.language, text.c.meta)
     paired = select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))

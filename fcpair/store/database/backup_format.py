@@ -26,7 +26,7 @@ _START = b"PK\x03\x04"
 _NAME_AT, _MEMBERS = 30, b"study."  # where the name of the first member is, and how that begins
 _SAYS = b"A backup by fcpair; the SHA-256 of every byte before these 64 digits: "
 _N_DIGITS = 64
-_AT_ONCE = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Manifest:
     format: int = FORMAT
 
 
-class _Summed:
+class _HashingWriter:
     """A stream that is written to, and the digest of what went by."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -56,7 +56,7 @@ class _Summed:
         return self._stream.write(data)
 
 
-class _Checked:
+class _CheckingReader:
     """A stream that is read from; whoever comes to its end learns whether it is what was written."""
 
     def __init__(self, stream: IO[bytes], manifest: Manifest, path: Path) -> None:
@@ -70,7 +70,7 @@ class _Checked:
         return data
 
 
-def begins(start: bytes) -> bool:
+def is_backup_start(start: bytes) -> bool:
     """Whether a file that begins like this is a backup, be it whole or not."""
     return start.startswith(_START) and start[_NAME_AT:].startswith(_MEMBERS)
 
@@ -81,69 +81,69 @@ def write(path: Path, manifest: Manifest, save: Callable[[Any], object]) -> Mani
     It has its name only when all of it is on the disk. Raises StudyError, and leaves nothing there, where the name is
     taken or the file cannot be written.
     """
-    refuse(path)
+    check_name_free(path)
     part: Path | None = None
     try:
         number, name = tempfile.mkstemp(suffix=PART, prefix=f"{path.name}-", dir=path.parent)  # for its owner alone
         part = Path(name)
         with os.fdopen(number, "w+b") as file:
-            whole = _fill(file, manifest, save)
-            _seal(file)
+            full_manifest = _write_content(file, manifest, save)
+            _write_digest(file)
             file.flush()
             os.fsync(file.fileno())
-        _name(part, path)
+        _give_name(part, path)
         sync_folder(path.parent)
     except OSError as error:
         raise StudyError(f"{path}: {error.strerror or error}; no backup was written") from error
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
-    return whole
+    return full_manifest
 
 
-def refuse(path: Path) -> None:
+def check_name_free(path: Path) -> None:
     """Raise StudyError where the name is taken."""
     if path.exists():
         raise StudyError(f"{path} exists already; name another file for the backup, or move that one away first")
 
 
-def _fill(file: IO[bytes], manifest: Manifest, save: Callable[[Any], object]) -> Manifest:
+def _write_content(file: IO[bytes], manifest: Manifest, save: Callable[[Any], object]) -> Manifest:
     with ZipFile(file, "w") as packed:
         with packed.open(manifest.member, "w", force_zip64=True) as content:
-            summed = _Summed(content)
+            summed = _HashingWriter(content)
             save(summed)
-        whole = Manifest(**{**asdict(manifest), "size": summed.size, "sha256": summed.sum.hexdigest()})
-        packed.writestr(MANIFEST, json.dumps(asdict(whole), indent=2) + "\n")
+        full_manifest = Manifest(**{**asdict(manifest), "size": summed.size, "sha256": summed.sum.hexdigest()})
+        packed.writestr(MANIFEST, json.dumps(asdict(full_manifest), indent=2) + "\n")
         packed.comment = _SAYS + b"0" * _N_DIGITS
-    return whole
+    return full_manifest
 
 
-def _seal(file: IO[bytes]) -> None:
+def _write_digest(file: IO[bytes]) -> None:
     """Put the digest in the place that was left for it."""
     end = file.seek(-_N_DIGITS, os.SEEK_END)
-    digest = _sum_up_to(file, end)
+    digest = _digest_up_to(file, end)
     file.seek(end)
     file.write(digest)
 
 
-def _sum_up_to(file: IO[bytes], end: int) -> bytes:
+def _digest_up_to(file: IO[bytes], end: int) -> bytes:
     summed = hashlib.sha256()
     file.seek(0)
     remaining = end
-    while remaining and (data := file.read(min(_AT_ONCE, remaining))):
+    while remaining and (data := file.read(min(_BLOCK_BYTES, remaining))):
         summed.update(data)
         remaining -= len(data)
     return summed.hexdigest().encode()
 
 
-def _name(part: Path, path: Path) -> None:
+def _give_name(part: Path, path: Path) -> None:
     """Give a file its name, unless another has got it meanwhile."""
     try:
         os.link(part, path)
     except FileExistsError:
         raise
     except OSError:  # a file system without links
-        refuse(path)
+        check_name_free(path)
         part.rename(path)
 
 
@@ -159,21 +159,21 @@ def sync_folder(folder: Path) -> None:
 
 def check(path: Path) -> Manifest:
     """What a backup is; raises StudyError where it is none, or is not to the last bit what was written."""
-    with _opened(path) as packed:
-        return _manifest(packed, path)
+    with _open_zip(path) as packed:
+        return _read_manifest(packed, path)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[Manifest, Any]]:
+def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
     """What a backup is, and its content; raises StudyError as `check` does, and again at the end of what is read."""
-    with _opened(path) as packed:
-        manifest = _manifest(packed, path)
+    with _open_zip(path) as packed:
+        manifest = _read_manifest(packed, path)
         with packed.open(manifest.member) as content:
-            yield manifest, _Checked(content, manifest, path)
+            yield manifest, _CheckingReader(content, manifest, path)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[ZipFile]:
+def _open_zip(path: Path) -> Iterator[ZipFile]:
     try:
         with path.open("rb") as file:
             _check_whole(file, path)
@@ -185,29 +185,29 @@ def _opened(path: Path) -> Iterator[ZipFile]:
         raise StudyError(_DAMAGED.format(path=path)) from error
 
 
-_NONE = "{path} is no backup that `fcpair backup` wrote, or it is cut off; nothing was restored"
+_NO_BACKUP = "{path} is no backup that `fcpair backup` wrote, or it is cut off; nothing was restored"
 _DAMAGED = "{path} is damaged: it is not, to the last bit, what was written; take another backup. Nothing was restored"
 
 
 def _check_whole(file: IO[bytes], path: Path) -> None:
     size, least = os.fstat(file.fileno()).st_size, len(_SAYS) + _N_DIGITS
     if size < least or file.read(len(_START)) != _START:
-        raise StudyError(_NONE.format(path=path))
+        raise StudyError(_NO_BACKUP.format(path=path))
     file.seek(-least, os.SEEK_END)
     says, digits = file.read(len(_SAYS)), file.read()
     if says != _SAYS:
-        raise StudyError(_NONE.format(path=path))
-    if _sum_up_to(file, size - _N_DIGITS) != digits:
+        raise StudyError(_NO_BACKUP.format(path=path))
+    if _digest_up_to(file, size - _N_DIGITS) != digits:
         raise StudyError(_DAMAGED.format(path=path))
 
 
-def _manifest(packed: ZipFile, path: Path) -> Manifest:
+def _read_manifest(packed: ZipFile, path: Path) -> Manifest:
     try:
-        said = json.loads(packed.read(MANIFEST))
-        known = said["format"] == FORMAT
-        manifest = Manifest(**said) if known else None
+        fields = json.loads(packed.read(MANIFEST))
+        is_known_format = fields["format"] == FORMAT
+        manifest = Manifest(**fields) if is_known_format else None
     except (KeyError, TypeError, ValueError) as error:
-        raise StudyError(_NONE.format(path=path)) from error
+        raise StudyError(_NO_BACKUP.format(path=path)) from error
     if manifest is None:
         raise StudyError(f"{path} was written by a newer fcpair; `pip install --upgrade fcpair` installs one")
     return manifest

@@ -31,32 +31,32 @@ _FLAGS = ("counts", "blind")  # a database may have numbers for them
 _LATER = "answers_id"  # is in no checksum of a row that has none, so that those of before it was there still fit
 
 
-def summed(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def with_checksums(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows that are to be added next, with their numbers and checksums. All that is in a checksum must be there."""
-    for number, given in enumerate(rows, row_numbers.newest(tx, table) + 1):
-        row = {**({_LATER: None} if _LATER in SAYS[table] else {}), **given, "id": number}
-        yield {**row, "checksum": of_row(table, row)}
+    for number, values in enumerate(rows, row_numbers.newest_number(tx, table) + 1):
+        row = {**({_LATER: None} if _LATER in SAYS[table] else {}), **values, "id": number}
+        yield {**row, "checksum": checksum_of(table, row)}
 
 
-def of_row(table: Table, row: Mapping[str, Any]) -> bytes:
+def checksum_of(table: Table, row: Mapping[str, Any]) -> bytes:
     """The checksum of a row, in which all that the checksum is of must be there."""
-    return _sum({name: int(row[name]) if name in _FLAGS else row[name] for name in SAYS[table]})
+    return _digest_values({name: int(row[name]) if name in _FLAGS else row[name] for name in SAYS[table]})
 
 
-def _sum(said: Mapping[str, Any]) -> bytes:
-    return link(FIRST, [value for name, value in said.items() if name != _LATER or value is not None])
+def _digest_values(values: Mapping[str, Any]) -> bytes:
+    return link(FIRST, [value for name, value in values.items() if name != _LATER or value is not None])
 
 
-def _read(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int, Any, bytes | None]]:
+def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int, Any, bytes | None]]:
     """Each row's number, the checksum that it has, and the one that it should have: None where it cannot be read."""
-    says = ", ".join(backends.of(tx).raw(table, name, table.name) for name in names)
+    says = ", ".join(backends.backend_of(tx).raw_column(table, name, table.name) for name in names)
     for row in tx.execute(sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")):
-        yield row.id, row.checksum, _of(dict(zip(names, row[2:], strict=True)))
+        yield row.id, row.checksum, _expected_checksum(dict(zip(names, row[2:], strict=True)))
 
 
-def _of(row: dict[str, Any]) -> bytes | None:
+def _expected_checksum(row: dict[str, Any]) -> bytes | None:
     try:
-        return _sum({name: _read_json(value) if name in _PARSED else value for name, value in row.items()})
+        return _digest_values({name: _read_json(value) if name in _PARSED else value for name, value in row.items()})
     except (TypeError, ValueError):  # damage can make anything of a value
         return None
 
@@ -70,12 +70,12 @@ def make(tx: Tx, table: Table) -> None:
     """Give all rows their checksums anew, in a study that is being upgraded and has no later columns yet."""
     names = [name for name in SAYS[table] if name != _LATER]
     set_checksum = sql(f"UPDATE {table.name} SET checksum = :checksum WHERE id = :id")
-    if made := [{"id": number, "checksum": checksum} for number, _, checksum in _read(tx, table, names)]:
-        tx.execute(set_checksum, made)
+    if new_checksums := [{"id": number, "checksum": checksum} for number, _, checksum in _read_rows(tx, table, names)]:
+        tx.execute(set_checksum, new_checksums)
 
 
 def misfits(tx: Tx, table: Table) -> tuple[int, list[int], list[bytes]]:
     """How many rows there are, the numbers of those that do not fit their checksums, and all checksums, in order."""
-    rows = list(_read(tx, table, SAYS[table]))
+    rows = list(_read_rows(tx, table, SAYS[table]))
     wrong = [number for number, there, expected in rows if there != expected or expected is None]
     return len(rows), wrong, [there for _, there, _ in rows]

@@ -9,7 +9,7 @@ from sqlalchemy.ext.compiler import compiles
 
 POSTGRES = "postgresql"
 # SQLite compares words by their bytes, which is the order of their characters' numbers; so must every other database.
-_BY_BYTES = "C"
+_BYTE_ORDER = "C"
 
 Number = Integer().with_variant(BigInteger(), POSTGRES)
 """A whole number up to 2^63 - 1, which ids of cells can be."""
@@ -17,13 +17,13 @@ Number = Integer().with_variant(BigInteger(), POSTGRES)
 Real = Float().with_variant(Double(), POSTGRES)
 """A number of 64 bits."""
 
-Words = Text().with_variant(Text(collation=_BY_BYTES), POSTGRES)
+Words = Text().with_variant(Text(collation=_BYTE_ORDER), POSTGRES)
 """A text of any length."""
 
 
 def words(length: int) -> String:
     """A text of at most so many characters."""
-    return String(length).with_variant(String(length, collation=_BY_BYTES), POSTGRES)
+    return String(length).with_variant(String(length, collation=_BYTE_ORDER), POSTGRES)
 
 
 class _NoBytes(ColumnElement[bytes]):

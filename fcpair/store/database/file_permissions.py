@@ -15,12 +15,12 @@ OTHERS = 0o077
 EVERYBODY = 0o007
 
 
-def create(path: Path) -> None:
+def create_private(path: Path) -> None:
     """Make an empty file that only its owner can read and write; raises FileExistsError where there is one."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ALONE))
 
 
-def withdraw(path: str | Path) -> str | None:
+def restrict_to_owner(path: str | Path) -> str | None:
     """Keep a file that everybody can read or write to its owner; one that is shared with a group alone stays as it is.
 
     Returns a sentence about it; None where nothing was changed, as where the file is not there or is somebody else's.
@@ -38,7 +38,7 @@ def withdraw(path: str | Path) -> str | None:
     )
 
 
-def exposed(path: str | Path) -> str | None:
+def exposure_warning(path: str | Path) -> str | None:
     """A sentence that says how to keep a file to its owner; None where it is, or is not there."""
     try:
         rights = stat.S_IMODE(os.stat(path).st_mode)

@@ -22,7 +22,7 @@ READ = 500
 
 def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert all rows, which have the same keys."""
-    backends.of(tx).insert(tx, table, rows)
+    backends.backend_of(tx).insert(tx, table, rows)
 
 
 def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -39,27 +39,31 @@ def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame
     """
     import pandas as pd
 
-    whole = [isinstance(column.type, Integer) for column in query.selected_columns]
-    if all(whole) and not streamed and (found := backends.of(tx).numbers(tx, query)) is not None:
-        return found
+    is_integer = [isinstance(column.type, Integer) for column in query.selected_columns]
+    if (
+        all(is_integer)
+        and not streamed
+        and (number_frame := backends.backend_of(tx).integer_frame(tx, query)) is not None
+    ):
+        return number_frame
     result = cast("CursorResult[Any]", tx.execute(query, execution_options=STREAMED if streamed else {}))
     names = list(result.keys())
     parts = [
-        pd.DataFrame({name: _numbers(part[at]) if whole[at] else part[at] for at, name in enumerate(names)})
-        for part in _columns(result if streamed else _source(result, query), len(names))
+        pd.DataFrame({name: _as_integers(part[at]) if is_integer[at] else part[at] for at, name in enumerate(names)})
+        for part in _column_chunks(result if streamed else _row_source(result, query), len(names))
     ]
     result.close()
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in names}, dtype="int64")
 
 
-def _numbers(values: list[Any]) -> Any:
+def _as_integers(values: list[Any]) -> Any:
     """Whole numbers as an array, at once; as they are where some are missing."""
     import numpy as np
 
     return values if None in values else np.fromiter(values, np.int64, len(values))
 
 
-def _source(result: CursorResult[Any], query: Select[Any]) -> Any:
+def _row_source(result: CursorResult[Any], query: Select[Any]) -> Any:
     """Where rows come from: the driver itself, which saves a quarter of the time, if it has them as they are wanted."""
     dialect = result.dialect
     kinds = (column.type.dialect_impl(dialect) for column in query.selected_columns)
@@ -68,7 +72,7 @@ def _source(result: CursorResult[Any], query: Select[Any]) -> Any:
     return result if any(converted) else result.cursor
 
 
-def _columns(source: Any, n_columns: int) -> Iterator[list[list[Any]]]:
+def _column_chunks(source: Any, n_columns: int) -> Iterator[list[list[Any]]]:
     """The columns of the rows, CHUNK rows or a few more at a time.
 
     Rows are read a few at a time and let go at once: many that live together set off full garbage collections, which

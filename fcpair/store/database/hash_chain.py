@@ -21,7 +21,7 @@ from sqlalchemy import Integer, Select, Table, cast, insert, select, text
 
 from fcpair.store.database import backends, latest_rows, row_numbers, sql_lists
 from fcpair.store.database.frames import CHUNK, STREAMED, insert_rows
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, chain, judgement, round_
 
@@ -37,7 +37,7 @@ def link(before: bytes, says: Sequence[Any]) -> bytes:
     return hashlib.sha256(before + _as_json(says).encode("ascii")).digest()
 
 
-def _real(value: float) -> float | None:
+def _plain_real(value: float) -> float | None:
     """A number as SQLite gives it back: no minus before a zero, and nothing for what is no number."""
     return None if isnan(value) else float(value) + 0.0
 
@@ -64,13 +64,13 @@ class Chain:
         """Where in a digest the person is."""
         return (*self.says, *self.of_cell).index("person_id")
 
-    def said(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    def digest_values(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
         """What is in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
         columns = ([row.get(name) for row in rows] for name in self.says)
-        return zip(*map(_converted, self.says.values(), columns), strict=True)
+        return zip(*map(_convert_values, self.says.values(), columns), strict=True)
 
 
-def _converted(convert: Callable[[Any], Any] | None, values: list[Any]) -> list[Any]:
+def _convert_values(convert: Callable[[Any], Any] | None, values: list[Any]) -> list[Any]:
     return values if convert is None else [None if value is None else convert(value) for value in values]
 
 
@@ -81,7 +81,7 @@ ANSWERS = Chain(
     judgement,
     {
         **{"id": int, "assignment_id": int, "skipped": int, "answer_id": int, "adjudication_id": int},
-        **{"origin": None, "seconds": _real, "note": None, "at": None},
+        **{"origin": None, "seconds": _plain_real, "note": None, "at": None},
         **{"guideline_id": int, "run_id": int, "withdraws": int},
     },
     ("person_id", "cell_id", "counts", "row_id", "column_id"),
@@ -96,7 +96,7 @@ ANSWERS = Chain(
     )
     .join(cell, cell.c.id == assignment.c.cell_id)
     .join(round_, round_.c.id == assignment.c.round_id)
-    .where(assignment.c.id.in_(sql_lists.listed_as("places"))),
+    .where(assignment.c.id.in_(sql_lists.param_subquery("places"))),
     "SELECT row.digest, {says}, a.person_id, a.cell_id, {counts}, c.row_id, c.column_id FROM judgement AS row "
     "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN round AS r ON r.id = a.round_id "
     "LEFT JOIN cell AS c ON c.id = a.cell_id "
@@ -111,7 +111,7 @@ DECISIONS = Chain(
     },
     ("row_id", "column_id"),
     "cell_id",
-    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(sql_lists.listed_as("places"))),
+    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(sql_lists.param_subquery("places"))),
     "SELECT row.digest, {says}, c.row_id, c.column_id FROM adjudication AS row "
     "LEFT JOIN cell AS c ON c.id = row.cell_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
 )
@@ -139,7 +139,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
     remaining = iter(rows)
-    number = row_numbers.newest(tx, of.table)
+    number = row_numbers.newest_number(tx, of.table)
     ends: dict[int, Head] = {}
     while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
@@ -147,20 +147,20 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
         _link_all(tx, of, linked, ends)
         insert_rows(tx, of.table, linked)
         number += len(linked)
-    _keep_heads(tx, of, ends)
+    _store_heads(tx, of, ends)
     return number
 
 
 def _link_all(tx: Tx, of: Chain, rows: Sequence[dict[str, Any]], ends: dict[int, Head]) -> None:
     """Give each row its digest, and move the ends of the chains."""
-    places = sql_lists.as_list(sorted({int(row[of.place]) for row in rows}))
+    places = sql_lists.as_param(sorted({int(row[of.place]) for row in rows}))
     cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
     nowhere = (None,) * len(of.of_cell)  # the database refuses the row
-    for row, says in zip(rows, of.said(rows), strict=True):
-        row["digest"] = next_in(of, says + cells.get(row[of.place], nowhere), ends).digest
+    for row, says in zip(rows, of.digest_values(rows), strict=True):
+        row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
 
 
-def next_in(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
+def extend_chain(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
     """Put a row at the end of its chain; returns where that is now."""
     person_id = says[of.person_at] or NOBODY
     end = ends.get(person_id, START)
@@ -168,33 +168,33 @@ def next_in(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
     return ends[person_id]
 
 
-def _next(of: Chain, says: Sequence[Any], ends: dict[int, Head], *, fits: bool) -> bytes:
-    end = next_in(of, says, ends)
+def _next_digest(of: Chain, says: Sequence[Any], ends: dict[int, Head], *, fits: bool) -> bytes:
+    end = extend_chain(of, says, ends)
     if not fits:
         ends[says[of.person_at] or NOBODY] = end = Head(end.n, b"")
     return end.digest
 
 
-def _keep_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
-    there = heads(tx, of)
+def _store_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
+    stored = heads(tx, of)
     for person_id, end in ends.items():
-        if end != there.get(person_id):
-            _KEEP_HEAD.run(tx, kind=of.kind, person=person_id, n=end.n, head=end.digest)
+        if end != stored.get(person_id):
+            _STORE_HEAD.execute(tx, kind=of.kind, person=person_id, n=end.n, head=end.digest)
 
 
-_KEEP_HEAD = Ready(
+_STORE_HEAD = PreparedStatement(
     text(
         "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head) "
         "ON CONFLICT (kind, person_id) DO UPDATE SET n = excluded.n, head = excluded.head"
     )
 )
-_ADD_ONE = Ready(insert(judgement), [*ANSWERS.says, "digest"])
+_ADD_ONE = PreparedStatement(insert(judgement), [*ANSWERS.says, "digest"])
 _END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
 PLACE = (
     _COUNTS.label("counted"),
     cell.c.row_id,
     cell.c.column_id,
-    latest_rows.last(judgement).scalar_subquery().label("newest"),
+    latest_rows.select_newest_id(judgement).scalar_subquery().label("newest"),
     chain.c.n.label("n_before"),
     chain.c.head.label("digest_before"),
 )
@@ -202,7 +202,7 @@ PLACE = (
 """
 
 
-def placed(query: Select[Any]) -> Select[Any]:
+def with_place(query: Select[Any]) -> Select[Any]:
     """A query of assignments, joined with what PLACE is of."""
     return query.join(cell, cell.c.id == assignment.c.cell_id).outerjoin(chain, _END)
 
@@ -214,21 +214,21 @@ def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
     """
     number = int(place.newest) + 1
     says = {**row, "id": number}
-    given = ((says[name], convert) for name, convert in ANSWERS.says.items())
-    said = [value if value is None or convert is None else convert(value) for value, convert in given]
-    said += (place.person_id, place.cell_id, place.counted, place.row_id, place.column_id)
-    digest = link(place.digest_before or FIRST, said)
-    _ADD_ONE.run(tx, **says, digest=digest)
-    _KEEP_HEAD.run(tx, kind=ANSWERS.kind, person=place.person_id, n=(place.n_before or 0) + 1, head=digest)
+    conversions = ((says[name], convert) for name, convert in ANSWERS.says.items())
+    values = [value if value is None or convert is None else convert(value) for value, convert in conversions]
+    values += (place.person_id, place.cell_id, place.counted, place.row_id, place.column_id)
+    digest = link(place.digest_before or FIRST, values)
+    _ADD_ONE.execute(tx, **says, digest=digest)
+    _STORE_HEAD.execute(tx, kind=ANSWERS.kind, person=place.person_id, n=(place.n_before or 0) + 1, head=digest)
     return number
 
 
-def read(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
 
     Values come as they are in the file: nothing may be read into them that is not there.
     """
-    raw = backends.of(tx).raw
+    raw = backends.backend_of(tx).raw_column
     counts = raw(round_, "counts", "r")
     statement = text(of.rows.format(says=", ".join(raw(of.table, name, "row") for name in of.says), counts=counts))
     for row in tx.execute(statement, {"after": after, "n": n}, execution_options=STREAMED):
@@ -243,8 +243,10 @@ def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
     ends: dict[int, Head] = {}
     number = 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
-    while part := list(read(tx, of, number, CHUNK)):
-        made = [{"id": says[0], "digest": _next(of, says, ends, fits=says[0] not in misfits)} for _, says in part]
-        tx.execute(set_digest, made)
+    while part := list(read_rows(tx, of, number, CHUNK)):
+        new_digests = [
+            {"id": says[0], "digest": _next_digest(of, says, ends, fits=says[0] not in misfits)} for _, says in part
+        ]
+        tx.execute(set_digest, new_digests)
         number = part[-1][1][0]
-    _keep_heads(tx, of, ends)
+    _store_heads(tx, of, ends)

@@ -46,6 +46,6 @@ By the index they would come from all over the file: 300,000 labels in 2.1 s, an
 """
 
 
-def last(table: Table) -> Select[int]:
+def select_newest_id(table: Table) -> Select[int]:
     """The number of the newest row of a table; 0 where it is empty."""
     return select(func.coalesce(func.max(table.c.id), 0))

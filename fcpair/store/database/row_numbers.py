@@ -8,7 +8,7 @@ from fcpair.store.database import backends, latest_rows
 from fcpair.store.database.store import Tx
 
 
-def newest(tx: Tx, table: Table) -> int:
+def newest_number(tx: Tx, table: Table) -> int:
     """The number of the newest row, 0 where there is none; nobody else adds one until the end of the transaction."""
-    backends.of(tx).hold_numbers(tx)
-    return tx.execute(latest_rows.last(table)).scalar_one()
+    backends.backend_of(tx).hold_numbers(tx)
+    return tx.execute(latest_rows.select_newest_id(table)).scalar_one()

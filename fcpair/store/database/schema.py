@@ -25,7 +25,7 @@ _version = Table(
 )
 
 
-def config(conn: Connection | None = None) -> Config:
+def alembic_config(conn: Connection | None = None) -> Config:
     """Alembic's configuration for the migrations that are installed with fcpair."""
     from alembic.config import Config
 
@@ -42,21 +42,21 @@ def create(conn: Connection) -> None:
     conn.execute(_version.insert(), [{"version_num": HEAD}])
     conn.execute(tables.extent.insert(), [{"name": name, "last": 0} for name in table_extents.TABLES])
     for table in tables.APPEND_ONLY:
-        backends.of(conn).protect(conn, table.name)
+        backends.backend_of(conn).protect(conn, table.name)
 
 
 def upgrade(conn: Connection) -> None:
     """Bring the tables of an older study up to date."""
     from alembic import command
 
-    command.upgrade(config(conn), "head")
+    command.upgrade(alembic_config(conn), "head")
 
 
 def check(conn: Connection, place: str) -> None:
     """Raise StudyError unless the database is a study with the tables of this fcpair."""
-    if found := outdated(conn, place):
+    if older := older_revision(conn, place):
         raise StudyError(
-            f"{place} was made by an older fcpair (its schema is {found}, this one has {HEAD}); "
+            f"{place} was made by an older fcpair (its schema is {older}, this one has {HEAD}); "
             f"`fcpair upgrade --study {quote(place)}` brings it up to date, and keeps a backup"
         )
 
@@ -66,19 +66,19 @@ def revision(conn: Connection) -> str:
     return str(conn.execute(text("SELECT version_num FROM alembic_version")).scalar())
 
 
-def outdated(conn: Connection, place: str) -> str | None:
+def older_revision(conn: Connection, place: str) -> str | None:
     """The revision of the tables where it is an older one than this fcpair's, None where it is this one's.
 
     Raises StudyError for a database that is no study, or a newer fcpair's.
     """
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
         raise StudyError(f"{place} is a database but no study; `fcpair init` makes a new study")
-    found = revision(conn)
-    if found in OLDER:
-        return found
-    if found != HEAD:
+    current = revision(conn)
+    if current in OLDER:
+        return current
+    if current != HEAD:
         raise StudyError(
-            f"{place} was made by a newer fcpair (its schema is {found}, this one knows {HEAD}); "
+            f"{place} was made by a newer fcpair (its schema is {current}, this one knows {HEAD}); "
             "install that fcpair with `pip install --upgrade fcpair`"
         )
     return None

@@ -13,34 +13,34 @@ from sqlalchemy.sql.functions import GenericFunction
 from fcpair.store.database.column_types import POSTGRES
 
 
-class _Each(GenericFunction[Any]):
+class _JsonEach(GenericFunction[Any]):
     """The numbers of a list that is written as JSON, a row each."""
 
     name = "json_each"
     inherit_cache = True
 
 
-@compiles(_Each, POSTGRES)
-def _each_in_postgres(element: Any, compiler: Any, **kw: Any) -> str:
+@compiles(_JsonEach, POSTGRES)
+def _json_each_in_postgres(element: Any, compiler: Any, **kw: Any) -> str:
     array = f"CAST(translate({compiler.process(element.clauses, **kw)}, '[]', '{{}}') AS bigint[])"
     return f"(SELECT unnest({array}) AS value)"
 
 
-def listed(values: list[int]) -> Select[tuple[Any]]:
+def as_subquery(values: list[int]) -> Select[tuple[Any]]:
     """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
-    return _each(json.dumps(values))
+    return _json_each(json.dumps(values))
 
 
-def listed_as(name: str) -> Select[tuple[Any]]:
+def param_subquery(name: str) -> Select[tuple[Any]]:
     """The same for a statement that is made once: the list is the parameter of this name, written by `as_list`."""
-    return _each(bindparam(name))
+    return _json_each(bindparam(name))
 
 
-def as_list(values: Sequence[int]) -> str:
+def as_param(values: Sequence[int]) -> str:
     """A list of numbers as the parameter of `listed_as`."""
     return json.dumps(list(values))
 
 
-def _each(values: Any) -> Select[tuple[Any]]:
-    each = _Each(values).table_valued("value")
-    return select(each.c.value)
+def _json_each(values: Any) -> Select[tuple[Any]]:
+    values_table = _JsonEach(values).table_valued("value")
+    return select(values_table.c.value)

@@ -18,13 +18,13 @@ from fcpair.errors import BusyError, FcpairError, InputError, StudyError
 from fcpair.store.database import backends, schema, table_extents
 from fcpair.store.database.backends import Place, sqlite
 from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, Home, driver
-from fcpair.store.database.backends.sqlite_file import MissingLogError, at
-from fcpair.store.database.write_lock import Turns
+from fcpair.store.database.backends.sqlite_file import MissingLogError, open_unchecked
+from fcpair.store.database.write_lock import FairLock
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
 MOST_IDLE = 4
-A_CLOCK_MIN = 2  # clocks that are set right move by less
+CLOCK_TOLERANCE_MIN = 2  # clocks that are set right move by less
 SHARED_PATIENCE_S = 3.0
 """How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
 UPGRADED = "was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair serve`, and start that fcpair"
@@ -39,9 +39,9 @@ def now(later_min: float = 0) -> str:
     return (datetime.now(UTC) + timedelta(minutes=later_min)).isoformat(timespec="milliseconds")
 
 
-def soon() -> str:
+def latest_plausible_time() -> str:
     """What is later than this, no right clock can have noted."""
-    return now(A_CLOCK_MIN)
+    return now(CLOCK_TOLERANCE_MIN)
 
 
 class Store:
@@ -50,21 +50,21 @@ class Store:
     def __init__(self, home: Home, engine: Engine | None = None) -> None:
         self._home = home
         self._engine = engine or home.engine()
-        self._writing = Turns(PATIENCE_S)
-        self._idle = _Idle()
+        self._writing = FairLock(PATIENCE_S)
+        self._idle = _IdleConnections()
         self.many_write = home.backend.MANY_WRITE  # so that whoever writes holds what it decides about
         self._whole: Store | None = None
         self._grid = 1
         self.place, self.address = home.place, home.address
         # Who forgets to close it leaves one file, too; who only looks folds no log in.
-        finalize(self, _end, self._idle, home.close if engine is None else engine.dispose)
+        finalize(self, _close_all, self._idle, home.close if engine is None else engine.dispose)
 
-    def on(self, grid_id: int) -> Store:
+    def for_grid(self, grid_id: int) -> Store:
         """The same database, with transactions that are about one of its grids; without this, about the first."""
-        one = copy(self)
-        one._whole = self._whole or self  # which is closed when nobody has either any more
-        one._grid = grid_id
-        return one
+        scoped = copy(self)
+        scoped._whole = self._whole or self  # which is closed when nobody has either any more
+        scoped._grid = grid_id
+        return scoped
 
     @classmethod
     def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:
@@ -94,7 +94,7 @@ class Store:
         return store
 
     @classmethod
-    def to_examine(cls, place: Place) -> Store:
+    def open_to_examine(cls, place: Place) -> Store:
         """What is at `place`, only to be read, and whether or not its tables are as they should be.
 
         Raises StudyError when there is no file, or one that does not begin as a study does.
@@ -103,14 +103,14 @@ class Store:
         return cls(home, home.reading_engine())
 
     @classmethod
-    def accept(cls, path: Path, then: Callable[[Tx, dict[str, int]], object]) -> dict[str, int] | None:
+    def accept_as_is(cls, path: Path, finish: Callable[[Tx, dict[str, int]], object]) -> dict[str, int] | None:
         """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
 
         Returns how many rows of each table are known to be missing, after doing `then` with them in one transaction;
         None, and nothing is done, where the file is as it was written. A file of an older fcpair only becomes one file.
         Raises StudyError for a file that is damaged, or that has another one's log beside it.
         """
-        file = at(path)
+        file = open_unchecked(path)
         without_log = False
         try:
             file.check_whole()
@@ -120,15 +120,15 @@ class Store:
         try:
             with store.read() as tx:
                 file.check_sound(driver(tx))
-                older = schema.outdated(tx, store.place)
-                different = [] if older else table_extents.differences(driver(tx), sqlite.ROWS)
+                older = schema.older_revision(tx, store.place)
+                different = [] if older else table_extents.torn_tables(driver(tx), sqlite.ROWS)
             if not (without_log or different):
                 return None
             if older:
                 return {}
             with store.write() as tx:
-                missing = table_extents.accept(driver(tx), sqlite.ROWS)
-                then(tx, missing)
+                missing = table_extents.accept_table_sizes(driver(tx), sqlite.ROWS)
+                finish(tx, missing)
             return missing
         finally:
             store.close()
@@ -141,7 +141,7 @@ class Store:
         Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
         """
         for _ in range(SHARE_TRIES):
-            with self._translated():
+            with self._translating_errors():
                 self._idle.close()
                 if self._home.share():
                     self._idle.keeps = not self._home.backend.HAS_SERVER
@@ -191,7 +191,7 @@ class Store:
         Who does not need the study `alone` may write beside others who do not: they hold whatever they decide about.
         Where none of the tables `grows` that table_extents.py knows, nobody waits who numbers rows of those.
         """
-        return _Transaction(self, _Writes(bulk, wait, first, alone, grows))
+        return _Transaction(self, _WriteMode(bulk, wait, first, alone, grows))
 
     def check_writable(self) -> None:
         """Raise StudyError where nothing can be written: before long work that is to be noted at its end."""
@@ -200,20 +200,20 @@ class Store:
             tx.rollback()
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translating_errors(self) -> Iterator[None]:
         """Errors as ones that say what to do."""
         try:
             yield
         except Exception as error:
-            translated = self._translate(error)
+            translated = self._translate_error(error)
             if translated is error:
                 raise
             raise translated from error
 
-    def _busy(self) -> BusyError:
+    def _busy_error(self) -> BusyError:
         return BusyError(f"{self.place}: {BUSY}; nothing was changed")
 
-    def _translate(self, error: Exception, *, write: bool = True) -> Exception:
+    def _translate_error(self, error: Exception, *, write: bool = True) -> Exception:
         """An error of the place, of the machine or of what was given as one that says what to do; any other as it is.
 
         A reader that loses its server does not know what was written before it read.
@@ -221,9 +221,9 @@ class Store:
         if isinstance(error, self._home.backend.ERRORS):
             remedy = self._home.backend.remedy(error)
             if remedy == BUSY:
-                return self._busy()
-            said = remedy if not write and self._home.backend.is_gone(error) else f"{remedy}; nothing was changed"
-            return StudyError(f"{self.place}: {said}") if remedy else error
+                return self._busy_error()
+            message = remedy if not write and self._home.backend.is_gone(error) else f"{remedy}; nothing was changed"
+            return StudyError(f"{self.place}: {message}") if remedy else error
         if isinstance(error, UnicodeDecodeError):  # an error of SQLite's that quotes what is no text any more
             return StudyError(f"{self.place}: {sqlite.REMEDIES['malformed']}; nothing was changed")
         if isinstance(error, UnicodeEncodeError):
@@ -234,7 +234,7 @@ class Store:
         return error
 
 
-class _Idle:
+class _IdleConnections:
     """Connections that wait for the next transaction while the study is served, ready to be used.
 
     To take one from the engine's pool and to bring it back takes as long as some statements of an answer. Where a
@@ -266,7 +266,7 @@ class _Idle:
             self._waiting.pop().close()
 
 
-def _end(idle: _Idle, close: Callable[[], object]) -> None:
+def _close_all(idle: _IdleConnections, close: Callable[[], object]) -> None:
     idle.close()
     close()
 
@@ -274,7 +274,7 @@ def _end(idle: _Idle, close: Callable[[], object]) -> None:
 class _Transaction:
     """One transaction; a class, as a generator for each of its parts would cost an answer a tenth of its time."""
 
-    def __init__(self, store: Store, writes: _Writes | None = None) -> None:
+    def __init__(self, store: Store, writes: _WriteMode | None = None) -> None:
         self._store, self._home, self._writes = store, store._home, writes
         self._conn: Connection | None = None
         self._commits = False
@@ -284,11 +284,11 @@ class _Transaction:
         if writes:
             patience_s = store._writing.patience_s if writes.wait else 0.0
             until = monotonic() + patience_s
-            if not store._writing.take(patience_s, first=writes.first):
-                raise store._busy()
+            if not store._writing.acquire(patience_s, first=writes.first):
+                raise store._busy_error()
             patience_s = max(until - monotonic(), 0.0)
         try:
-            self._home.check_here()
+            self._home.check_in_place()
             self._conn = conn = store._idle.take(store._engine)
             if writes and writes.bulk:
                 self._pause_references(conn, paused=True)
@@ -296,47 +296,49 @@ class _Transaction:
             self._home.backend.begin(conn, write=writes is not None, alone=alone, patience_s=patience_s)
             return conn.execution_options(grid=store._grid)
         except BaseException as error:
-            self._fail(error)
+            self._roll_back(error)
             raise
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         conn = self._conn
         if error is not None or conn is None:
-            self._fail(error)
+            self._roll_back(error)
             return
         try:
             if self._writes:
-                if not table_extents.note(conn, self._home.backend, schema.HEAD, grows=self._writes.grows):
+                if not table_extents.record_table_sizes(
+                    conn, self._home.backend, schema.HEAD, grows=self._writes.grows
+                ):
                     raise StudyError(f"{self._store.place} {UPGRADED}; nothing was changed")
                 self._commits = True
                 conn.commit()
-                self._leave(conn)
-                self._home.check_here()  # what nobody can find is not acknowledged
-                self._store._writing.end()
+                self._release_connection(conn)
+                self._home.check_in_place()  # what nobody can find is not acknowledged
+                self._store._writing.release()
             else:
                 conn.commit()
-                self._leave(conn)
+                self._release_connection(conn)
         except BaseException as failed:
-            self._fail(failed)
+            self._roll_back(failed)
             raise
 
-    def _fail(self, error: BaseException | None) -> None:
+    def _roll_back(self, error: BaseException | None) -> None:
         """End without a trace; raises the error anew where it can be said what to do about it."""
         try:
             if self._conn is not None:
                 with suppress(*self._home.backend.ERRORS):  # where the connection is lost, which the error says
-                    self._leave(self._conn)
+                    self._release_connection(self._conn)
         finally:
             if self._writes:
-                self._store._writing.end()
+                self._store._writing.release()
         if isinstance(error, Exception):
             if self._commits and isinstance(error, self._home.backend.ERRORS) and self._home.backend.is_gone(error):
                 raise StudyError(f"{self._store.place}: {IN_DOUBT}") from error
-            translated = self._store._translate(error, write=self._writes is not None)
+            translated = self._store._translate_error(error, write=self._writes is not None)
             if translated is not error:
                 raise translated from error
 
-    def _leave(self, conn: Connection) -> None:
+    def _release_connection(self, conn: Connection) -> None:
         self._conn = None
         try:
             conn.rollback()
@@ -352,7 +354,7 @@ class _Transaction:
         conn.commit()
 
 
-class _Writes(NamedTuple):
+class _WriteMode(NamedTuple):
     """How a transaction writes; see `Store.write`."""
 
     bulk: bool

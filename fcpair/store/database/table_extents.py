@@ -23,15 +23,15 @@ def _statements(rows: str, schema: str = "") -> tuple[str, str]:
     numbers = {name: rows or number for name, number in TABLES.items()}
     tops = {name: f"(SELECT coalesce(max({number}), 0) FROM {name})" for name, number in numbers.items()}
     cases = " ".join(f"WHEN '{name}' THEN {top}" for name, top in tops.items())
-    found = " UNION ALL ".join(
+    sizes = " UNION ALL ".join(
         f"SELECT '{name}' AS name, (SELECT count(*) FROM {name}) AS n, {top} AS top" for name, top in tops.items()
     )
-    compared = f"SELECT name, n, top, last, missing FROM ({found}) AS found JOIN extent USING (name)"
-    as_it_was = f"(SELECT version_num FROM alembic_version) = '{schema}'"
-    return f"UPDATE extent SET last = CASE name {cases} END WHERE {as_it_was}", compared
+    comparison = f"SELECT name, n, top, last, missing FROM ({sizes}) AS found JOIN extent USING (name)"
+    is_same_schema = f"(SELECT version_num FROM alembic_version) = '{schema}'"
+    return f"UPDATE extent SET last = CASE name {cases} END WHERE {is_same_schema}", comparison
 
 
-def note(conn: Connection, backend: Backend, schema: str, *, grows: bool = True) -> bool:
+def record_table_sizes(conn: Connection, backend: Backend, schema: str, *, grows: bool = True) -> bool:
     """Note how far the tables go, at the end of a transaction that has written; nothing where it was rolled back, or
     where none of them `grows`.
 
@@ -40,15 +40,15 @@ def note(conn: Connection, backend: Backend, schema: str, *, grows: bool = True)
     if not conn.in_transaction():
         return True
     if not grows:
-        found = driver(conn).execute(f"SELECT 1 FROM alembic_version WHERE version_num = '{schema}'")
-        return found.fetchone() is not None
+        cursor = driver(conn).execute(f"SELECT 1 FROM alembic_version WHERE version_num = '{schema}'")
+        return cursor.fetchone() is not None
     if backend.MANY_WRITE:
         backend.hold_numbers(conn)  # or one who read before might write after who has written since
     # By the driver alone, and with the schema in the same statement: this is done for every answer.
     return bool(driver(conn).execute(_statements(backend.ROWS, schema)[0]).rowcount)
 
 
-def differences(connection: Any, rows: str = "") -> list[str]:
+def torn_tables(connection: Any, rows: str = "") -> list[str]:
     """A sentence for each table that does not go as far as was noted, or has gaps that were not accepted.
 
     The connection is the driver's; `rows` as the database's backend says.
@@ -60,9 +60,9 @@ def differences(connection: Any, rows: str = "") -> list[str]:
     ]
 
 
-def accept(connection: Any, rows: str = "") -> dict[str, int]:
+def accept_table_sizes(connection: Any, rows: str = "") -> dict[str, int]:
     """Take what is there as all that there is; returns how many rows of each table are missing, where any are."""
-    compared = connection.execute(_statements(rows)[1]).fetchall()
-    for name, n, last, _, _ in compared:
+    sizes = connection.execute(_statements(rows)[1]).fetchall()
+    for name, n, last, _, _ in sizes:
         connection.execute("UPDATE extent SET last = ?, missing = ? WHERE name = ?", (last, last - n, name))
-    return {name: expected - missing - n for name, n, _, expected, missing in compared if expected - missing > n}
+    return {name: expected - missing - n for name, n, _, expected, missing in sizes if expected - missing > n}

@@ -34,7 +34,7 @@ metadata = MetaData(
 )
 
 
-def _checksum() -> Column[bytes]:
+def _checksum_column() -> Column[bytes]:
     """The SHA-256 of what a row says that never changes, see checksums.py."""
     return Column("checksum", LargeBinary, nullable=False, server_default=NO_BYTES)
 
@@ -81,7 +81,7 @@ text = Table(
     Column("language", words(16)),
     Column("meta", JSON, nullable=False),
     Column("answers_id", ForeignKey("text.id")),  # what was written may answer a text; then it is known by both
-    _checksum(),
+    _checksum_column(),
     UniqueConstraint("kind", "digest"),
 )
 
@@ -116,7 +116,7 @@ grid = Table(
     Column("row_name", Words, nullable=False),
     Column("column_kind", words(16), nullable=False),
     Column("column_name", Words, nullable=False),
-    _checksum(),
+    _checksum_column(),
 )
 
 # The rows (axis `row`) and the columns (axis `column`) of a grid, in their order; what is not `drawn` stays out of it.
@@ -156,7 +156,7 @@ round_ = Table(
     Column("counts", Boolean, nullable=False),
     Column("blind", Boolean, nullable=False),  # shown without what was decided
     Column("options", JSON, nullable=False),
-    _checksum(),
+    _checksum_column(),
     UniqueConstraint("grid_id", "name"),
 )
 
@@ -170,7 +170,7 @@ answer = Table(
     Column("value", Words, nullable=False),
     Column("code", Number),
     Column("text_id", ForeignKey("text.id")),  # what was written
-    _checksum(),
+    _checksum_column(),
     UniqueConstraint("round_id", "digest"),
 )
 
@@ -188,7 +188,7 @@ person = Table(
     Column("blurred", Boolean, nullable=False, server_default=false()),
     Column("opted_out", JSON),
     Column("keeps_refused", Boolean, nullable=False, server_default=false()),  # lets their refused texts be kept
-    _checksum(),
+    _checksum_column(),
 )
 
 # Sessions whose people have left, until their cookies would be too old anyway: a copy of a cookie is no way in.
@@ -217,7 +217,7 @@ guideline = Table(
     Column("body", Words, nullable=False),
     Column("at", words(32), nullable=False),
     Column("person_id", ForeignKey("person.id")),
-    _checksum(),
+    _checksum_column(),
 )
 
 assignment = Table(
@@ -242,16 +242,16 @@ assignment = Table(
 
 # Its condition must not name the status: SQLite would plan every statement that compares it with a parameter anew, each
 # time that it is run, as the value might let this index serve. That took a label 0.3 ms.
-_leased = Index(None, assignment.c.status, assignment.c.until)
+_leases_index = Index(None, assignment.c.status, assignment.c.until)
 
 
 @event.listens_for(assignment, "before_create")
-def _as_this_database_has_it(table: Table, conn: Connection, **_options: Any) -> None:
+def _adapt_to_dialect(table: Table, conn: Connection, **_options: Any) -> None:
     """Index only what is given for a time, and give no number out again: a page may still hold one whose row is gone,
     and it must not come to mean another. Said for one database alone: SQLAlchemy loads each that is named above.
     """
     name = conn.dialect.name
-    _leased.dialect_options[name]["where"] = assignment.c.until.is_not(None)
+    _leases_index.dialect_options[name]["where"] = assignment.c.until.is_not(None)
     if name == "sqlite":  # others do not anyway
         table.dialect_options[name]["autoincrement"] = True
 
@@ -407,7 +407,7 @@ extent = Table(
 )
 
 # How often each of the lead's figures that take long to make was made, at whatever server: nobody shows an older one.
-shown = Table(
+shown_figure = Table(
     "shown",
     metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),

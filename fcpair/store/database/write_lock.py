@@ -6,7 +6,7 @@ from collections import deque
 from threading import Lock
 
 
-class Turns:
+class FairLock:
     """A lock that is handed from one thread to the next, so that nobody waits for those who came later.
 
     Who takes it `first` waits for whoever has it, and for nobody else who waits. `patience_s` is how long one who
@@ -19,7 +19,7 @@ class Turns:
         self._taken = False
         self._waiting: deque[Lock] = deque()  # each is locked until its thread's turn has come
 
-    def take(self, patience_s: float, *, first: bool = False) -> bool:
+    def acquire(self, patience_s: float, *, first: bool = False) -> bool:
         """Wait for one's turn, at most so many seconds; whether it came."""
         with self._lock:
             if not self._taken:
@@ -38,7 +38,7 @@ class Turns:
                 return False
             return True  # it came at the last moment
 
-    def end(self) -> None:
+    def release(self) -> None:
         """Hand the turn on."""
         with self._lock:
             if self._waiting:

@@ -20,22 +20,24 @@ def back_up(place: Place, file: Path) -> Manifest:
 
     Raises StudyError, and leaves no file, where the study is damaged or the file cannot be written.
     """
-    backup_format.refuse(file)
+    backup_format.check_name_free(file)
     store = Store(backends.find(place))
     try:
         store.examine()
-        return save(store, place, file)
+        return write_backup(store, place, file)
     finally:
         store.close()
 
 
-def save(store: Store, place: Place, file: Path) -> Manifest:
+def write_backup(store: Store, place: Place, file: Path) -> Manifest:
     """Write a study that is open, be all of it there or not, to a new file."""
-    own = backends.backups_at(place)
+    backend = backends.backups_at(place)
     with store.read() as tx:
-        revision = schema.outdated(tx, store.place) or schema.HEAD
-        about = Manifest(own.KIND, revision, version("fcpair"), now(), own.MEMBER, own.further(tx))
-        return backup_format.write(file, about, lambda to: own.save(tx, store.address, to, file.absolute().parent))
+        revision = schema.older_revision(tx, store.place) or schema.HEAD
+        manifest = Manifest(backend.KIND, revision, version("fcpair"), now(), backend.MEMBER, backend.restore_facts(tx))
+        return backup_format.write(
+            file, manifest, lambda to: backend.save(tx, store.address, to, file.absolute().parent)
+        )
 
 
 def restore(file: Path, place: Place, *, create: bool) -> Manifest:
@@ -44,29 +46,29 @@ def restore(file: Path, place: Place, *, create: bool) -> Manifest:
     Raises StudyError, and leaves nothing there, where the backup is damaged, of another kind of database or of a newer
     fcpair.
     """
-    with backup_format.opened(file) as (manifest, content):
-        _check_known(manifest, file)
-        own = backends.backups_at(place)
-        if manifest.kind != own.KIND:
+    with backup_format.open_backup(file) as (manifest, content):
+        _check_version(manifest, file)
+        backend = backends.backups_at(place)
+        if manifest.kind != backend.KIND:
             raise StudyError(
-                f"{file} is a backup of a study in {_CALLED[manifest.kind]}; restore it to one, and `fcpair copy` "
-                f"takes it to {backends.named(place)}"
+                f"{file} is a backup of a study in {_KIND_NAMES[manifest.kind]}; restore it to one, and `fcpair copy` "
+                f"takes it to {backends.display_name(place)}"
             )
-        own.restore(place, content, manifest.further, create=create)
+        backend.restore(place, content, manifest.further, create=create)
     return manifest
 
 
 def check(file: Path) -> Manifest:
     """What a backup is; raises StudyError unless it is what was written, and can be restored by this fcpair."""
     manifest = backup_format.check(file)
-    _check_known(manifest, file)
+    _check_version(manifest, file)
     return manifest
 
 
 @contextmanager
-def unpacked(file: Path) -> Iterator[Path | None]:
+def unpacked_study(file: Path) -> Iterator[Path | None]:
     """The study of a backup, as long as it is looked at; None where that would take a server."""
-    with tempfile.TemporaryDirectory() as folder, backup_format.opened(file) as (manifest, content):
+    with tempfile.TemporaryDirectory() as folder, backup_format.open_backup(file) as (manifest, content):
         if manifest.kind != "sqlite":
             yield None
             return
@@ -77,11 +79,11 @@ def unpacked(file: Path) -> Iterator[Path | None]:
         yield path
 
 
-_CALLED = {"sqlite": "a file", "postgresql": "a database of PostgreSQL"}
+_KIND_NAMES = {"sqlite": "a file", "postgresql": "a database of PostgreSQL"}
 
 
-def _check_known(manifest: Manifest, file: Path) -> None:
-    if manifest.schema not in (*schema.OLDER, schema.HEAD) or manifest.kind not in _CALLED:
+def _check_version(manifest: Manifest, file: Path) -> None:
+    if manifest.schema not in (*schema.OLDER, schema.HEAD) or manifest.kind not in _KIND_NAMES:
         raise StudyError(
             f"{file} was written by a newer fcpair ({manifest.fcpair}; its schema is {manifest.schema}, this one knows "
             f"{schema.HEAD}); `pip install --upgrade fcpair` installs one"

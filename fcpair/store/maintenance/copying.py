@@ -13,7 +13,7 @@ from itertools import islice
 from sqlalchemy import Table, func, select
 
 from fcpair.errors import StudyError
-from fcpair.records import Copied
+from fcpair.records import CopyReport
 from fcpair.store.corpus import cells
 from fcpair.store.database import backends, table_extents
 from fcpair.store.database.backends import Place
@@ -27,7 +27,7 @@ TABLES = tuple(metadata.sorted_tables)  # what is referred to comes first
 NUMBERS = "numbers"
 
 
-def copy(source: Place, target: Place, progress: Progress, *, create: bool = False) -> Copied:
+def copy(source: Place, target: Place, progress: Progress, *, create: bool = False) -> CopyReport:
     """Copy the study at `source` to `target`, where none may be; the source may be served meanwhile.
 
     A database that a server does not have is made only to `create` it.
@@ -35,89 +35,96 @@ def copy(source: Place, target: Place, progress: Progress, *, create: bool = Fal
     `progress` is called with how many rows were copied or compared, of how many. Raises StudyError, and leaves nothing
     at the target, where the source is damaged, where the target cannot hold it, or where what was written is another.
     """
-    before = Store.open(source)
-    made: list[Copied] = []
+    source_store = Store.open(source)
+    copied: list[CopyReport] = []
     try:
-        before.examine()
-        with before.read() as tx:
-            _check_extents(tx, before.place)
-            fill = partial(_fill, tx, place=before.place, progress=progress)
-            after = Store.create(target, lambda into: made.append(fill(into)), bulk=True, create=create)
-            after.close()
+        source_store.examine()
+        with source_store.read() as tx:
+            _check_extents(tx, source_store.place)
+            fill = partial(_copy_rows, tx, place=source_store.place, progress=progress)
+            target_store = Store.create(target, lambda into: copied.append(fill(into)), bulk=True, create=create)
+            target_store.close()
     finally:
-        before.close()
-    return made[0]
+        source_store.close()
+    return copied[0]
 
 
 def _check_extents(tx: Tx, place: str) -> None:
-    if found := table_extents.differences(driver(tx), backends.of(tx).ROWS):
-        raise StudyError(f"{place} lacks what was written last: {'; '.join(found)}; `fcpair doctor` says more")
+    if torn := table_extents.torn_tables(driver(tx), backends.backend_of(tx).ROWS):
+        raise StudyError(f"{place} lacks what was written last: {'; '.join(torn)}; `fcpair doctor` says more")
 
 
-def _fill(source: Tx, target: Tx, *, place: str, progress: Progress) -> Copied:
-    count = _Count(progress, 2 * sum(_n_rows(source, table) for table in TABLES))
+def _copy_rows(source: Tx, target: Tx, *, place: str, progress: Progress) -> CopyReport:
+    count = _ProgressCount(progress, 2 * sum(_n_rows(source, table) for table in TABLES))
     last = backends.lines_of(source).last_numbers(source, NEVER_AGAIN)
-    taken = _write_all(source, target, place, last, count)
+    source_digests = _write_all(source, target, place, last, count)
     cells.seal(target)
-    there = {table.name: _digest(count.each(table, backends.lines_of(target).read(target, table))) for table in TABLES}
-    there[NUMBERS] = _of_numbers(backends.lines_of(target).last_numbers(target, NEVER_AGAIN))
-    if different := [name for name, digest in taken.items() if there[name] != digest]:
+    target_digests = {
+        table.name: _digest_lines(count.count_lines(table, backends.lines_of(target).read(target, table)))
+        for table in TABLES
+    }
+    target_digests[NUMBERS] = _digest_numbers(backends.lines_of(target).last_numbers(target, NEVER_AGAIN))
+    if different := [name for name, digest in source_digests.items() if target_digests[name] != digest]:
         raise StudyError(f"what was written is not what {place} has: {', '.join(different)}; nothing was kept")
-    return Copied(place, count.n_rows, _digest(f"{name} {digest}\n".encode() for name, digest in there.items()))
+    return CopyReport(
+        place, count.n_rows, _digest_lines(f"{name} {digest}\n".encode() for name, digest in target_digests.items())
+    )
 
 
-def _write_all(source: Tx, target: Tx, place: str, last: Mapping[str, int], count: _Count) -> dict[str, str]:
+def _write_all(source: Tx, target: Tx, place: str, last: Mapping[str, int], count: _ProgressCount) -> dict[str, str]:
     """Write every table; returns the digest of each, as it was read."""
     reader, writer = backends.lines_of(source), backends.lines_of(target)
-    taken = {}
+    digests = {}
     try:
-        begun = writer.begin(target)
+        prepared = writer.begin(target)
         target.execute(extents.delete())  # a new study notes of each table that it is empty
         for table in TABLES:
-            hashed = _Hashed(count.each(table, reader.read(source, table)))
-            writer.write(target, table, hashed, _number(table))
-            taken[table.name] = hashed.digest()
-        writer.end(target, begun)
+            hashed = _HashedLines(count.count_lines(table, reader.read(source, table)))
+            writer.write(target, table, hashed, _row_number_column(table))
+            digests[table.name] = hashed.digest()
+        writer.end(target, prepared)
         writer.set_last_numbers(target, last)
-        backends.of(target).take_stock(target, metadata.sorted_tables)
+        backends.backend_of(target).update_statistics(target, metadata.sorted_tables)
     except OddRowError as error:
-        raise StudyError(f"{place} cannot be copied: {_named(error, reader, source)}; nothing was kept") from error
-    return {**taken, NUMBERS: _of_numbers(last)}
+        raise StudyError(
+            f"{place} cannot be copied: {_describe_row(error, reader, source)}; nothing was kept"
+        ) from error
+    return {**digests, NUMBERS: _digest_numbers(last)}
 
 
-def _number(table: Table) -> str:
+def _row_number_column(table: Table) -> str:
     number = table_extents.TABLES.get(table.name, "id")
     return "" if number == "id" else number
 
 
-def _named(error: OddRowError, reader: Lines, source: Tx) -> str:
+def _describe_row(error: OddRowError, reader: Lines, source: Tx) -> str:
     """Which row a database does not take, and why."""
     row = error.row
     if not row and error.line:
         table = metadata.tables[error.table]
         row = _key_of_line(table, error.line, reader.read(source, table))
-    return f"row {row} of `{error.table}`: {error.said}" if row else f"`{error.table}`: {error.said}"
+    return f"row {row} of `{error.table}`: {error.reason}" if row else f"`{error.table}`: {error.reason}"
 
 
 def _key_of_line(table: Table, line: int, blocks: Iterable[bytes]) -> str:
     lines = (one for block in blocks for one in block.decode(errors="replace").split("\n")[:-1])
     values = next(islice(lines, line - 1, None), "").split("\t")
-    named = dict(zip((column.name for column in table.columns), values, strict=False))
-    return ", ".join(named.get(column.name, "") for column in table.primary_key.columns)
+    value_by_column = dict(zip((column.name for column in table.columns), values, strict=False))
+    return ", ".join(value_by_column.get(column.name, "") for column in table.primary_key.columns)
 
 
 def _n_rows(tx: Tx, table: Table) -> int:
     return int(tx.execute(select(func.count()).select_from(table)).scalar_one())
 
 
-class _Count:
+class _ProgressCount:
     """How many rows of each table went by, and were told."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress, self._total, self._done = progress, total, 0
         self.n_rows: dict[str, int] = {}
 
-    def each(self, table: Table, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    def count_lines(self, table: Table, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Lines of a table, as they come."""
         n = 0
         for block in blocks:
@@ -128,7 +135,7 @@ class _Count:
         self.n_rows[table.name] = n
 
 
-class _Hashed:
+class _HashedLines:
     """Lines, and the digest of those that went by."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
@@ -144,12 +151,12 @@ class _Hashed:
         return self._sum.hexdigest()
 
 
-def _digest(blocks: Iterable[bytes]) -> str:
-    hashed = _Hashed(blocks)
+def _digest_lines(blocks: Iterable[bytes]) -> str:
+    hashed = _HashedLines(blocks)
     for _ in hashed:
         pass
     return hashed.digest()
 
 
-def _of_numbers(last: Mapping[str, int]) -> str:
-    return _digest(f"{name} {number}\n".encode() for name, number in sorted(last.items()))
+def _digest_numbers(last: Mapping[str, int]) -> str:
+    return _digest_lines(f"{name} {number}\n".encode() for name, number in sorted(last.items()))

@@ -51,7 +51,7 @@ NUMBERED = (
 )  # from 1, with no number left out
 
 
-class Found(NamedTuple):
+class CheckOutcome(NamedTuple):
     """How many things a check rests on, and what it found, in a sentence each.
 
     `marks` are the digests that it went along, `note` says what it could not look at, or that a grid was drawn, and
@@ -65,14 +65,14 @@ class Found(NamedTuple):
     advice: str = ""
 
 
-def unreadable(store: Store) -> str | None:
+def unreadable_reason(store: Store) -> str | None:
     """What SQLite says of a file that it cannot take for a database at all; None where it can.
 
     Raises StudyError where the place, not the file, is at fault.
     """
     try:
         with store.read() as tx:
-            backends.of(tx).n_pages(tx)
+            backends.backend_of(tx).n_pages(tx)
     except StudyError as error:
         cause = error.__cause__
         if isinstance(cause, OperationalError) and sqlite.NEEDS_UNDOING in str(cause.orig):
@@ -91,16 +91,16 @@ def is_in_file(tx: Tx) -> bool:
     return tx.dialect.name == "sqlite"
 
 
-def apart(tx: Tx) -> AbstractContextManager[object]:
+def savepoint(tx: Tx) -> AbstractContextManager[object]:
     """Let a check that fails leave the transaction as it was."""
-    return backends.of(tx).apart(tx)
+    return backends.backend_of(tx).savepoint(tx)
 
 
 def check_schema(tx: Tx, place: str) -> None:
     """Raise StudyError where this is no study, or one of another schema; a damaged one is neither."""
     try:
         missing = set(metadata.tables) - set(inspect(tx).get_table_names())
-        is_other = len(missing) > len(metadata.tables) / 2 or _is_other(schema.revision(tx))
+        is_other = len(missing) > len(metadata.tables) / 2 or _is_other_revision(schema.revision(tx))
     except DBAPIError:
         return
     if is_other:
@@ -109,79 +109,83 @@ def check_schema(tx: Tx, place: str) -> None:
 
 def revision(tx: Tx) -> str:
     """The revision of the tables; empty where damage hides it."""
-    with suppress(DBAPIError), apart(tx):
+    with suppress(DBAPIError), savepoint(tx):
         return schema.revision(tx)
     return ""
 
 
-def _is_other(revision: str) -> bool:
+def _is_other_revision(revision: str) -> bool:
     return revision in schema.OLDER or revision > schema.HEAD
 
 
-def pages(tx: Tx) -> Found:
+def pages(tx: Tx) -> CheckOutcome:
     """Every page of the file can be read, and every index is that of its table."""
-    return Found(backends.of(tx).n_pages(tx), backends.of(tx).faults(tx))
+    return CheckOutcome(backends.backend_of(tx).n_pages(tx), backends.backend_of(tx).faults(tx))
 
 
-def tables(tx: Tx) -> Found:
+def tables(tx: Tx) -> CheckOutcome:
     """The tables have the columns and indexes that they should have."""
-    there = inspect(tx)
-    names = set(there.get_table_names())
-    found_at = schema.revision(tx)
-    faults = [] if found_at == schema.HEAD else [f"the schema is `{found_at}`, and should be `{schema.HEAD}`"]
+    inspector = inspect(tx)
+    names = set(inspector.get_table_names())
+    schema_revision = schema.revision(tx)
+    faults = (
+        [] if schema_revision == schema.HEAD else [f"the schema is `{schema_revision}`, and should be `{schema.HEAD}`"]
+    )
     for table in metadata.sorted_tables:
         if table.name not in names:
             faults.append(f"the table `{table.name}` is missing")
             continue
-        columns = there.get_columns(table.name)
-        found = {column["name"]: _shape(tx, column["type"], column["nullable"]) for column in columns}
-        wanted = {column.name: _shape(tx, column.type, column.nullable) for column in table.columns}
+        columns = inspector.get_columns(table.name)
+        actual = {column["name"]: _column_shape(tx, column["type"], column["nullable"]) for column in columns}
+        expected = {column.name: _column_shape(tx, column.type, column.nullable) for column in table.columns}
         faults += [
             f"`{table.name}` should have the column `{name}` and has not, or it is another"
-            for name in wanted
-            if found.get(name) != wanted[name]
+            for name in expected
+            if actual.get(name) != expected[name]
         ]
-        faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in found if name not in wanted]
+        faults += [
+            f"`{table.name}` has a column `{name}` that is not fcpair's" for name in actual if name not in expected
+        ]
         with catch_warnings(
             action="ignore"
         ):  # of an index that damage has made into another kind: it counts as missing
-            indexes = {one["name"] for one in there.get_indexes(table.name)}
+            indexes = {one["name"] for one in inspector.get_indexes(table.name)}
         faults += [f"the index `{one.name}` is missing" for one in table.indexes if one.name not in indexes]
-    return Found(len(metadata.sorted_tables), faults)
+    return CheckOutcome(len(metadata.sorted_tables), faults)
 
 
-def _shape(tx: Tx, kind: Any, nullable: bool | None) -> tuple[str, bool]:
+def _column_shape(tx: Tx, kind: Any, nullable: bool | None) -> tuple[str, bool]:
     return kind.compile(dialect=tx.dialect), bool(nullable)
 
 
-def protection(tx: Tx) -> Found:
+def protection(tx: Tx) -> CheckOutcome:
     """Answers and decisions are append-only, and the grid is sealed once it is made; nothing else acts on a change."""
-    wanted = backends.of(tx).guards([table.name for table in APPEND_ONLY], cells.sealed(tx))
-    there = backends.of(tx).guarding(tx)
+    expected = backends.backend_of(tx).expected_guards([table.name for table in APPEND_ONLY], cells.sealed_ranges(tx))
+    actual = backends.backend_of(tx).actual_guards(tx)
     faults = [
-        f"the trigger `{name}` {'is another one' if name in there else 'is missing'}"
-        for name, sql in wanted.items()
-        if there.get(name) != sql
+        f"the trigger `{name}` {'is another one' if name in actual else 'is missing'}"
+        for name, sql in expected.items()
+        if actual.get(name) != sql
     ]
-    faults += [f"there is a trigger `{name}` that is not fcpair's" for name in there if name not in wanted]
-    return Found(len(wanted), faults)
+    faults += [f"there is a trigger `{name}` that is not fcpair's" for name in actual if name not in expected]
+    return CheckOutcome(len(expected), faults)
 
 
-def references(tx: Tx) -> Found:
+def references(tx: Tx) -> CheckOutcome:
     """Whatever a row refers to is there, and what is said to be the newest judgement of an assignment is.
 
     The pairs of the grid are held against its sides instead, which says more.
     """
-    of = [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys]
+    referring_tables = [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys]
     faults = [
         f"row {number} of `{table.name}` refers to a row of `{missing}` that is not there"
-        for table in of
-        for number, missing in backends.of(tx).dangling(tx, table)
+        for table in referring_tables
+        for number, missing in backends.backend_of(tx).dangling_references(tx, table)
     ]
-    return Found(len(of), faults + _not_newest(tx))
+    return CheckOutcome(len(referring_tables), faults + _wrong_newest(tx))
 
 
-def _not_newest(tx: Tx) -> list[str]:
+def _wrong_newest(tx: Tx) -> list[str]:
     each = select(judgement.c.assignment_id, func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id)
     newest = each.subquery("newest")
     query = (
@@ -197,44 +201,53 @@ def _not_newest(tx: Tx) -> list[str]:
     ]
 
 
-def numbering(tx: Tx) -> Found:
+def numbering(tx: Tx) -> CheckOutcome:
     """Rows that are never deleted are numbered from 1, and no number is left out; no other is given out twice."""
     n, faults = 0, []
-    given = backends.lines_of(tx).last_numbers(tx, NEVER_AGAIN)
+    last_numbers = backends.lines_of(tx).last_numbers(tx, NEVER_AGAIN)
     for table in NEVER_AGAIN:
-        if (last := tx.execute(select(func.max(table.c.id))).scalar_one() or 0) > given.get(table.name, 0):
+        if (last := tx.execute(select(func.max(table.c.id))).scalar_one() or 0) > last_numbers.get(table.name, 0):
             faults.append(f"`{table.name}` has number {last}, and the database would give it out again")
     for table in NUMBERED:
-        there, first, last = tx.execute(select(func.count(), func.min(table.c.id), func.max(table.c.id))).one()
-        n += there
-        if there and (first, last) != (1, there):
-            faults.append(f"`{table.name}` has {there:,} rows, numbered from {first} to {last}")
-    return Found(n, faults)
+        n_rows, first, last = tx.execute(select(func.count(), func.min(table.c.id), func.max(table.c.id))).one()
+        n += n_rows
+        if n_rows and (first, last) != (1, n_rows):
+            faults.append(f"`{table.name}` has {n_rows:,} rows, numbered from {first} to {last}")
+    return CheckOutcome(n, faults)
 
 
-def extents(tx: Tx) -> Found:
+def extents(tx: Tx) -> CheckOutcome:
     """The tables that only grow go as far as they did with the last write."""
-    return Found(len(table_extents.TABLES), table_extents.differences(driver(tx), backends.of(tx).ROWS))
+    return CheckOutcome(len(table_extents.TABLES), table_extents.torn_tables(driver(tx), backends.backend_of(tx).ROWS))
 
 
-def linked(tx: Tx, of: Chain) -> Found:
+def chain_links(tx: Tx, of: Chain) -> CheckOutcome:
     """Each answer or decision fits the one before it of the same person, and the newest is the one that was noted."""
-    names, called = _names(tx), grids.pair_names(tx)
+    names, name_pair = _person_names(tx), grids.pair_namer(tx)
     ends: dict[int, Head] = {}
     faults = []
-    for digest, says in hash_chain.read(tx, of):
-        whose = says[of.person_at] or NOBODY
-        before = ends.get(whose, START)
-        ends[whose] = Head(before.n + 1, digest)
+    for digest, says in hash_chain.read_rows(tx, of):
+        person_id = says[of.person_at] or NOBODY
+        before = ends.get(person_id, START)
+        ends[person_id] = Head(before.n + 1, digest)
         if not _fits(before.digest, says, digest):
-            faults.append(_misfit(of, says, names.get(whose, f"person {whose}"), before.n + 1, called))
-    noted = hash_chain.heads(tx, of)
-    for whose in sorted({*ends, *noted}, key=str):
-        faults += _at_the_end(of, names.get(whose, f"person {whose}"), ends.get(whose, START), noted.get(whose, START))
-    return Found(sum(end.n for end in ends.values()), faults, [end.digest for _, end in sorted(ends.items(), key=str)])
+            faults.append(
+                _describe_misfit(of, says, names.get(person_id, f"person {person_id}"), before.n + 1, name_pair)
+            )
+    noted_heads = hash_chain.heads(tx, of)
+    for person_id in sorted({*ends, *noted_heads}, key=str):
+        faults += _chain_end_faults(
+            of,
+            names.get(person_id, f"person {person_id}"),
+            ends.get(person_id, START),
+            noted_heads.get(person_id, START),
+        )
+    return CheckOutcome(
+        sum(end.n for end in ends.values()), faults, [end.digest for _, end in sorted(ends.items(), key=str)]
+    )
 
 
-def _names(tx: Tx) -> dict[int, str]:
+def _person_names(tx: Tx) -> dict[int, str]:
     rows = tx.execute(select(person.c.id, person.c.name))
     return {row.id: f"`{row.name}`" for row in rows} | {NOBODY: "rules and files"}
 
@@ -246,45 +259,45 @@ def _fits(before: Any, says: tuple[Any, ...], digest: Any) -> bool:
         return False
 
 
-def _misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int, called: Callable[[Any], str]) -> str:
+def _describe_misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int, name_pair: Callable[[Any], str]) -> str:
     cell_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["cell_id"]
     return (
-        f"{of.kind} {at:,} of {whose} (row {says[0]}, {called(cell_id)}) does not fit: it or the one before it was "
+        f"{of.kind} {at:,} of {whose} (row {says[0]}, {name_pair(cell_id)}) does not fit: it or the one before it was "
         "changed, put elsewhere or deleted"
     )
 
 
-def _at_the_end(of: Chain, whose: str, end: Head, noted: Head) -> list[str]:
+def _chain_end_faults(of: Chain, whose: str, end: Head, noted: Head) -> list[str]:
     if end.n != noted.n:
         return [f"{of.kind}s of {whose} that are there: {end.n:,}; that were given: {noted.n:,}"]
     return [] if end == noted else [f"the newest {of.kind} of {whose} is not the one that was noted"]
 
 
-def unchanged(tx: Tx, *tables: Table) -> Found:
+def row_checksums(tx: Tx, *tables: Table) -> CheckOutcome:
     """Each row of what answers rest on fits its checksum."""
-    found = [(table.name, *checksums.misfits(tx, table)) for table in tables]
-    faults = [f"{name} {number} was changed" for name, _, wrong, _ in found for number in wrong]
-    return Found(sum(n for _, n, _, _ in found), faults, [mark for *_, marks in found for mark in marks])
+    misfits = [(table.name, *checksums.misfits(tx, table)) for table in tables]
+    faults = [f"{name} {number} was changed" for name, _, wrong, _ in misfits for number in wrong]
+    return CheckOutcome(sum(n for _, n, _, _ in misfits), faults, [mark for *_, marks in misfits for mark in marks])
 
 
-def receipts(tx: Tx) -> Found:
+def receipts(tx: Tx) -> CheckOutcome:
     """Whatever was acknowledged online is there: the answer or the decision, and it is that person's."""
     n = int(tx.execute(select(func.count()).select_from(receipt)).scalar_one())
     answer = receipt.c.reply["judgement_id"].as_integer()
     decision = receipt.c.reply["decision_id"].as_integer()
-    given = (
+    has_answer = (
         exists()
         .where(judgement.c.id == answer, assignment.c.id == judgement.c.assignment_id)
         .where(assignment.c.person_id == receipt.c.person_id)
     )
-    made = exists().where(adjudication.c.id == decision, adjudication.c.person_id == receipt.c.person_id)
-    named = (("answer", answer, given), ("decision", decision, made))
+    has_decision = exists().where(adjudication.c.id == decision, adjudication.c.person_id == receipt.c.person_id)
+    kinds = (("answer", answer, has_answer), ("decision", decision, has_decision))
     faults = []
-    for kind, number, there in named:
+    for kind, number, is_stored in kinds:
         query = select(person.c.name, number).join(person, person.c.id == receipt.c.person_id)
-        lost = tx.execute(query.where(number.is_not(None), ~there).order_by(number))
+        lost = tx.execute(query.where(number.is_not(None), ~is_stored).order_by(number))
         faults += [f"{kind} {row[1]} of `{row[0]}` was acknowledged and is not there" for row in lost]
     neither = select(func.count()).select_from(receipt).where(answer.is_(None), decision.is_(None))
     if unread := int(tx.execute(neither).scalar_one()):
         faults.append(f"{unread:,} receipts name neither an answer nor a decision")
-    return Found(n, faults)
+    return CheckOutcome(n, faults)

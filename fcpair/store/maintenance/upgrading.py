@@ -16,7 +16,7 @@ from fcpair.store.maintenance import backups
 _log = logging.getLogger(__name__)
 
 
-def upgrade(place: Place, then: Callable[[Tx], object]) -> Path | None:
+def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
     """Bring the tables of the study at `place` up to date, and do what is to be done `then`, in one transaction.
 
     A file that everybody could read is kept to its owner from now on. Returns the backup of before; None, and no
@@ -26,42 +26,44 @@ def upgrade(place: Place, then: Callable[[Tx], object]) -> Path | None:
     store = Store(home)
     try:
         with store.read() as tx:
-            revision = schema.outdated(tx, store.place)
+            revision = schema.older_revision(tx, store.place)
         if revision is None:
             return None
         store.close()  # which takes in the log of a server that was killed
         home.check_alone()
-        return _upgrade(store, place, revision, then)
+        return _migrate(store, place, revision, finish)
     finally:
         store.close()
 
 
-def _upgrade(store: Store, place: Place, revision: str, then: Callable[[Tx], object]) -> Path:
-    file = _free(place, revision)
-    backups.save(store, place, file)
+def _migrate(store: Store, place: Place, revision: str, finish: Callable[[Tx], object]) -> Path:
+    file = _free_backup_path(place, revision)
+    backups.write_backup(store, place, file)
     try:
         with store.write(bulk=True) as tx:
             schema.upgrade(tx)
-            then(tx)
+            finish(tx)
     except BaseException:
         file.unlink()
         raise
-    if changed := file_permissions.withdraw(store.place):  # up to 0.4.0, a study had the rights that the umask gave
-        _log.warning("%s", changed)
+    if warning := file_permissions.restrict_to_owner(
+        store.place
+    ):  # up to 0.4.0, a study had the rights that the umask gave
+        _log.warning("%s", warning)
     return file
 
 
-def _free(place: Place, revision: str) -> Path:
+def _free_backup_path(place: Place, revision: str) -> Path:
     """Where the backup goes. One that is there already, as of an upgrade that was killed, is left alone.
 
     Raises StudyError where something else has the name.
     """
     for n in count(1):
-        file = backends.beside(place, f"-{revision}{f'-{n}' if n > 1 else ''}.backup")
+        file = backends.path_beside(place, f"-{revision}{f'-{n}' if n > 1 else ''}.backup")
         if not file.exists():
             break
         try:
             backups.check(file)
         except StudyError:
-            backup_format.refuse(file)
+            backup_format.check_name_free(file)
     return file

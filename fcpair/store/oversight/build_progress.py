@@ -7,32 +7,32 @@ from sqlalchemy import delete, func, select
 from fcpair.store.answers import examples
 from fcpair.store.assignment import open_slots, rounds
 from fcpair.store.corpus import cells, sides, texts
-from fcpair.store.corpus.grids import span
+from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, slot, source_pair, text
 
 BUILDING = ("import", "select", "retrieve", "pair", "assign")
 
 
-def built(tx: Tx) -> dict[str, int]:
+def n_built(tx: Tx) -> dict[str, int]:
     """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments and
     free slots."""
-    counting = rounds.counting(tx)
-    dealt = select(func.count()).select_from(assignment).where(rounds.among(counting))
+    counting = rounds.primary(tx)
+    n_assigned = select(func.count()).select_from(assignment).where(rounds.in_round(counting))
     return {
         "import": int(tx.execute(select(func.count()).select_from(source_pair)).scalar_one()) + texts.n_unpaired(tx),
         "select": sides.n_texts(tx, "row"),
         "retrieve": sides.n_texts(tx, "column"),
         "pair": cells.n_cells(tx),
-        "assign": int(tx.execute(dealt).scalar_one()) + open_slots.n_free(tx, counting),
+        "assign": int(tx.execute(n_assigned).scalar_one()) + open_slots.n_free(tx, counting),
     }
 
 
 def clear_from(tx: Tx, stage: str) -> None:
     """Forget what `stage` and all later building stages made; only for a study without judgements."""
     later = BUILDING[BUILDING.index(stage) :]
-    tx.execute(delete(slot).where(span(tx).holds(slot.c.cell_id)))
-    tx.execute(delete(assignment).where(span(tx).holds(assignment.c.cell_id)))
+    tx.execute(delete(slot).where(cell_range(tx).holds(slot.c.cell_id)))
+    tx.execute(delete(assignment).where(cell_range(tx).holds(assignment.c.cell_id)))
     if "pair" in later:
         examples.clear(tx)
         cells.clear(tx)

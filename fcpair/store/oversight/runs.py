@@ -31,9 +31,9 @@ def add_study(tx: Tx, title: str, guidelines_: str) -> None:
 def study_facts(tx: Tx) -> dict[str, str]:
     """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
     row = tx.execute(select(study)).one()._mapping
-    hs_name, cn_name = grids.names(tx)
+    hs_name, cn_name = grids.side_names(tx)
     facts = {"title": row["title"], "hs_name": hs_name, "cn_name": cn_name, "created_at": row["created_at"]}
-    return {**facts, "guidelines": guidelines.current(tx)[1]}
+    return {**facts, "guidelines": guidelines.current_version(tx)[1]}
 
 
 def secret(tx: Tx) -> str:
@@ -51,29 +51,31 @@ def add_run(
     outcome: dict[str, Any] | None = None,
 ) -> RunRecord:
     """Note one call of a stage; `outcome` is all that it found, where that is more than counts."""
-    kept = counts if outcome is None else {**counts, OUTCOME: outcome}
-    row = {"stage": stage, "params": params, "counts": kept, "version": version, "model": model, "at": now()}
-    added = tx.execute(insert(run).returning(*run.c), [{**row, "id": row_numbers.newest(tx, run) + 1}]).one()
-    return _record(added)
+    stored_counts = counts if outcome is None else {**counts, OUTCOME: outcome}
+    row = {"stage": stage, "params": params, "counts": stored_counts, "version": version, "model": model, "at": now()}
+    added = tx.execute(insert(run).returning(*run.c), [{**row, "id": row_numbers.newest_number(tx, run) + 1}]).one()
+    return _run_record(added)
 
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any], version: str) -> int:
     """Note a call of a stage that is under way, so that what it brings can name it; returns its number."""
     row = {"stage": stage, "params": params, "counts": {}, "version": version, "model": None, "at": now()}
     return int(
-        tx.execute(insert(run).returning(run.c.id), [{**row, "id": row_numbers.newest(tx, run) + 1}]).scalar_one()
+        tx.execute(
+            insert(run).returning(run.c.id), [{**row, "id": row_numbers.newest_number(tx, run) + 1}]
+        ).scalar_one()
     )
 
 
 def end_run(tx: Tx, run_id: int, counts: dict[str, Any]) -> RunRecord:
     """Note what the call counted that `begin_run` noted."""
-    return _record(tx.execute(update(run).where(run.c.id == run_id).values(counts=counts).returning(*run.c)).one())
+    return _run_record(tx.execute(update(run).where(run.c.id == run_id).values(counts=counts).returning(*run.c)).one())
 
 
 def find_run(tx: Tx, run_id: int) -> RunRecord | None:
     """The run of this number; None when there is none."""
     row = tx.execute(select(run).where(run.c.id == run_id)).first()
-    return None if row is None else _record(row)
+    return None if row is None else _run_record(row)
 
 
 def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:
@@ -81,10 +83,10 @@ def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:
     query = select(run).order_by(run.c.id)
     if stage is not None:
         query = query.where(run.c.stage == stage)
-    return [_record(row) for row in tx.execute(query)]
+    return [_run_record(row) for row in tx.execute(query)]
 
 
-def _record(row: Any) -> RunRecord:
+def _run_record(row: Any) -> RunRecord:
     counts = {name: value for name, value in row.counts.items() if name != OUTCOME}
     return RunRecord(row.id, row.stage, row.params, counts, row.version, row.at, row.model)
 
@@ -92,24 +94,24 @@ def _record(row: Any) -> RunRecord:
 def latest_outcome(tx: Tx) -> tuple[RunRecord, dict[str, Any]] | None:
     """The newest run that kept all that it found, and what that is; None when there is none."""
     rows = tx.execute(select(run).where(run.c.stage == "evaluate").order_by(run.c.id.desc()))
-    return next(((_record(row), row.counts[OUTCOME]) for row in rows if OUTCOME in row.counts), None)
+    return next(((_run_record(row), row.counts[OUTCOME]) for row in rows if OUTCOME in row.counts), None)
 
 
 def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any], file: str, sha256: str) -> None:
     """Note a frozen tier; a file that is not named from the root on is noted as seen from the study's folder."""
-    place = file if os.path.isabs(file) else os.path.relpath(os.path.realpath(file), _folder(tx))
+    place = file if os.path.isabs(file) else os.path.relpath(os.path.realpath(file), _study_folder(tx))
     row = {"tier": tier, "rule": rule, "counts": counts, "file": place, "sha256": sha256, "at": now()}
-    tx.execute(insert(release), [{**row, "id": row_numbers.newest(tx, release) + 1}])
+    tx.execute(insert(release), [{**row, "id": row_numbers.newest_number(tx, release) + 1}])
 
 
 def releases(tx: Tx) -> list[dict[str, Any]]:
     """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`."""
     columns = (release.c.tier, release.c.rule, release.c.counts, release.c.file, release.c.sha256, release.c.at)
-    found = (dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id)))
-    folder = _folder(tx)
-    return [{**one, "path": os.path.normpath(os.path.join(folder, one["file"]))} for one in found]
+    rows = (dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id)))
+    folder = _study_folder(tx)
+    return [{**one, "path": os.path.normpath(os.path.join(folder, one["file"]))} for one in rows]
 
 
-def _folder(tx: Tx) -> str:
+def _study_folder(tx: Tx) -> str:
     """The folder that the study's file is in."""
-    return backends.of(tx).folder(tx) or os.getcwd()
+    return backends.backend_of(tx).folder(tx) or os.getcwd()

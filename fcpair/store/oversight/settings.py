@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, insert, or_, select, update
 
-from fcpair.store.corpus.grids import here
-from fcpair.store.database.prepared import Ready
+from fcpair.store.corpus.grids import current_grid_id
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import run, setting
 
@@ -21,50 +21,54 @@ RECIPE = "recipe."  # before the name of a stage
 
 def of_stage(tx: Tx, stage: str) -> dict[str, Any]:
     """The settings of a stage by their keys, without the stage's name; what is missing has its default."""
-    return {row.key.removeprefix(f"{stage}."): row.value for row in _of_stage(stage).all(tx, grid=here(tx))}
+    return {
+        row.key.removeprefix(f"{stage}."): row.value for row in _stage_query(stage).all(tx, grid=current_grid_id(tx))
+    }
 
 
 @cache
-def _of_stage(stage: str) -> Ready:
+def _stage_query(stage: str) -> PreparedStatement:
     """Made once: the policy is asked for at every label."""
-    return _ready(_begins(stage))
+    return _prepare(_is_of_stage(stage))
 
 
 def with_recipe(tx: Tx, stage: str) -> dict[str, Any]:
     """What is known of a stage: what the recipe says of it, and where that says nothing, what the stage has set."""
-    rows = sorted(_with_recipe(stage).all(tx, grid=here(tx)), key=lambda row: row.key.startswith(RECIPE))
+    rows = sorted(_recipe_query(stage).all(tx, grid=current_grid_id(tx)), key=lambda row: row.key.startswith(RECIPE))
     return {row.key.rpartition(".")[2]: row.value for row in rows}
 
 
 @cache
-def _with_recipe(stage: str) -> Ready:
+def _recipe_query(stage: str) -> PreparedStatement:
     """Made once: the terms are asked for at every answer."""
-    return _ready(or_(_begins(stage), _begins(RECIPE + stage)))
+    return _prepare(or_(_is_of_stage(stage), _is_of_stage(RECIPE + stage)))
 
 
-def _ready(which: ColumnElement[bool]) -> Ready:
-    return Ready(select(setting.c.key, setting.c.value).where((setting.c.grid_id == bindparam("grid")) & which))
+def _prepare(condition: ColumnElement[bool]) -> PreparedStatement:
+    return PreparedStatement(
+        select(setting.c.key, setting.c.value).where((setting.c.grid_id == bindparam("grid")) & condition)
+    )
 
 
-def _begins(stage: str) -> ColumnElement[bool]:
+def _is_of_stage(stage: str) -> ColumnElement[bool]:
     return setting.c.key.startswith(f"{stage}.", autoescape=True)
 
 
-def set_at(tx: Tx, stage: str, name: str) -> str | None:
+def time_set(tx: Tx, stage: str, name: str) -> str | None:
     """When the value that holds was set, by the recipe or else by the stage; None where it has its default."""
-    own = (setting.c.grid_id == here(tx)) & setting.c.key.in_([f"{stage}.{name}", f"{RECIPE}{stage}.{name}"])
-    when = select(run.c.at).join(setting, setting.c.run_id == run.c.id).where(own)
-    found: str | None = tx.execute(when.order_by(setting.c.key.startswith(RECIPE).desc())).scalar()
-    return found
+    own = (setting.c.grid_id == current_grid_id(tx)) & setting.c.key.in_([f"{stage}.{name}", f"{RECIPE}{stage}.{name}"])
+    query = select(run.c.at).join(setting, setting.c.run_id == run.c.id).where(own)
+    set_time: str | None = tx.execute(query.order_by(setting.c.key.startswith(RECIPE).desc())).scalar()
+    return set_time
 
 
-def put(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
+def save_settings(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
     """Let these values hold from now on. What holds already keeps the run that set it; other keys stay."""
-    there = of_stage(tx, stage)
+    current = of_stage(tx, stage)
     for name, value in values.items():
         key = f"{stage}.{name}"
-        if name not in there:
-            tx.execute(insert(setting).values(grid_id=here(tx), key=key, value=value, run_id=run_id))
-        elif there[name] != value:
-            own = (setting.c.grid_id == here(tx)) & (setting.c.key == key)
+        if name not in current:
+            tx.execute(insert(setting).values(grid_id=current_grid_id(tx), key=key, value=value, run_id=run_id))
+        elif current[name] != value:
+            own = (setting.c.grid_id == current_grid_id(tx)) & (setting.c.key == key)
             tx.execute(update(setting).where(own).values(value=value, run_id=run_id))

@@ -16,12 +16,12 @@ NEWEST = select(func.max(guideline.c.id)).scalar_subquery()
 
 def add_version(tx: Tx, body: str, person_id: int | None) -> int:
     """Add a version, which holds from now on; returns its number."""
-    (row,) = checksums.summed(tx, guideline, [{"body": body, "at": now(), "person_id": person_id}])
+    (row,) = checksums.with_checksums(tx, guideline, [{"body": body, "at": now(), "person_id": person_id}])
     tx.execute(insert(guideline), [row])
     return int(row["id"])
 
 
-def current(tx: Tx) -> tuple[int, str]:
+def current_version(tx: Tx) -> tuple[int, str]:
     """The number and the Markdown of the version that holds."""
     row = tx.execute(select(guideline.c.id, guideline.c.body).where(guideline.c.id == NEWEST)).one()
     return row.id, row.body

@@ -7,34 +7,37 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, func, insert, select
 
 from fcpair.store.database import backends
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import attempt, study
 
-Span = tuple[str, str]
+TimeSpan = tuple[str, str]
 """A span of time: after the first, and not after the second."""
 
 _ONE = 1  # there is one row
 _COUNTS = (attempt.c.at > bindparam("after")) & (attempt.c.at <= bindparam("until"))
 
 
-def _tally(*of: ColumnElement[bool]) -> Select[int, Any]:
+def _tally_query(*of: ColumnElement[bool]) -> Select[int, Any]:
     return select(func.count().label("n"), func.min(attempt.c.at).label("oldest")).where(_COUNTS, *of)
 
 
-_TALLY, _TALLY_OF = Ready(_tally()), Ready(_tally(attempt.c.place == bindparam("from")))
+_TALLY, _TALLY_OF = (
+    PreparedStatement(_tally_query()),
+    PreparedStatement(_tally_query(attempt.c.place == bindparam("from"))),
+)
 
 
-def hold(tx: Tx) -> None:
+def hold_counting(tx: Tx) -> None:
     """Let nobody else who holds them count attempts until the end of the transaction."""
-    backends.of(tx).hold(tx, study, [_ONE])
+    backends.backend_of(tx).hold_rows(tx, study, [_ONE])
 
 
-def tally(tx: Tx, span: Span, place: str | None = None) -> tuple[int, str | None]:
+def tally(tx: Tx, span: TimeSpan, place: str | None = None) -> tuple[int, str | None]:
     """How many there were in a span of time, from one place or in all, and when the first of them was."""
-    given = {"after": span[0], "until": span[1]}
-    found = _TALLY.first(tx, **given) if place is None else _TALLY_OF.first(tx, **given, **{"from": place})
-    return int(found.n), found.oldest
+    params = {"after": span[0], "until": span[1]}
+    row = _TALLY.first(tx, **params) if place is None else _TALLY_OF.first(tx, **params, **{"from": place})
+    return int(row.n), row.oldest
 
 
 def add(tx: Tx, place: str, at: str) -> None:
@@ -42,15 +45,15 @@ def add(tx: Tx, place: str, at: str) -> None:
     tx.execute(insert(attempt), [{"place": place, "at": at}])
 
 
-def has_others(tx: Tx, span: Span) -> bool:
+def has_outside(tx: Tx, span: TimeSpan) -> bool:
     """Whether there are any outside a span of time."""
-    return bool(tx.execute(select(exists().where(~_COUNTS)), _given(span)).scalar_one())
+    return bool(tx.execute(select(exists().where(~_COUNTS)), _span_params(span)).scalar_one())
 
 
-def forget_others(tx: Tx, span: Span) -> None:
+def forget_outside(tx: Tx, span: TimeSpan) -> None:
     """Delete those outside a span of time."""
-    tx.execute(delete(attempt).where(~_COUNTS), _given(span))
+    tx.execute(delete(attempt).where(~_COUNTS), _span_params(span))
 
 
-def _given(span: Span) -> dict[str, str]:
+def _span_params(span: TimeSpan) -> dict[str, str]:
     return {"after": span[0], "until": span[1]}

@@ -15,26 +15,28 @@ from fcpair.store.database.tables import assignment, cell, slot, text
 from fcpair.store.people.optouts import OptOut, split_topics
 
 
-def _values(column: str) -> Select[Any]:
+def _column_values(column: str) -> Select[Any]:
     """The distinct values that texts have in a metadata column."""
     value = text.c.meta[column].as_string()
     return select(value).where(value.is_not(None), value != "").distinct()
 
 
-def _texts_of(column: str, values: Collection[str], among: ColumnElement[bool]) -> ColumnElement[bool]:
+def _has_value(column: str, values: Collection[str], text_condition: ColumnElement[bool]) -> ColumnElement[bool]:
     """Whether one side of a pair has one of these values in a metadata column."""
     value = text.c.meta[column].as_string()
-    meant = select(text.c.id).where(value.in_(sorted(values)), among).scalar_subquery()
-    return or_(cell.c.row_id.in_(meant), cell.c.column_id.in_(meant))
+    text_ids = select(text.c.id).where(value.in_(sorted(values)), text_condition).scalar_subquery()
+    return or_(cell.c.row_id.in_(text_ids), cell.c.column_id.in_(text_ids))
 
 
-def _about(tx: Tx, opted_out: Sequence[OptOut], among: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
+def _is_about(
+    tx: Tx, opted_out: Sequence[OptOut], text_condition: ColumnElement[bool] | None = None
+) -> ColumnElement[bool]:
     """Whether a pair holds what somebody has opted out of; only texts `among` these are looked at."""
-    among = true() if among is None else among
+    text_condition = true() if text_condition is None else text_condition
     covered = [
-        _texts_of(one.column, values, among)
+        _has_value(one.column, values, text_condition)
         for one in opted_out
-        if (values := list(filter(one.covers, tx.execute(_values(one.column).where(among)).scalars())))
+        if (values := list(filter(one.covers, tx.execute(_column_values(one.column).where(text_condition)).scalars())))
     ]
     return or_(false(), *covered)
 
@@ -42,32 +44,34 @@ def _about(tx: Tx, opted_out: Sequence[OptOut], among: ColumnElement[bool] | Non
 def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: list[int] | None = None) -> list[int]:
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
     if cell_ids is None:
-        return list(tx.execute(select(cell.c.id).where(_about(tx, opted_out)).order_by(cell.c.id)).scalars())
-    asked = cell.c.id.in_(sql_lists.listed(cell_ids))
-    sides = select(cell.c.row_id).where(asked).union(select(cell.c.column_id).where(asked)).scalar_subquery()
-    about = _about(tx, opted_out, text.c.id.in_(sides))
-    return list(tx.execute(select(cell.c.id).where(asked, about).order_by(cell.c.id)).scalars())
+        return list(tx.execute(select(cell.c.id).where(_is_about(tx, opted_out)).order_by(cell.c.id)).scalars())
+    is_asked_for = cell.c.id.in_(sql_lists.as_subquery(cell_ids))
+    sides = (
+        select(cell.c.row_id).where(is_asked_for).union(select(cell.c.column_id).where(is_asked_for)).scalar_subquery()
+    )
+    about = _is_about(tx, opted_out, text.c.id.in_(sides))
+    return list(tx.execute(select(cell.c.id).where(is_asked_for, about).order_by(cell.c.id)).scalars())
 
 
-def _open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
-    about = select(cell.c.id).where(_about(tx, opted_out)).scalar_subquery()
+def _is_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
+    about = select(cell.c.id).where(_is_about(tx, opted_out)).scalar_subquery()
     open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
     return open_ & assignment.c.cell_id.in_(about)
 
 
 def n_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     """How much a person has open of what they opted out of."""
-    query = select(func.count()).select_from(assignment).where(_open_about(tx, person_id, opted_out))
+    query = select(func.count()).select_from(assignment).where(_is_open_about(tx, person_id, opted_out))
     return int(tx.execute(query).scalar_one())
 
 
 def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     """Take back what a person has open of what they opted out of; returns how much there was."""
-    change = update(assignment).where(_open_about(tx, person_id, opted_out))
+    change = update(assignment).where(_is_open_about(tx, person_id, opted_out))
     return tx.execute(change.values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 
-def return_about(tx: Tx, person_id: int, before: Sequence[OptOut], now: Sequence[OptOut]) -> int:
+def return_about(tx: Tx, person_id: int, opted_out_before: Sequence[OptOut], opted_out_now: Sequence[OptOut]) -> int:
     """Open again what a person gave back because of what they opted out of `before`, and not of what they do `now`.
 
     What somebody else has taken over stays with them. Returns how much came back.
@@ -75,7 +79,7 @@ def return_about(tx: Tx, person_id: int, before: Sequence[OptOut], now: Sequence
     later = assignment.alias("later")
     free = ~exists().where(later.c.replaces == assignment.c.id) & ~exists().where(slot.c.replaces == assignment.c.id)
     mine = (assignment.c.person_id == person_id) & (assignment.c.status == Status.WITHDRAWN.value)
-    about = select(cell.c.id).where(_about(tx, before), ~_about(tx, now)).scalar_subquery()
+    about = select(cell.c.id).where(_is_about(tx, opted_out_before), ~_is_about(tx, opted_out_now)).scalar_subquery()
     change = update(assignment).where(mine, free, assignment.c.cell_id.in_(about))
     return tx.execute(change.values(status=Status.OPEN.value)).rowcount
 
@@ -86,18 +90,18 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
     Of several ways to write a topic, the first in the alphabet is taken.
     """
     used = select(cell.c.row_id).union(select(cell.c.column_id)).scalar_subquery()
-    found: dict[str, str] = {}
-    for value in tx.execute(_values(column).where(text.c.id.in_(used))).scalars():
+    spelling_by_key: dict[str, str] = {}
+    for value in tx.execute(_column_values(column).where(text.c.id.in_(used))).scalars():
         for key, written in split_topics(value, split).items():
-            found[key] = min(written, found.get(key, written))
-    return sorted(found.values())
+            spelling_by_key[key] = min(written, spelling_by_key.get(key, written))
+    return sorted(spelling_by_key.values())
 
 
 def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
     """How many open pairs of a person have each topic on either side, by what topics are compared by."""
     hs, cn = text.alias(), text.alias()
     sides = (side.c.meta[column].as_string().label(name) for side, name in ((hs, "hs"), (cn, "cn")))
-    each = (
+    per_assignment = (
         select(*sides)
         .select_from(assignment)
         .join(cell, cell.c.id == assignment.c.cell_id)
@@ -106,7 +110,9 @@ def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[st
         .where(assignment.c.person_id == person_id, assignment.c.status == Status.OPEN.value)
         .subquery()
     )
-    query = select(each.c.hs, each.c.cn, func.count()).group_by(each.c.hs, each.c.cn)
+    query = select(per_assignment.c.hs, per_assignment.c.cn, func.count()).group_by(
+        per_assignment.c.hs, per_assignment.c.cn
+    )
     counts: Counter[str] = Counter()
     for *values, n in tx.execute(query):
         for key in {key for value in values for key in split_topics(value or "", split)}:

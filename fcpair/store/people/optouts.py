@@ -30,10 +30,10 @@ class OptOut:
         """Whether a value of the column has a part that is left out."""
         return not self._keys.isdisjoint(split_topics(value or "", self.split))
 
-    def besides(self, listed: Collection[str]) -> OptOut:
+    def unlisted_part(self, offered: Collection[str]) -> OptOut:
         """What remains of this when somebody has chosen anew among the listed topics: all that is not on the list."""
         alone = (replace(self, topics=(topic,)) for topic in self.topics)
-        return replace(self, topics=tuple(one.topics[0] for one in alone if not any(map(one.covers, listed))))
+        return replace(self, topics=tuple(one.topics[0] for one in alone if not any(map(one.covers, offered))))
 
 
 def topic_key(topic: str) -> str:
@@ -49,34 +49,34 @@ def split_topics(value: str, split: str) -> dict[str, str]:
     return {topic_key(part): part for part in written if part}
 
 
-def parse(kept: dict[str, Any] | None) -> tuple[OptOut, ...]:
+def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
     """What is kept of one person: topics by column and split.
 
     Up to schema 0002 it was whole values by column. Somebody who left out `a,b` then leaves out `a` and `b` now:
     more than they asked for rather than less, and the page shows them both.
     """
-    found = []
-    for column, by_split in (kept or {}).items():
+    opt_outs = []
+    for column, by_split in (stored or {}).items():
         splits = by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}
         for split, values in splits.items():
             parts = {key: part for value in values for key, part in split_topics(value, split).items()}
-            found.append(OptOut(column, split, tuple(parts.values())))
-    return tuple(found)
+            opt_outs.append(OptOut(column, split, tuple(parts.values())))
+    return tuple(opt_outs)
 
 
-def as_kept(opted_out: Iterable[OptOut]) -> dict[str, dict[str, list[str]]]:
+def to_stored(opted_out: Iterable[OptOut]) -> dict[str, dict[str, list[str]]]:
     """The same as it is kept; what leaves nothing out is dropped."""
-    kept: dict[str, dict[str, list[str]]] = {}
-    for one in opted_out:
-        if one.topics:
-            topics = kept.setdefault(one.column, {}).setdefault(one.split, [])
-            topics += [topic for topic in one.topics if topic not in topics]
-    return kept
+    stored: dict[str, dict[str, list[str]]] = {}
+    for opt_out in opted_out:
+        if opt_out.topics:
+            topics = stored.setdefault(opt_out.column, {}).setdefault(opt_out.split, [])
+            topics += [topic for topic in opt_out.topics if topic not in topics]
+    return stored
 
 
-def by_column(opted_out: Iterable[OptOut]) -> dict[str, list[str]]:
+def topics_by_column(opted_out: Iterable[OptOut]) -> dict[str, list[str]]:
     """The topics by column, in alphabetical order, as they are shown to the lead."""
-    found: dict[str, set[str]] = {}
-    for one in opted_out:
-        found.setdefault(one.column, set()).update(one.topics)
-    return {column: sorted(topics) for column, topics in found.items()}
+    topic_sets: dict[str, set[str]] = {}
+    for opt_out in opted_out:
+        topic_sets.setdefault(opt_out.column, set()).update(opt_out.topics)
+    return {column: sorted(topics) for column, topics in topic_sets.items()}

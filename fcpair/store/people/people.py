@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
 from fcpair.store.database import backends, checksums
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import assignment, person, refusal
 from fcpair.store.people import optouts, sessions
@@ -18,7 +18,7 @@ from fcpair.store.people.optouts import OptOut
 
 def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people in one role; their names must be new."""
-    rows = checksums.summed(tx, person, ({"name": name, "role": role.value} for name in names))
+    rows = checksums.with_checksums(tx, person, ({"name": name, "role": role.value} for name in names))
     tx.execute(insert(person), list(rows))
     return [one for one in people(tx) if one.name in set(names)]
 
@@ -53,7 +53,7 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
     sessions.forget(tx, person_id)
 
 
-def with_token(tx: Tx) -> set[int]:
+def ids_with_token(tx: Tx) -> set[int]:
     """The ids of those who can be let in by a token."""
     return set(tx.execute(select(person.c.id).where(person.c.token_hash.is_not(None))).scalars())
 
@@ -62,26 +62,26 @@ _VISITOR = select(
     *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused")),
     sessions.SECRET.label("session_secret"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
-_BY_HASH = Ready(_VISITOR.where(person.c.token_hash == bindparam("hash")))
-_BY_ID = Ready(_VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session"))))
+_BY_HASH = PreparedStatement(_VISITOR.where(person.c.token_hash == bindparam("hash")))
+_BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session"))))
 
 
 def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
     """Who the token with this hash belongs to; None when it is nobody's, or its owner takes no further part."""
-    return _visitor(_BY_HASH.first(tx, hash=token_hash))
+    return _to_visitor(_BY_HASH.first(tx, hash=token_hash))
 
 
 def visitor_by_id(tx: Tx, person_id: int, session: str = "") -> Visitor | None:
     """The person of this id, if they can be let in; and have not ended the `session`, where one is named."""
-    return _visitor(_BY_ID.first(tx, one=person_id, session=session))
+    return _to_visitor(_BY_ID.first(tx, one=person_id, session=session))
 
 
-def _visitor(row: Any) -> Visitor | None:
+def _to_visitor(row: Any) -> Visitor | None:
     if row is None:
         return None
     consented = row.consented_at is not None
-    own = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
-    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, *own)
+    settings = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
+    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, *settings)
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
@@ -92,17 +92,17 @@ def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence:
     own = person.c.id == person_id
     first = {"consented_at": now(), "consented_to": sentence, "demographics": None}
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
-    said = tx.execute(select(person.c.demographics).where(own)).scalar() or {}
-    tx.execute(update(person).where(own).values(demographics={**said, **demographics}))
+    earlier_answers = tx.execute(select(person.c.demographics).where(own)).scalar() or {}
+    tx.execute(update(person).where(own).values(demographics={**earlier_answers, **demographics}))
 
 
-def describe(tx: Tx, said: Mapping[int, dict[str, str]]) -> None:
+def set_demographics(tx: Tx, demographics_by_id: Mapping[int, dict[str, str]]) -> None:
     """Note what simulated people say about themselves, by the id of the person in whose place they answer."""
-    for person_id, demographics in said.items():
+    for person_id, demographics in demographics_by_id.items():
         tx.execute(update(person).where(person.c.id == person_id).values(demographics=demographics))
 
 
-def undescribed(tx: Tx, role: Role) -> list[int]:
+def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     """Who takes part in a role, has not consented, and of whom nothing is known, by id."""
     nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
     query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
@@ -129,7 +129,7 @@ def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ..
 
 def set_opt_outs(tx: Tx, person_id: int, opted_out: Iterable[OptOut]) -> None:
     """Note what a person has opted out of."""
-    tx.execute(update(person).where(person.c.id == person_id).values(opted_out=optouts.as_kept(opted_out)))
+    tx.execute(update(person).where(person.c.id == person_id).values(opted_out=optouts.to_stored(opted_out)))
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
@@ -140,7 +140,7 @@ def terms(tx: Tx) -> list[dict[str, Any]]:
         {
             **row._mapping,
             "demographics": row.demographics or {},
-            "opted_out": optouts.by_column(optouts.parse(row.opted_out)),
+            "opted_out": optouts.topics_by_column(optouts.parse(row.opted_out)),
         }
         for row in rows
     ]
@@ -150,7 +150,7 @@ def forget(tx: Tx, person_id: int) -> None:
     """Delete what a person said about themselves and texts of theirs that were refused, and of one who takes no further
     part what they opted out of.
     """
-    backends.of(tx).erase(tx)
+    backends.backend_of(tx).erase_deleted(tx)
     own = select(assignment.c.id).where(assignment.c.person_id == person_id)
     tx.execute(update(refusal).where(refusal.c.assignment_id.in_(own)).values(body=None))
     tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))

@@ -31,7 +31,7 @@ def has_ended(session: BindParameter[Any]) -> ColumnElement[bool]:
     return exists().where(ended_session.c.session == session)
 
 
-def end(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
+def end_session(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
     """Note that a session has ended, which would be too old in `lasts_s` seconds; what is too old is forgotten."""
     tx.execute(delete(ended_session).where(ended_session.c.until < now()))
     until = (datetime.now(UTC) + timedelta(seconds=lasts_s)).isoformat(timespec="milliseconds")

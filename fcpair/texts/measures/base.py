@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.stages.questions.named_values import Named
-from fcpair.texts.measures.measured_texts import Table
+from fcpair.stages.questions.named_values import NamedValue
+from fcpair.texts.measures.measured_texts import TextTable
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -26,13 +26,13 @@ class Values:
     values: Floats
     why: tuple[str, ...]
 
-    def of(self, rows: Rows) -> Values:
+    def select(self, rows: Rows) -> Values:
         """Those of some texts."""
         return Values(self.values[rows], tuple(self.why[row] for row in rows))
 
 
 @dataclass(frozen=True)
-class Found:
+class SetFigure:
     """A figure for a set: `value` is None exactly where `undefined` says why.
 
     `n` texts enter it; `left_out` counts the others by the reason. `sd` is the standard deviation over texts (n - 1)
@@ -47,7 +47,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Measure(Named):
+class Measure(NamedValue):
     """A measure of texts.
 
     A class gives `each`, a figure for each text whose mean is that of a set, or `pool`, one for a set, or both, and
@@ -55,68 +55,68 @@ class Measure(Named):
     """
 
     @property
-    def pooled(self) -> bool:
+    def is_pooled(self) -> bool:
         """Whether it gives one figure for a set, and none for a text."""
         return getattr(self, "per_text", True) is False
 
     @property
     def rule(self) -> str:
         """How the figure of a set comes from its texts."""
-        return "pooled" if self.pooled else "mean over texts"
+        return "pooled" if self.is_pooled else "mean over texts"
 
-    def spoken(self, language: str | None) -> Measure:
+    def for_language(self, language: str | None) -> Measure:
         """The measure as it is for a language, by its code; raises InputError where it makes no sense there."""
         return self
 
-    def check(self, table: Table) -> None:
+    def check(self, table: TextTable) -> None:
         """Raise InputError where what the measure needs beside the texts is not there."""
 
-    def unfit(self, table: Table) -> str:
+    def unfit_reason(self, table: TextTable) -> str:
         """Why the measure cannot be right on these texts, and is undefined there; empty where nothing speaks for it."""
         return ""
 
-    def notes(self, table: Table) -> Iterator[str]:
+    def notes(self, table: TextTable) -> Iterator[str]:
         """What a reader of the figure must know; called when it has been computed, and told with its name."""
         yield from ()
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """The figure of each text."""
         raise NotImplementedError
 
-    def pool(self, table: Table, rows: Rows) -> Found:
+    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
         """The figure of a set of texts, by their rows."""
         raise NotImplementedError
 
-    def found(self, table: Table, rows: Rows) -> Found:
+    def set_figure(self, table: TextTable, rows: Rows) -> SetFigure:
         """The figure of a set of texts, by their rows: pooled, or the mean."""
-        return self.pool(table, rows) if self.pooled else mean(self.values(table).of(rows))
+        return self.pool(table, rows) if self.is_pooled else mean_figure(self.values(table).select(rows))
 
-    def values(self, table: Table) -> Values:
+    def values(self, table: TextTable) -> Values:
         """The figure of each text, computed once for a table."""
-        return table.once(self, lambda: self.each(table))
+        return table.compute_once(self, lambda: self.score_each(table))
 
-    def nowhere(self, table: Table, why: str) -> Values:
+    def undefined_everywhere(self, table: TextTable, why: str) -> Values:
         """No figure for any text, each for the same reason."""
         return Values(np.full(len(table.texts), np.nan), (why,) * len(table.texts))
 
 
-def mean(values: Values) -> Found:
+def mean_figure(values: Values) -> SetFigure:
     """The mean over the texts that have a figure, and its standard deviation (n - 1)."""
-    there = values.values[~np.isnan(values.values)]
-    left_out = reasons(values.why)
-    if not len(there):
-        return Found(None, 0, left_out=left_out, undefined="no text has a figure")
-    sd = float(there.std(ddof=1)) if len(there) > 1 else None
-    return Found(float(there.mean()), len(there), sd, left_out)
+    defined = values.values[~np.isnan(values.values)]
+    left_out = count_reasons(values.why)
+    if not len(defined):
+        return SetFigure(None, 0, left_out=left_out, undefined="no text has a figure")
+    sd = float(defined.std(ddof=1)) if len(defined) > 1 else None
+    return SetFigure(float(defined.mean()), len(defined), sd, left_out)
 
 
-def reasons(why: Sequence[str]) -> dict[str, int]:
+def count_reasons(why: Sequence[str]) -> dict[str, int]:
     """How many texts have no figure, by the reason."""
     return dict(sorted(Counter(filter(None, why)).items()))
 
 
-def filled(why: Sequence[str], values: Sequence[float] | Floats) -> Values:
+def fill_defined(why: Sequence[str], values: Sequence[float] | Floats) -> Values:
     """The values of the texts that have no reason against them, in their place among all."""
-    placed = np.full(len(why), np.nan)
-    placed[[not reason for reason in why]] = values
-    return Values(placed, tuple(why))
+    all_values = np.full(len(why), np.nan)
+    all_values[[not reason for reason in why]] = values
+    return Values(all_values, tuple(why))

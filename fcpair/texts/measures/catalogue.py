@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from fcpair.errors import InputError
-from fcpair.stages.questions.named_values import read_named
+from fcpair.stages.questions.named_values import parse_named
 from fcpair.texts.measures.base import Measure
 from fcpair.texts.measures.embeddings import BertScore, Div, Homogenization, Mover
 from fcpair.texts.measures.model_scores import Head, Perplexity, Regression
-from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, OfNgrams, SelfBleu, with_n
+from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, NgramMeasure, SelfBleu, with_n
 from fcpair.texts.measures.novelty import Novelty
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.texts.measures.readability import DaleChall, FleschKincaid
@@ -31,12 +31,12 @@ def parse_measure(text: str) -> Measure:
     Raises:
         InputError: there is no such measure or option, a value cannot be used, an n-gram measure without its number.
     """
-    found = _NUMBERED.fullmatch(text)
-    number = int(found[2]) if found and issubclass(MEASURES.get(found[1], Measure), OfNgrams) else None
-    measure: Measure = read_named(
-        f"{found[1]}{found[3]}" if found and number is not None else text, MEASURES, "measure"
+    match = _NUMBERED.fullmatch(text)
+    number = int(match[2]) if match and issubclass(MEASURES.get(match[1], Measure), NgramMeasure) else None
+    measure: Measure = parse_named(
+        f"{match[1]}{match[3]}" if match and number is not None else text, MEASURES, "measure"
     )
-    if not isinstance(measure, OfNgrams):
+    if not isinstance(measure, NgramMeasure):
         return measure
     if number is None:
         raise InputError(f"measure `{text}`: the number of tokens is missing; expected a name such as {measure.word}-2")

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.params import DEFAULT_MODEL
-from fcpair.texts.measures.base import NO_TOKEN, Floats, Found, Measure, Rows, reasons
-from fcpair.texts.measures.measured_texts import Table
-from fcpair.texts.measures.references import Referenced, Refs
+from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Rows, SetFigure, count_reasons
+from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.references import ReferenceMeasure, Refs
 
 
 @dataclass(frozen=True)
@@ -28,28 +28,30 @@ class Div(Measure):
     model: str = DEFAULT_MODEL
 
     @property
-    def pooled(self) -> bool:
+    def is_pooled(self) -> bool:
         """One figure for a set."""
         return True
 
-    def pool(self, table: Table, rows: Rows) -> Found:
+    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
         """The figure of a set."""
-        there = [int(row) for row in rows if table.texts[row].strip()]
-        left_out = reasons([NO_TOKEN] * (len(rows) - len(there)))
-        if len(there) < 2:
-            return Found(None, 0, left_out=left_out, undefined="there are fewer than two texts")
-        unit = self._vectors(table)[there].astype(np.float64)
+        kept_rows = [int(row) for row in rows if table.texts[row].strip()]
+        left_out = count_reasons([NO_TOKEN] * (len(rows) - len(kept_rows)))
+        if len(kept_rows) < 2:
+            return SetFigure(None, 0, left_out=left_out, undefined="there are fewer than two texts")
+        unit = self._vectors(table)[kept_rows].astype(np.float64)
         n, total = len(unit), unit.sum(axis=0)
-        return Found(float(1 - (total @ total - (unit**2).sum()) / (n * (n - 1))), n, left_out=left_out)
+        return SetFigure(float(1 - (total @ total - (unit**2).sum()) / (n * (n - 1))), n, left_out=left_out)
 
-    def _vectors(self, table: Table) -> NDArray[np.float32]:
+    def _vectors(self, table: TextTable) -> NDArray[np.float32]:
         from fcpair.models.encode import encode
         from fcpair.models.model_files import resolve
 
-        return table.once(("vectors", self.model), lambda: encode(table.texts, resolve(self.model), table.progress))
+        return table.compute_once(
+            ("vectors", self.model), lambda: encode(table.texts, resolve(self.model), table.progress)
+        )
 
 
-MOST_PAIRED = 2_000  # texts of which every two are looked at
+MAX_PAIRED_TEXTS = 2_000  # texts of which every two are looked at
 
 
 @dataclass(frozen=True)
@@ -66,26 +68,28 @@ class Homogenization(Measure):
     model: str = DEFAULT_MODEL
 
     @property
-    def pooled(self) -> bool:
+    def is_pooled(self) -> bool:
         """One figure for a set."""
         return True
 
-    def pool(self, table: Table, rows: Rows) -> Found:
+    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
         """The figure of a set."""
         if self.by == "cosine":
             spread = Div(self.model).pool(table, rows)
             return spread if spread.value is None else replace(spread, value=1 - spread.value)
         vectors = table.token_vectors(self.model)
-        there = [table.texts[row] for row in rows if table.texts[row].strip() and len(vectors[table.texts[row]])]
-        left_out = reasons([NO_TOKEN] * (len(rows) - len(there)))
-        if len(there) < 2:
-            return Found(None, 0, left_out=left_out, undefined="there are fewer than two texts")
-        if len(there) > MOST_PAIRED:
-            why = f"every two of {len(there):,} texts would be looked at; up to {MOST_PAIRED:,} are, or take by=cosine"
-            return Found(None, 0, left_out=left_out, undefined=why)
-        return Found(_mean_f1([vectors[text].astype(np.float64) for text in there]), len(there), left_out=left_out)
+        kept_texts = [table.texts[row] for row in rows if table.texts[row].strip() and len(vectors[table.texts[row]])]
+        left_out = count_reasons([NO_TOKEN] * (len(rows) - len(kept_texts)))
+        if len(kept_texts) < 2:
+            return SetFigure(None, 0, left_out=left_out, undefined="there are fewer than two texts")
+        if len(kept_texts) > MAX_PAIRED_TEXTS:
+            why = f"every two of {len(kept_texts):,} texts would be looked at; up to {MAX_PAIRED_TEXTS:,} are, or take by=cosine"
+            return SetFigure(None, 0, left_out=left_out, undefined=why)
+        return SetFigure(
+            _mean_f1([vectors[text].astype(np.float64) for text in kept_texts]), len(kept_texts), left_out=left_out
+        )
 
-    def notes(self, table: Table) -> Iterator[str]:
+    def notes(self, table: TextTable) -> Iterator[str]:
         """How many texts were cut."""
         if self.by == "bertscore":
             yield from BertScore(model=self.model).notes(table)
@@ -93,11 +97,11 @@ class Homogenization(Measure):
 
 def _mean_f1(vectors: Sequence[Floats]) -> float:
     """The mean F1 of BERTScore over every two texts; it is the same from either side."""
-    starts = np.cumsum([0, *(len(one) for one in vectors[:-1])])
-    every, lengths = np.concatenate(vectors), np.array([len(one) for one in vectors])
+    starts = np.cumsum([0, *(len(text_vectors) for text_vectors in vectors[:-1])])
+    stacked, lengths = np.concatenate(vectors), np.array([len(text_vectors) for text_vectors in vectors])
     total = 0.0
-    for at, one in enumerate(vectors[:-1]):
-        cosine = one @ every[starts[at + 1] :].T
+    for at, text_vectors in enumerate(vectors[:-1]):
+        cosine = text_vectors @ stacked[starts[at + 1] :].T
         after = starts[at + 1 :] - starts[at + 1]
         precision = np.maximum.reduceat(cosine, after, axis=1).mean(axis=0)
         recall = np.add.reduceat(cosine.max(axis=0), after) / lengths[at + 1 :]
@@ -107,37 +111,37 @@ def _mean_f1(vectors: Sequence[Floats]) -> float:
 
 
 @dataclass(frozen=True)
-class ByTokenVectors(Referenced):
+class TokenVectorMeasure(ReferenceMeasure):
     """A measure of each text by the unit vectors of its tokens, those that the tokenizer adds left out."""
 
     model: str = DEFAULT_MODEL
 
-    def near(self, one: Floats, other: Floats) -> float:
+    def similarity(self, text_vectors: Floats, reference_vectors: Floats) -> float:
         """How near a text is to a reference; both have shape `(n_tokens, dimension)`, and are not empty."""
         raise NotImplementedError
 
-    def has_token(self, table: Table, text: str) -> bool:
+    def has_token(self, table: TextTable, text: str) -> bool:
         """Whether the encoder has a token for a text."""
         return bool(text.strip()) and len(table.token_vectors(self.model)[text]) > 0
 
-    def scores(self, table: Table, texts: Sequence[str], references: Refs) -> Floats:
+    def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """The figure of each text with its best reference."""
         vectors = {text: found.astype(np.float64) for text, found in table.token_vectors(self.model).items()}
         return np.array(
             [
-                max(self.near(vectors[text], vectors[one]) for one in of)
+                max(self.similarity(vectors[text], vectors[one]) for one in of)
                 for text, of in zip(texts, references, strict=True)
             ]
         )
 
-    def notes(self, table: Table) -> Iterator[str]:
+    def notes(self, table: TextTable) -> Iterator[str]:
         """How many texts were cut."""
         if n := table.n_cut(self.model):
             yield f"texts and references longer than {self.model} reads, whose ends were cut: {n:,}"
 
 
 @dataclass(frozen=True)
-class BertScore(ByTokenVectors):
+class BertScore(TokenVectorMeasure):
     """Precision, recall or F1 of greedy matching: each token with the nearest one of the other text, by cosine.
 
     Zhang et al. 2020, arXiv 1904.09675, over the last layer of any encoder, all tokens with the same weight (no idf),
@@ -148,9 +152,9 @@ class BertScore(ByTokenVectors):
     word: ClassVar[str] = "bertscore"
     value: Literal["f1", "precision", "recall"] = "f1"
 
-    def near(self, one: Floats, other: Floats) -> float:
+    def similarity(self, text_vectors: Floats, reference_vectors: Floats) -> float:
         """Precision is over the tokens of the text, recall over those of the reference."""
-        cosine = one @ other.T
+        cosine = text_vectors @ reference_vectors.T
         precision, recall = cosine.max(axis=1).mean(), cosine.max(axis=0).mean()
         if self.value != "f1":
             return float(precision if self.value == "precision" else recall)
@@ -158,7 +162,7 @@ class BertScore(ByTokenVectors):
 
 
 @dataclass(frozen=True)
-class Mover(ByTokenVectors):
+class Mover(TokenVectorMeasure):
     """1 - the word mover's distance of the token vectors. From -1 to 1, a copy has 1.
 
     Zhao et al. 2019, https://doi.org/10.18653/v1/D19-1053, arXiv 1909.02622: the least cost of carrying the tokens of
@@ -168,21 +172,21 @@ class Mover(ByTokenVectors):
 
     word: ClassVar[str] = "mover"
 
-    def near(self, one: Floats, other: Floats) -> float:
+    def similarity(self, text_vectors: Floats, reference_vectors: Floats) -> float:
         """By an assignment where both have as many tokens (an optimum is one then), else by a linear program."""
         from scipy.spatial.distance import cdist
 
-        cost = cdist(one, other)
-        return 1 - (_assigned(cost) if len(one) == len(other) else _transported(cost))
+        cost = cdist(text_vectors, reference_vectors)
+        return 1 - (_assignment_cost(cost) if len(text_vectors) == len(reference_vectors) else _transport_cost(cost))
 
 
-def _assigned(cost: Floats) -> float:
+def _assignment_cost(cost: Floats) -> float:
     from scipy.optimize import linear_sum_assignment
 
     return float(cost[linear_sum_assignment(cost)].mean())
 
 
-def _transported(cost: Floats) -> float:
+def _transport_cost(cost: Floats) -> float:
     """The least cost of transport between two sets of equal weights, each of sum 1, shape `(n_one, n_other)`."""
     from scipy.optimize import linprog
     from scipy.sparse import eye_array, kron, vstack

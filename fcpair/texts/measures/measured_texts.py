@@ -15,7 +15,7 @@ from fcpair.stages.corpus.text_identity import NO_TEXT
 T = TypeVar("T")
 
 
-class Table:
+class TextTable:
     """Texts, the references of each (none where there are no references at all), and further columns by their names.
 
     What several measures need, such as the vectors of a model, is computed once.
@@ -31,22 +31,23 @@ class Table:
         beside: Mapping[str, Sequence[str]] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.texts = _strings("texts", texts)
-        self.references = None if references is None else _lists(references, len(self.texts))
+        self.texts = _check_strings("texts", texts)
+        self.references = None if references is None else _check_lists(references, len(self.texts))
         self.beside = {
-            name: _strings(f"beside[{name!r}]", column, len(self.texts)) for name, column in (beside or {}).items()
+            name: _check_strings(f"beside[{name!r}]", column, len(self.texts))
+            for name, column in (beside or {}).items()
         }
         self.progress = progress
-        self._kept: dict[Hashable, Any] = {}
+        self._cache: dict[Hashable, Any] = {}
 
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+    def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, which is called the first time alone."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        kept: T = self._kept[key]
-        return kept
+        if key not in self._cache:
+            self._cache[key] = make()
+        value: T = self._cache[key]
+        return value
 
-    def every_text(self) -> list[str]:
+    def distinct_texts(self) -> list[str]:
         """All distinct texts and references, in the order in which they stand."""
         listed = [reference for of in self.references or () for reference in of]
         return list(dict.fromkeys([*self.texts, *listed]))
@@ -55,20 +56,20 @@ class Table:
         """The unit vectors of the tokens of every text and reference by the encoder of that name, by the text."""
         from fcpair.models.token_vectors import token_vectors
 
-        def encoded() -> dict[str, NDArray[np.float32]]:
-            texts = self.every_text()
+        def encode_all() -> dict[str, NDArray[np.float32]]:
+            texts = self.distinct_texts()
             vectors, n_cut = token_vectors(texts, name, self.progress)
-            self._kept["cut", name] = n_cut
+            self._cache["cut", name] = n_cut
             return dict(zip(texts, vectors, strict=True))
 
-        return self.once(("tokens", name), encoded)
+        return self.compute_once(("tokens", name), encode_all)
 
     def n_cut(self, name: str) -> int:
         """How many texts and references were longer than the encoder of that name reads."""
-        return int(self._kept.get(("cut", name), 0))
+        return int(self._cache.get(("cut", name), 0))
 
 
-def _strings(place: str, texts: Sequence[str], n: int | None = None) -> tuple[str, ...]:
+def _check_strings(place: str, texts: Sequence[str], n: int | None = None) -> tuple[str, ...]:
     if isinstance(texts, str):
         raise InputError(f"{place} is a string; expected a list of texts: its single signs would be measured")
     listed = tuple(texts)
@@ -82,7 +83,7 @@ def _strings(place: str, texts: Sequence[str], n: int | None = None) -> tuple[st
     return listed
 
 
-def _lists(references: Sequence[Sequence[str]], n: int) -> tuple[tuple[str, ...], ...]:
+def _check_lists(references: Sequence[Sequence[str]], n: int) -> tuple[tuple[str, ...], ...]:
     if isinstance(references, str):
         raise InputError("references is a string; expected a list of references for each text")
     listed = list(references)
@@ -94,4 +95,4 @@ def _lists(references: Sequence[Sequence[str]], n: int) -> tuple[tuple[str, ...]
                 f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its single "
                 "signs would be taken for references"
             )
-    return tuple(_strings(f"references[{at}]", of) for at, of in enumerate(listed))
+    return tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))

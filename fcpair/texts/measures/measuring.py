@@ -13,9 +13,9 @@ import numpy as np
 from fcpair.errors import InputError
 from fcpair.models.encode import Progress
 from fcpair.models.model_files import is_english
-from fcpair.texts.measures.base import Found, Measure, Rows, Values
+from fcpair.texts.measures.base import Measure, Rows, SetFigure, Values
 from fcpair.texts.measures.catalogue import parse_measure
-from fcpair.texts.measures.measured_texts import Table
+from fcpair.texts.measures.measured_texts import TextTable
 
 _LANGUAGE = re.compile("[a-z]{2,3}")
 ENGLISH = "en"
@@ -87,31 +87,52 @@ def measure(
             no sense in the language, or that needs references or columns which are not there.
         ModelError: a model cannot be had or used.
     """
-    table = Table(texts, references, beside, progress)
-    _check(table, measures, language, groups)
-    read = [one if isinstance(one, Measure) else parse_measure(one) for one in measures]
-    spoken = list(dict.fromkeys(one.spoken(language) for one in read))
-    for one in spoken:
-        one.check(table)
-    unfit = {one: one.unfit(table) for one in spoken}
-    names, sets = _names(spoken), _sets(len(table.texts), groups)
-    warnings = {one: _other_languages(one, table, language) for one in spoken}
+    table = TextTable(texts, references, beside, progress)
+    _check_input(table, measures, language, groups)
+    parsed = [
+        text_measure if isinstance(text_measure, Measure) else parse_measure(text_measure) for text_measure in measures
+    ]
+    adapted = list(dict.fromkeys(text_measure.for_language(language) for text_measure in parsed))
+    for text_measure in adapted:
+        text_measure.check(table)
+    unfit_reasons = {text_measure: text_measure.unfit_reason(table) for text_measure in adapted}
+    names, sets = _short_names(adapted), _rows_by_group(len(table.texts), groups)
+    warnings = {text_measure: _language_warning(text_measure, table, language) for text_measure in adapted}
     figures = [
-        _figure(one, name, group, _nothing(unfit[one]) or one.found(table, rows), warnings[one])
-        for one, name in zip(spoken, names, strict=True)
+        _text_figure(
+            text_measure,
+            name,
+            group,
+            _undefined_figure(unfit_reasons[text_measure]) or text_measure.set_figure(table, rows),
+            warnings[text_measure],
+        )
+        for text_measure, name in zip(adapted, names, strict=True)
         for group, rows in sets.items()
     ]
     values = {
-        name: one.nowhere(table, unfit[one]) if unfit[one] else one.values(table)
-        for one, name in zip(spoken, names, strict=True)
-        if not one.pooled
+        name: text_measure.undefined_everywhere(table, unfit_reasons[text_measure])
+        if unfit_reasons[text_measure]
+        else text_measure.values(table)
+        for text_measure, name in zip(adapted, names, strict=True)
+        if not text_measure.is_pooled
     }
-    own = {one: () if unfit[one] else one.notes(table) for one in spoken}
-    notes = _told([(one.short, note) for one in spoken for note in (*own[one], warnings[one]) if note])
+    notes_by_measure = {
+        text_measure: () if unfit_reasons[text_measure] else text_measure.notes(table) for text_measure in adapted
+    }
+    notes = _join_notes(
+        [
+            (text_measure.short_name, note)
+            for text_measure in adapted
+            for note in (*notes_by_measure[text_measure], warnings[text_measure])
+            if note
+        ]
+    )
     return Measured(len(table.texts), language, tuple(figures), values, notes)
 
 
-def _check(table: Table, measures: Sequence[Measure | str], language: str | None, groups: Sequence[str] | None) -> None:
+def _check_input(
+    table: TextTable, measures: Sequence[Measure | str], language: str | None, groups: Sequence[str] | None
+) -> None:
     if not table.texts:
         raise InputError("there are no texts to measure")
     if isinstance(measures, str) or not measures:
@@ -122,7 +143,7 @@ def _check(table: Table, measures: Sequence[Measure | str], language: str | None
         raise InputError(f"groups has {len(groups):,} entries for {len(table.texts):,} texts; expected one for each")
 
 
-def _sets(n: int, groups: Sequence[str] | None) -> dict[str | None, Rows]:
+def _rows_by_group(n: int, groups: Sequence[str] | None) -> dict[str | None, Rows]:
     """The rows of all texts, and of each group, in the order in which groups come."""
     sets: dict[str | None, Rows] = {None: np.arange(n)}
     if groups is not None:
@@ -131,7 +152,7 @@ def _sets(n: int, groups: Sequence[str] | None) -> dict[str | None, Rows]:
     return sets
 
 
-def _told(notes: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def _join_notes(notes: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """Each note once, after the names of the measures that it is about."""
     about: dict[str, list[str]] = {}
     for name, note in notes:
@@ -139,36 +160,51 @@ def _told(notes: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in about.items())
 
 
-def _nothing(why: str) -> Found | None:
-    return Found(None, 0, undefined=why) if why else None
+def _undefined_figure(why: str) -> SetFigure | None:
+    return SetFigure(None, 0, undefined=why) if why else None
 
 
-def _figure(of: Measure, name: str, group: str | None, found: Found, warning: str) -> TextFigure:
-    left_out = dict(found.left_out)
-    return TextFigure(str(of), name, group, of.rule, found.value, found.n, found.sd, left_out, found.undefined, warning)
+def _text_figure(
+    text_measure: Measure, name: str, group: str | None, set_figure: SetFigure, warning: str
+) -> TextFigure:
+    left_out = dict(set_figure.left_out)
+    return TextFigure(
+        str(text_measure),
+        name,
+        group,
+        text_measure.rule,
+        set_figure.value,
+        set_figure.n,
+        set_figure.sd,
+        left_out,
+        set_figure.undefined,
+        warning,
+    )
 
 
-def _names(measures: Sequence[Measure]) -> list[str]:
+def _short_names(measures: Sequence[Measure]) -> list[str]:
     """The short name of each, whole where two would have the same."""
-    short = [one.short for one in measures]
+    short = [one.short_name for one in measures]
     return [name if short.count(name) == 1 else str(one) for one, name in zip(measures, short, strict=True)]
 
 
-def _other_languages(of: Measure, table: Table, language: str | None) -> str:
+def _language_warning(text_measure: Measure, table: TextTable, language: str | None) -> str:
     """That a measure's model reads texts which it was not trained on; empty where it does not, or nobody can say."""
-    model = getattr(of, "model", "")
+    model = getattr(text_measure, "model", "")
     if not is_english(model):
         return ""
     if language not in (None, ENGLISH):
         return f"{model} was trained on English alone; the texts are in `{language}`"
-    if not (others := table.once(("not", ENGLISH), lambda: _sure_of_another(table.every_text()))):
+    if not (
+        language_counts := table.compute_once(("not", ENGLISH), lambda: _count_other_languages(table.distinct_texts()))
+    ):
         return ""
-    named = ", ".join(f"{n:,} in `{code}`" for code, n in others.most_common())
-    n, all_ = others.total(), len(table.every_text())
+    named = ", ".join(f"{n:,} in `{code}`" for code, n in language_counts.most_common())
+    n, all_ = language_counts.total(), len(table.distinct_texts())
     return f"{model} was trained on English alone, and {n:,} of {all_:,} texts are in another language: {named}"
 
 
-def _sure_of_another(texts: Sequence[str]) -> Counter[str]:
+def _count_other_languages(texts: Sequence[str]) -> Counter[str]:
     """How many texts are in which other language than English."""
     from fcpair.models.language import other_language
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from fcpair.errors import InputError, nearest
-from fcpair.texts.measures.base import NO_TOKEN, Floats, Found, Measure, Rows, Values, filled, reasons
-from fcpair.texts.measures.measured_texts import Table
-from fcpair.texts.measures.references import Referenced
+from fcpair.errors import InputError, suggest_name
+from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Rows, SetFigure, Values, count_reasons, fill_defined
+from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.references import ReferenceMeasure
 
 if TYPE_CHECKING:
-    from fcpair.models.transformer import Read
+    from fcpair.models.transformer import TokenLosses
 
 NONE = "none"
 
@@ -35,41 +35,41 @@ class Perplexity(Measure):
     of: str
     per_text: bool = False
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """1 or more for each text."""
-        read, why = self._read(table), self._why(table)
-        there = read.n_tokens > 0
-        return filled(why, np.exp(read.losses[there] / read.n_tokens[there]))
+        losses, why = self._token_losses(table), self._undefined_reasons(table)
+        is_defined = losses.n_tokens > 0
+        return fill_defined(why, np.exp(losses.losses[is_defined] / losses.n_tokens[is_defined]))
 
-    def pool(self, table: Table, rows: Rows) -> Found:
+    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
         """1 or more for a set, each token with the same weight."""
-        read, why = self._read(table), self._why(table)
-        left_out = reasons([why[row] for row in rows])
-        n_tokens = int(read.n_tokens[rows].sum())
+        losses, why = self._token_losses(table), self._undefined_reasons(table)
+        left_out = count_reasons([why[row] for row in rows])
+        n_tokens = int(losses.n_tokens[rows].sum())
         if not n_tokens:
-            return Found(None, 0, left_out=left_out, undefined="no token of any text is foretold")
-        figure = exp(float(read.losses[rows].sum()) / n_tokens)
-        return Found(figure, len(rows) - sum(left_out.values()), left_out=left_out)
+            return SetFigure(None, 0, left_out=left_out, undefined="no token of any text is foretold")
+        figure = exp(float(losses.losses[rows].sum()) / n_tokens)
+        return SetFigure(figure, len(rows) - sum(left_out.values()), left_out=left_out)
 
     @property
     def rule(self) -> str:
         """How the figure of a set comes from its texts."""
         return "mean over texts" if self.per_text else "token-weighted"
 
-    def notes(self, table: Table) -> Iterator[str]:
+    def notes(self, table: TextTable) -> Iterator[str]:
         """How many tokens were foretold, and how many texts were cut."""
-        read = self._read(table)
-        yield f"tokens foretold in all texts: {int(read.n_tokens.sum()):,}"
-        if read.n_cut:
-            yield f"texts longer than the model reads, whose ends were cut: {read.n_cut:,}"
+        losses = self._token_losses(table)
+        yield f"tokens foretold in all texts: {int(losses.n_tokens.sum()):,}"
+        if losses.n_cut:
+            yield f"texts longer than the model reads, whose ends were cut: {losses.n_cut:,}"
 
-    def _read(self, table: Table) -> Read:
-        from fcpair.models.transformer import read_by
+    def _token_losses(self, table: TextTable) -> TokenLosses:
+        from fcpair.models.transformer import measure_losses
 
-        return table.once(("read", self.of), lambda: read_by(table.texts, self.of, table.progress))
+        return table.compute_once(("read", self.of), lambda: measure_losses(table.texts, self.of, table.progress))
 
-    def _why(self, table: Table) -> list[str]:
-        return ["" if n else "no token of it is foretold" for n in self._read(table).n_tokens]
+    def _undefined_reasons(self, table: TextTable) -> list[str]:
+        return ["" if n else "no token of it is foretold" for n in self._token_losses(table).n_tokens]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Head(Measure):
     label: str
     beside: str = NONE
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined without a token."""
         column = self._column(table)
         why = [self._reason(text, one) for text, one in zip(table.texts, column, strict=True)]
@@ -94,23 +94,23 @@ class Head(Measure):
             for text, one, reason in zip(table.texts, column, why, strict=True)
             if not reason
         ]
-        return filled(why, self._scores(table, pairs) if pairs else [])
+        return fill_defined(why, self._scores(table, pairs) if pairs else [])
 
-    def check(self, table: Table) -> None:
+    def check(self, table: TextTable) -> None:
         """Raise InputError where the column is not there."""
         self._column(table)
 
-    def notes(self, table: Table) -> Iterator[str]:
+    def notes(self, table: TextTable) -> Iterator[str]:
         """How many texts were cut."""
-        if n := table.once(("cut", self), lambda: 0):
+        if n := table.compute_once(("cut", self), lambda: 0):
             yield f"texts longer than the model reads, whose ends were cut: {n:,}"
 
-    def _column(self, table: Table) -> tuple[str, ...]:
+    def _column(self, table: TextTable) -> tuple[str, ...]:
         if self.beside == NONE:
             return table.texts
         if self.beside not in table.beside:
-            found = nearest(self.beside, table.beside) if table.beside else "there are no further columns"
-            raise InputError(f"{self.short}: there is no column `{self.beside}`; {found}")
+            found = suggest_name(self.beside, table.beside) if table.beside else "there are no further columns"
+            raise InputError(f"{self.short_name}: there is no column `{self.beside}`; {found}")
         return table.beside[self.beside]
 
     def _reason(self, text: str, one: str) -> str:
@@ -118,18 +118,18 @@ class Head(Measure):
             return NO_TOKEN
         return "" if one.strip() else f"there is nothing in `{self.beside}`"
 
-    def _scores(self, table: Table, pairs: list[tuple[str, ...]]) -> Floats:
+    def _scores(self, table: TextTable, pairs: list[tuple[str, ...]]) -> Floats:
         from fcpair.models.transformer import label_scores
 
         distinct = list(dict.fromkeys(pairs))
         scores, n_cut = label_scores(distinct, self.of, self.label, table.progress)
-        table.once(("cut", self), lambda: n_cut)
+        table.compute_once(("cut", self), lambda: n_cut)
         at = {pair: row for row, pair in enumerate(distinct)}
         return scores[[at[pair] for pair in pairs]]
 
 
 @dataclass(frozen=True)
-class Regression(Referenced):
+class Regression(ReferenceMeasure):
     """What a model that was trained to rate a text against a reference gives it; the best reference counts.
 
     Any sequence classification model with one output, by name or folder, read as a pair of reference and text: BLEURT's
@@ -140,32 +140,32 @@ class Regression(Referenced):
     word: ClassVar[str] = "regression"
     of: str
 
-    def has_token(self, table: Table, text: str) -> bool:
+    def has_token(self, table: TextTable, text: str) -> bool:
         """Whether anything but white space is in a text."""
         return bool(text.strip())
 
-    def low(self, table: Table) -> dict[str, tuple[float, float]]:
+    def low_copies(self, table: TextTable) -> dict[str, tuple[float, float]]:
         """None: nobody knows what a copy should have."""
         return {}
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """The figure of each text with its best reference; undefined without a token or a reference that has one."""
-        texts, references, why = self.compared(table)
+        texts, references, why = self.select_comparable(table)
         if not texts:
-            return filled(why, [])
+            return fill_defined(why, [])
         pairs = list(dict.fromkeys((one, text) for text, of in zip(texts, references, strict=True) for one in of))
-        scores, _ = table.once(("pairs", self.of), lambda: self._read(table, pairs))
+        scores, _ = table.compute_once(("pairs", self.of), lambda: self._pair_scores(table, pairs))
         at = dict(zip(pairs, scores.tolist(), strict=True))
         best = [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)]
-        return filled(why, best)
+        return fill_defined(why, best)
 
-    def notes(self, table: Table) -> Iterator[str]:
+    def notes(self, table: TextTable) -> Iterator[str]:
         """That the number is the model's own, and how many pairs were cut."""
         yield "as the model gives it, of each reference and text as a pair; its range is the model's own"
-        if n := table.once(("pairs", self.of), lambda: ((), 0))[1]:
+        if n := table.compute_once(("pairs", self.of), lambda: ((), 0))[1]:
             yield f"pairs longer than the model reads, whose ends were cut: {n:,}"
 
-    def _read(self, table: Table, pairs: list[tuple[str, str]]) -> tuple[Floats, int]:
+    def _pair_scores(self, table: TextTable, pairs: list[tuple[str, str]]) -> tuple[Floats, int]:
         from fcpair.models.transformer import pair_scores
 
         return pair_scores(pairs, self.of, table.progress)

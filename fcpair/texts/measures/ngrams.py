@@ -11,19 +11,19 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.texts.measures.base import NO_TOKEN, Floats, Found, Measure, Rows, Values, filled, reasons
-from fcpair.texts.measures.measured_texts import Table
-from fcpair.texts.measures.tokens import Case, Tokens, parted
+from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Rows, SetFigure, Values, count_reasons, fill_defined
+from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.tokens import Case, Tokens, split_tokens
 
 LONGEST = 99
 Ngrams = list[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class OfNgrams(Measure):
+class NgramMeasure(Measure):
     """A measure of the n-grams of a set, `n` tokens each; the number is part of the name: `dist-2`."""
 
-    apart: ClassVar[tuple[str, ...]] = ("n",)
+    outside_brackets: ClassVar[tuple[str, ...]] = ("n",)
     n: int = 1
     tokens: Tokens = "space"
     case: Case = "keep"
@@ -38,38 +38,40 @@ class OfNgrams(Measure):
         """The word with the number of tokens."""
         return f"{self.word}-{self.n}"
 
-    def of_counts(self, counts: Counter[tuple[str, ...]]) -> float:
+    def score_counts(self, counts: Counter[tuple[str, ...]]) -> float:
         """The figure of n-grams, at least one, that are counted."""
         raise NotImplementedError
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """The figure of each text's own n-grams."""
-        found = self._ngrams(table)
-        return filled(self._why(table), [self.of_counts(Counter(one)) for one in found if one])
+        ngrams_by_text = self._ngrams(table)
+        return fill_defined(
+            self._undefined_reasons(table), [self.score_counts(Counter(one)) for one in ngrams_by_text if one]
+        )
 
-    def pool(self, table: Table, rows: Rows) -> Found:
+    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
         """The figure of all n-grams of the texts together; no n-gram reaches over the end of a text."""
-        found, why = self._ngrams(table), self._why(table)
-        counts = Counter(ngram for row in rows for ngram in found[row])
-        left_out = reasons([why[row] for row in rows])
+        ngrams_by_text, why = self._ngrams(table), self._undefined_reasons(table)
+        counts = Counter(ngram for row in rows for ngram in ngrams_by_text[row])
+        left_out = count_reasons([why[row] for row in rows])
         n = len(rows) - sum(left_out.values())
         if not counts:
-            return Found(None, 0, left_out=left_out, undefined=f"no text has {_tokens(self.n)}")
-        return Found(self.of_counts(counts), n, left_out=left_out)
+            return SetFigure(None, 0, left_out=left_out, undefined=f"no text has {_format_n_tokens(self.n)}")
+        return SetFigure(self.score_counts(counts), n, left_out=left_out)
 
-    def _ngrams(self, table: Table) -> list[Ngrams]:
+    def _ngrams(self, table: TextTable) -> list[Ngrams]:
         def make() -> list[Ngrams]:
-            return [ngrams(parted(text, self.tokens, self.case), self.n) for text in table.texts]
+            return [ngrams(split_tokens(text, self.tokens, self.case), self.n) for text in table.texts]
 
-        return table.once(("ngrams", self.n, self.tokens, self.case), make)
+        return table.compute_once(("ngrams", self.n, self.tokens, self.case), make)
 
-    def _why(self, table: Table) -> list[str]:
+    def _undefined_reasons(self, table: TextTable) -> list[str]:
         short = NO_TOKEN if self.n == 1 else f"it has fewer than {self.n} tokens"
         return ["" if one else short for one in self._ngrams(table)]
 
 
 @dataclass(frozen=True)
-class Dist(OfNgrams):
+class Dist(NgramMeasure):
     """Distinct n-grams over all n-grams. Li et al. 2016, https://doi.org/10.18653/v1/N16-1014.
 
     Case is kept, as published figures have it. It falls as texts are added, so sets of different sizes do not compare.
@@ -77,13 +79,13 @@ class Dist(OfNgrams):
 
     word: ClassVar[str] = "dist"
 
-    def of_counts(self, counts: Counter[tuple[str, ...]]) -> float:
+    def score_counts(self, counts: Counter[tuple[str, ...]]) -> float:
         """Above 0, up to 1."""
         return len(counts) / counts.total()
 
 
 @dataclass(frozen=True)
-class Ent(OfNgrams):
+class Ent(NgramMeasure):
     """The Shannon entropy of the distribution of n-grams, in bits. Zhang et al. 2018, arXiv 1809.05972 (ENT-n).
 
     Tokens are lower-cased unless `case=keep`. It rises with the number of n-grams, up to log2 of that.
@@ -92,7 +94,7 @@ class Ent(OfNgrams):
     word: ClassVar[str] = "ent"
     case: Case = "lower"
 
-    def of_counts(self, counts: Counter[tuple[str, ...]]) -> float:
+    def score_counts(self, counts: Counter[tuple[str, ...]]) -> float:
         """0 where all n-grams are the same, up to log2 of their number."""
         n = counts.total()
         return max(0.0, log2(n) - sum(count * log2(count) for count in sorted(counts.values())) / n)
@@ -120,33 +122,33 @@ class Ngd(Measure):
             raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
 
     @property
-    def pooled(self) -> bool:
+    def is_pooled(self) -> bool:
         """One figure for a set."""
         return True
 
-    def pool(self, table: Table, rows: Rows) -> Found:
+    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
         """Above 0, up to 1 for the mean and up to `n` for the sum."""
-        texts, every = (self._joined(table, rows), np.array([0])) if self.join else (table, rows)
-        of_lengths = [Dist(n, self.tokens, self.case).pool(texts, every) for n in range(1, self.n + 1)]
+        texts, all_rows = (self._join_texts(table, rows), np.array([0])) if self.join else (table, rows)
+        of_lengths = [Dist(n, self.tokens, self.case).pool(texts, all_rows) for n in range(1, self.n + 1)]
         shares = [one.value for one in of_lengths if one.value is not None]
         words = Dist(1, self.tokens, self.case).pool(table, rows)
         if len(shares) < self.n and self.join:
             why = f"all texts together have fewer than {self.n} tokens"
-            return Found(None, 0, left_out=words.left_out, undefined=why)
+            return SetFigure(None, 0, left_out=words.left_out, undefined=why)
         if len(shares) < self.n:
-            return Found(None, 0, left_out=of_lengths[-1].left_out, undefined=of_lengths[-1].undefined)
+            return SetFigure(None, 0, left_out=of_lengths[-1].left_out, undefined=of_lengths[-1].undefined)
         total = sum(shares)
-        return Found(total if self.over == "sum" else total / self.n, words.n, left_out=words.left_out)
+        return SetFigure(total if self.over == "sum" else total / self.n, words.n, left_out=words.left_out)
 
-    def notes(self, table: Table) -> Iterator[str]:
+    def notes(self, table: TextTable) -> Iterator[str]:
         """Whether n-grams cross from one text into the next."""
         if self.join:
             yield "n-grams cross from each text into the next, as the texts are put together in their order"
         else:
             yield "no n-gram crosses from one text into the next; join=true puts the texts together first"
 
-    def _joined(self, table: Table, rows: Rows) -> Table:
-        return Table([" ".join(table.texts[row] for row in rows)])
+    def _join_texts(self, table: TextTable, rows: Rows) -> TextTable:
+        return TextTable([" ".join(table.texts[row] for row in rows)])
 
 
 @dataclass(frozen=True)
@@ -168,37 +170,37 @@ class SelfBleu(Measure):
         if not 1 <= self.n <= LONGEST:
             raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined where no other text has a token."""
-        tokens = [parted(text, self.tokens, self.case) for text in table.texts]
-        n_there = sum(map(bool, tokens))
+        tokens = [split_tokens(text, self.tokens, self.case) for text in table.texts]
+        n_with_tokens = sum(map(bool, tokens))
         alone = "no other text has a token"
-        why = [(alone if n_there < 2 else "") if one else NO_TOKEN for one in tokens]
-        return filled(why, self._scores([one for one in tokens if one]) if n_there > 1 else [])
+        why = [(alone if n_with_tokens < 2 else "") if one else NO_TOKEN for one in tokens]
+        return fill_defined(why, self._scores([one for one in tokens if one]) if n_with_tokens > 1 else [])
 
-    def found(self, table: Table, rows: Rows) -> Found:
+    def set_figure(self, table: TextTable, rows: Rows) -> SetFigure:
         """The mean over a set of texts, with the others of the set alone as references."""
         if len(rows) == len(table.texts):
-            return super().found(table, rows)
-        own = Table([table.texts[row] for row in rows])
-        return super().found(own, np.arange(len(rows)))
+            return super().set_figure(table, rows)
+        own_table = TextTable([table.texts[row] for row in rows])
+        return super().set_figure(own_table, np.arange(len(rows)))
 
     def _scores(self, tokens: Sequence[list[str]]) -> Floats:
         lengths = np.array([len(one) for one in tokens])
         logs = np.zeros(len(tokens))
         for n in range(1, self.n + 1):
-            matched, whole = _matches([Counter(ngrams(one, n)) for one in tokens])
+            matched, whole = _count_matches([Counter(ngrams(one, n)) for one in tokens])
             if n == 1:
                 none = matched == 0  # nltk gives such a text 0, whatever the smoothing
-            logs += np.log(np.where(matched, matched, SMOOTHED) / np.maximum(whole, 1)) / self.n
-        short = np.maximum(0, _nearest(lengths) / lengths - 1)
+            logs += np.log(np.where(matched, matched, SMOOTHING) / np.maximum(whole, 1)) / self.n
+        short = np.maximum(0, _nearest_lengths(lengths) / lengths - 1)
         return np.where(none, 0.0, np.exp(logs - short))
 
 
-SMOOTHED = 0.1
+SMOOTHING = 0.1
 
 
-def _matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats]:
+def _count_matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats]:
     """How many n-grams of each text are in some other text, each at most as often as there, and how many it has."""
     most: dict[tuple[str, ...], tuple[int, int, int]] = {}
     for at, count in enumerate(counts):
@@ -212,7 +214,7 @@ def _matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats
     return np.array(matched), np.array([count.total() for count in counts])
 
 
-def _nearest(lengths: Floats) -> Floats:
+def _nearest_lengths(lengths: Floats) -> Floats:
     """The length nearest to that of each text among the others, the shorter of two; its own if there it is again."""
     distinct, at, times = np.unique(lengths, return_inverse=True, return_counts=True)
     padded = np.concatenate([[-np.inf], distinct, [np.inf]])
@@ -226,10 +228,10 @@ def ngrams(tokens: Sequence[str], n: int) -> Ngrams:
     return list(zip(*(tokens[at:] for at in range(n)), strict=False))
 
 
-def with_n(measure: OfNgrams, n: int) -> OfNgrams:
+def with_n(measure: NgramMeasure, n: int) -> NgramMeasure:
     """The measure with runs of `n` tokens."""
     return replace(measure, n=n)
 
 
-def _tokens(n: int) -> str:
+def _format_n_tokens(n: int) -> str:
     return "a token" if n == 1 else f"{n} tokens"

@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Values, filled
-from fcpair.texts.measures.measured_texts import Table
-from fcpair.texts.measures.tokens import Case, Tokens, parted
+from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Values, fill_defined
+from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.tokens import Case, Tokens, split_tokens
 
 ROWS = 1024  # texts that are compared with all others at once
 
@@ -31,20 +31,25 @@ class Novelty(Measure):
     tokens: Tokens = "words"
     case: Case = "lower"
 
-    def check(self, table: Table) -> None:
+    def check(self, table: TextTable) -> None:
         """Raise InputError where there is no set."""
         if self.against == "references" and table.references is None:
-            raise InputError(f"{self.short} needs a set: columns of references, or novelty(against=FILE,column=NAME)")
+            raise InputError(
+                f"{self.short_name} needs a set: columns of references, or novelty(against=FILE,column=NAME)"
+            )
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined without a token, and where no text of the set has one."""
-        texts, others = self._tokens(table.texts), [one for one in self._tokens(self._others(table)) if one]
+        texts, others = (
+            self._tokens(table.texts),
+            [token_set for token_set in self._tokens(self._others(table)) if token_set],
+        )
         if not others:
-            return self.nowhere(table, "no text of the set has a token")
-        why = ["" if one else NO_TOKEN for one in texts]
-        return filled(why, 1 - _most_similar([one for one in texts if one], others))
+            return self.undefined_everywhere(table, "no text of the set has a token")
+        why = ["" if token_set else NO_TOKEN for token_set in texts]
+        return fill_defined(why, 1 - _max_similarity([token_set for token_set in texts if token_set], others))
 
-    def _others(self, table: Table) -> list[str]:
+    def _others(self, table: TextTable) -> list[str]:
         if isinstance(self.against, Path):
             from fcpair.files.tables.tabular import read_table
 
@@ -52,10 +57,10 @@ class Novelty(Measure):
         return [one for of in table.references or () for one in of]
 
     def _tokens(self, texts: Iterable[str]) -> list[frozenset[str]]:
-        return [frozenset(parted(text, self.tokens, self.case)) for text in texts]
+        return [frozenset(split_tokens(text, self.tokens, self.case)) for text in texts]
 
 
-def _most_similar(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> Floats:
+def _max_similarity(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> Floats:
     """The greatest Jaccard similarity of each text with one of the others, shape `(n_texts,)`."""
     from scipy.sparse import csr_array
 
@@ -68,10 +73,10 @@ def _most_similar(texts: Sequence[frozenset[str]], others: Sequence[frozenset[st
         return csr_array((np.ones(len(columns)), columns, starts), shape=(len(sets), len(at)))
 
     whole, sizes = incidence(others).T.tocsc(), np.array(list(map(len, others)))
-    found = np.zeros(len(texts))
+    similarities = np.zeros(len(texts))
     for start in range(0, len(texts), ROWS):
-        some = texts[start : start + ROWS]
-        shared = (incidence(some) @ whole).toarray()
-        union = np.array(list(map(len, some)))[:, None] + sizes - shared
-        found[start : start + ROWS] = (shared / union).max(axis=1)
-    return found
+        block = texts[start : start + ROWS]
+        shared = (incidence(block) @ whole).toarray()
+        union = np.array(list(map(len, block)))[:, None] + sizes - shared
+        similarities[start : start + ROWS] = (shared / union).max(axis=1)
+    return similarities

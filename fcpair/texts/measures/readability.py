@@ -11,9 +11,9 @@ from typing import ClassVar, Literal
 
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import check_file
-from fcpair.texts.measures.base import NO_TOKEN, Measure, Values, filled
-from fcpair.texts.measures.measured_texts import Table
-from fcpair.texts.measures.tokens import parted, sentences
+from fcpair.texts.measures.base import NO_TOKEN, Measure, Values, fill_defined
+from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.tokens import count_sentences, split_tokens
 
 ENGLISH = "en"
 _ENDINGS = ("'s", "s'", "s", "es", "d", "ed", "ing", "r", "er", "st", "est", "ly")
@@ -27,23 +27,23 @@ FEW, CONSTANT = 0.05, 3.6365  # above this share of unfamiliar words the constan
 class Readability(Measure):
     """A formula that was fitted on English texts."""
 
-    def spoken(self, language: str | None) -> Measure:
+    def for_language(self, language: str | None) -> Measure:
         """Itself for English; raises InputError for any other language."""
         if language != ENGLISH:
-            said = "no language was given" if language is None else f"the language is `{language}`"
-            raise InputError(f"{self.short} was fitted on English texts; {said}, expected `{ENGLISH}`")
+            language_note = "no language was given" if language is None else f"the language is `{language}`"
+            raise InputError(f"{self.short_name} was fitted on English texts; {language_note}, expected `{ENGLISH}`")
         return self
 
     def formula(self) -> Formula:
         """What gives the figure of a text of at least one word."""
         raise NotImplementedError
 
-    def each(self, table: Table) -> Values:
+    def score_each(self, table: TextTable) -> Values:
         """A grade for each text; undefined without a word."""
-        words = [parted(text) for text in table.texts]
+        words = [split_tokens(text) for text in table.texts]
         formula, pairs = self.formula(), zip(words, table.texts, strict=True)
-        found = [formula(one, sentences(text)) for one, text in pairs if one]
-        return filled(["" if one else NO_TOKEN for one in words], found)
+        grades = [formula(one, count_sentences(text)) for one, text in pairs if one]
+        return fill_defined(["" if one else NO_TOKEN for one in words], grades)
 
 
 @dataclass(frozen=True)
@@ -84,19 +84,19 @@ class DaleChall(Readability):
     word: ClassVar[str] = "dale-chall"
     words: Literal["none"] | Path = "none"
 
-    def spoken(self, language: str | None) -> Measure:
+    def for_language(self, language: str | None) -> Measure:
         """Itself for English; raises InputError without a list of words."""
         if self.words == "none":
             raise InputError(
                 "dale-chall needs the list of about 3,000 familiar words, which fcpair may not give away: "
                 "dale-chall(words=FILE), one word in a line"
             )
-        return super().spoken(language)
+        return super().for_language(language)
 
     def formula(self) -> Formula:
         """The score of a text."""
-        listed = _listed(Path(self.words))
-        is_familiar = cache(lambda word: bool(_NUMBER.fullmatch(word)) or not listed.isdisjoint(_stems(word)))
+        listed = _read_familiar_words(Path(self.words))
+        is_familiar = cache(lambda word: bool(_NUMBER.fullmatch(word)) or not listed.isdisjoint(_base_forms(word)))
 
         def score(words: list[str], n_sentences: int) -> float:
             share = sum(not is_familiar(word) for word in words) / len(words)
@@ -105,10 +105,10 @@ class DaleChall(Readability):
         return score
 
 
-def _listed(path: Path) -> frozenset[str]:
+def _read_familiar_words(path: Path) -> frozenset[str]:
     check_file(path)
     try:
-        words = {"".join(parted(line)) for line in path.read_text("utf-8-sig").splitlines()}
+        words = {"".join(split_tokens(line)) for line in path.read_text("utf-8-sig").splitlines()}
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8; expected one word in a line") from None
     if not words - {""}:
@@ -116,16 +116,16 @@ def _listed(path: Path) -> frozenset[str]:
     return frozenset(words - {""})
 
 
-def _stems(word: str) -> set[str]:
+def _base_forms(word: str) -> set[str]:
     """A word, and what it could be a regular form of."""
-    found = {word}
+    forms = {word}
     for ending in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem in (word, ""):
             continue
-        found |= {stem, f"{stem}e"}
+        forms |= {stem, f"{stem}e"}
         if stem[-1] == "i":
-            found.add(f"{stem[:-1]}y")
+            forms.add(f"{stem[:-1]}y")
         if len(stem) > 2 and stem[-1] == stem[-2]:
-            found.add(stem[:-1])
-    return found
+            forms.add(stem[:-1])
+    return forms

@@ -31,12 +31,12 @@ def references_of(columns: Columns, text: str, names: Sequence[str], row: str | 
     rows: dict[str, list[int]] = {}
     for at, of in enumerate(columns[row]):
         rows.setdefault(identity(of), []).append(at)
-    found = []
+    references = []
     for at, of in enumerate(columns[row]):
-        same = rows[identity(of)]
-        own = [columns[text][one] for one in same if one != at] if text in names else []
-        found.append(_distinct([*own, *(cell for one in same for cell in beside[one])]))
-    return found
+        same_rows = rows[identity(of)]
+        own_column = [columns[text][other_row] for other_row in same_rows if other_row != at] if text in names else []
+        references.append(_distinct([*own_column, *(cell for other_row in same_rows for cell in beside[other_row])]))
+    return references
 
 
 def _distinct(cells: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ _JOINERS = "'\u200c\u200d"  # an apostrophe, and what joins and parts the letter
 _ENDS = ".!?…؟۔。！？।"
 
 
-class _Parting(dict[int, str]):
+class _SignTable(dict[int, str]):
     """What each sign becomes before words are parted: itself, or a space; looked up once for each sign."""
 
     def __missing__(self, code: int) -> str:
@@ -21,10 +21,10 @@ class _Parting(dict[int, str]):
         return self[code]
 
 
-_PARTING = _Parting({ord("’"): "'"})
+_SIGNS = _SignTable({ord("’"): "'"})
 
 
-def parted(text: str, tokens: Tokens = "words", case: Case = "lower") -> list[str]:
+def split_tokens(text: str, tokens: Tokens = "words", case: Case = "lower") -> list[str]:
     """The tokens of a text.
 
     `space`: what white space separates, punctuation included. `words`: runs of letters, digits, underscores and the
@@ -33,18 +33,18 @@ def parted(text: str, tokens: Tokens = "words", case: Case = "lower") -> list[st
     text = text.lower() if case == "lower" else text
     if tokens == "space":
         return text.split()
-    words = (word.strip(_JOINERS) for word in text.translate(_PARTING).split())
+    words = (word.strip(_JOINERS) for word in text.translate(_SIGNS).split())
     return [word for word in words if word]
 
 
-def sentences(text: str) -> int:
+def count_sentences(text: str) -> int:
     """How many sentences a text has: what ends in a full stop, question mark or exclamation mark before a space.
 
     Only those with a word count, and what is left at the end counts without a sign.
     """
     n, words = 0, False
     for piece in text.split():
-        words = words or bool(parted(piece))
+        words = words or bool(split_tokens(piece))
         if words and piece.rstrip("\"'”’)]»")[-1:] in _ENDS:
             n, words = n + 1, False
     return n + words

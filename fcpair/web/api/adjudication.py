@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from fcpair.grid import Case, Ruling
+from fcpair.grid import ConflictCase, DecisionRequest
 from fcpair.records import Role, ShownText
 from fcpair.web.api.schemas import (
     LARGEST_ID,
@@ -17,8 +17,8 @@ from fcpair.web.api.schemas import (
     NextCaseOut,
     RulingIn,
     UndoIn,
-    refusals,
-    shown,
+    error_responses,
+    text_json,
 )
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context
@@ -36,7 +36,10 @@ def add(app: FastAPI, context: Context) -> None:
     door, grids = context.door, context.grids
 
     @app.get(
-        "/api/conflicts/next", summary="Your next conflict", response_model=NextCaseOut, responses=refusals(404, 409)
+        "/api/conflicts/next",
+        summary="Your next conflict",
+        response_model=NextCaseOut,
+        responses=error_responses(404, 409),
     )
     @open_to(Role.ADJUDICATOR)
     def next_(request: Request, after: After = None, grid: InGrid = None) -> Response:
@@ -44,46 +47,52 @@ def add(app: FastAPI, context: Context) -> None:
 
         Where no grid is asked for, it is of the first in which something waits.
         """
-        visitor = door.enter(request)
-        here = grids.one(grid) if grid else grids.waiting(visitor.id)
-        docket = context.docket(here)
-        case, allowed = docket.next(visitor.id, after), docket.allowance(visitor.id)
-        queue, reading = vars(docket.state(visitor.id)), allowed.shown()
-        found = {"case": _case(case) if case else None, "queue": queue, "reading": reading}
-        return JSONResponse({"grid": here.grid.grid.name, **found})
+        visitor = door.require_visitor(request)
+        here = grids.by_name(grid) if grid else grids.first_with_work(visitor.id)
+        docket = context.adjudication_queue(here)
+        case, allowed = docket.next(visitor.id, after), docket.reading_allowance(visitor.id)
+        queue, reading = vars(docket.state(visitor.id)), allowed.to_dict()
+        content = {"case": _case_json(case) if case else None, "queue": queue, "reading": reading}
+        return JSONResponse({"grid": here.grid.grid.name, **content})
 
-    @app.get("/api/conflicts/{cell_id}", summary="A conflict", response_model=CaseOut, responses=refusals(404, 409))
+    @app.get(
+        "/api/conflicts/{cell_id}", summary="A conflict", response_model=CaseOut, responses=error_responses(404, 409)
+    )
     @open_to(Role.ADJUDICATOR)
     def case(request: Request, cell_id: PairId, grid: InGrid = None) -> Response:
         """A pair that waits, or that you have decided: its texts, and its labels without names."""
-        visitor = door.enter(request)
-        return JSONResponse(_case(context.docket(grids.one(grid)).case(visitor.id, cell_id)))
+        visitor = door.require_visitor(request)
+        return JSONResponse(_case_json(context.adjudication_queue(grids.by_name(grid)).case(visitor.id, cell_id)))
 
     @app.post(
         "/api/decisions",
         summary="Decide a conflict",
         response_model=DecisionMade,
-        responses=refusals(400, 404, 409, 413),
+        responses=error_responses(400, 404, 409, 413),
     )
     @open_to(Role.ADJUDICATOR)
     def decide(request: Request, body: RulingIn, grid: InGrid = None) -> Response:
         """Stored before this answers, and once, however often the request is repeated."""
-        visitor = door.enter(request)
-        return JSONResponse(context.docket(grids.one(grid)).decide(visitor.id, Ruling(**vars(body))))
+        visitor = door.require_visitor(request)
+        return JSONResponse(
+            context.adjudication_queue(grids.by_name(grid)).decide(visitor.id, DecisionRequest(**vars(body)))
+        )
 
     @app.post(
         "/api/decisions/{cell_id}/undo",
         summary="Take a decision back",
         response_model=DecisionMade,
-        responses=refusals(400, 404, 409, 413),
+        responses=error_responses(400, 404, 409, 413),
     )
     @open_to(Role.ADJUDICATOR)
     def undo(request: Request, cell_id: PairId, body: UndoIn, grid: InGrid = None) -> Response:
         """Your own decision only; the pair waits again, or what it had replaced stands again."""
-        visitor = door.enter(request)
-        return JSONResponse(context.docket(grids.one(grid)).undo(visitor.id, cell_id, body.request_id))
+        visitor = door.require_visitor(request)
+        return JSONResponse(context.adjudication_queue(grids.by_name(grid)).undo(visitor.id, cell_id, body.request_id))
 
-    @app.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=refusals(404, 409))
+    @app.get(
+        "/api/decided", summary="What is decided", response_model=DecisionsOut, responses=error_responses(404, 409)
+    )
     @open_to(Role.ADJUDICATOR)
     def decided(
         request: Request,
@@ -94,15 +103,15 @@ def add(app: FastAPI, context: Context) -> None:
         grid: InGrid = None,
     ) -> Response:
         """What stands and by whom, the latest first."""
-        door.enter(request)
-        listed = context.docket(grids.one(grid)).decided(limit=n, before=before)
-        return JSONResponse({"decisions": [{**vars(one), **_texts(one.hs, one.cn)} for one in listed]})
+        door.require_visitor(request)
+        decisions = context.adjudication_queue(grids.by_name(grid)).decisions(limit=n, before=before)
+        return JSONResponse({"decisions": [{**vars(one), **_texts_json(one.hs, one.cn)} for one in decisions]})
 
 
-def _case(case: Case) -> dict[str, Any]:
+def _case_json(case: ConflictCase) -> dict[str, Any]:
     answers = [{"label": label, "note": note} for label, note in case.answers]
-    return {**vars(case), **_texts(case.hs, case.cn), "answers": answers}
+    return {**vars(case), **_texts_json(case.hs, case.cn), "answers": answers}
 
 
-def _texts(hs: ShownText, cn: ShownText) -> dict[str, Any]:
-    return {"hs": shown(hs), "cn": shown(cn)}
+def _texts_json(hs: ShownText, cn: ShownText) -> dict[str, Any]:
+    return {"hs": text_json(hs), "cn": text_json(cn)}

@@ -20,12 +20,12 @@ from fcpair.web.api.schemas import (
     SettingsIn,
     TasksOut,
     TextIn,
-    as_task,
-    refusals,
+    error_responses,
+    task_json,
 )
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context
-from fcpair.web.pages.annotator import questions
+from fcpair.web.pages.annotator import read_particulars
 from fcpair.web.server.hot_routes import Count, HotRoutes
 
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
@@ -36,40 +36,40 @@ def add(app: FastAPI, context: Context, hot: HotRoutes) -> None:
 
     Straight to the app: FastAPI finds those of a router that it includes in several times the time, at every request.
     """
-    _people(app, context)
-    _work(app, context, hot)
+    _add_people_routes(app, context)
+    _add_work_routes(app, context, hot)
     adjudication.add(app, context)
 
 
-def _people(app: FastAPI, context: Context) -> None:
+def _add_people_routes(app: FastAPI, context: Context) -> None:
     study, door = context.study, context.door
     desk = study.desk(context.annotate)
 
-    @app.get("/api/me", summary="Who you are", response_model=Me, responses=refusals())
+    @app.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
     @open_to(*Role)
     def me(request: Request) -> Response:
         """Your name, your role, and what you can answer."""
-        visitor = door.enter(request)
-        known = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented}
-        known |= {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
-        known["guideline_version"] = study.guidelines[0]
-        return JSONResponse({**known, "rounds": [vars(one) for one in desk.rounds(visitor)]})
+        visitor = door.require_visitor(request)
+        facts = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented}
+        facts |= {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
+        facts["guideline_version"] = study.guidelines[0]
+        return JSONResponse({**facts, "rounds": [vars(one) for one in desk.rounds(visitor)]})
 
-    @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=refusals(400, 413))
+    @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=error_responses(400, 413))
     @open_to(*Role)
     def consent(request: Request, body: ConsentIn) -> Response:
         """Needed once, before the first pair. The study's page says what you agree to."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         study.access.consent(
-            visitor.id, _said(context.annotate.demographics, body.demographics), context.annotate.consent
+            visitor.id, _parse_demographics(context.annotate.demographics, body.demographics), context.annotate.consent
         )
         return Response(status_code=204)
 
-    @app.put("/api/settings", summary="Change your settings", status_code=204, responses=refusals(400, 413))
+    @app.put("/api/settings", summary="Change your settings", status_code=204, responses=error_responses(400, 413))
     @open_to(*Role)
     def settings(request: Request, body: SettingsIn) -> Response:
         """Say whether the pages blur a text until you ask for it, and whether your refused texts may be kept."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         if body.blurred is not None:
             study.access.set_blurred(visitor.id, body.blurred)
         if body.keeps_refused is not None:
@@ -77,15 +77,15 @@ def _people(app: FastAPI, context: Context) -> None:
         return Response(status_code=204)
 
 
-def _work(app: FastAPI, context: Context, hot: HotRoutes) -> None:
+def _add_work_routes(app: FastAPI, context: Context, hot: HotRoutes) -> None:
     door, desk = context.door, context.study.desk(context.annotate)
-    app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=refusals())(hot.next_)
+    app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=error_responses())(hot.next_)
     stored = app.post(
-        "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=refusals(400, 409, 413)
+        "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=error_responses(400, 409, 413)
     )
     stored(hot.submit)
 
-    @app.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=refusals(400, 413))
+    @app.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=error_responses(400, 413))
     @open_to(*WORKERS)
     def check(request: Request, body: TextIn) -> Response:
         """What the checks of the round say of a text as it stands: what would refuse it, and warnings.
@@ -93,29 +93,29 @@ def _work(app: FastAPI, context: Context, hot: HotRoutes) -> None:
         Nothing is stored, unless the text is `final`: then what refuses it is kept, as it is when a text is sent as an
         answer; the text itself only with its writer's consent.
         """
-        visitor = door.enter(request)
-        said = desk.look(visitor, body.assignment_id, body.answer, keep=body.final)
-        return JSONResponse({"remarks": [vars(one) for one in said]})
+        visitor = door.require_visitor(request)
+        remarks = desk.check_text(visitor, body.assignment_id, body.answer, keep=body.final)
+        return JSONResponse({"remarks": [vars(one) for one in remarks]})
 
-    @app.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=refusals())
+    @app.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=error_responses())
     @open_to(*WORKERS)
     def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
         """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
-        visitor = door.enter(request)
-        return JSONResponse({"tasks": [as_task(one) for one in desk.answers(visitor, before, n)]})
+        visitor = door.require_visitor(request)
+        return JSONResponse({"tasks": [task_json(one) for one in desk.answers(visitor, before, n)]})
 
-    @app.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=refusals())
+    @app.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())
     @open_to(*WORKERS)
     def progress(request: Request) -> Response:
         """How many pairs are open and answered, and how long the rest takes at your own pace."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         return JSONResponse(vars(desk.progress(visitor)))
 
 
-def _said(asked: tuple[str, ...], said: dict[str, str]) -> dict[str, str]:
+def _parse_demographics(lines: tuple[str, ...], answers: dict[str, str]) -> dict[str, str]:
     """What a person says about themselves, checked against what the study asks; both by the question's label."""
-    labels = [one.label for one in questions(asked)]
-    if unknown := sorted(set(said) - set(labels)):
+    labels = [particular.label for particular in read_particulars(lines)]
+    if unknown := sorted(set(answers) - set(labels)):
         raise InputError(f"the study does not ask `{unknown[0]}`; it asks {', '.join(labels) or 'nothing'}")
-    answered = questions(asked, [said.get(label, "") for label in labels])
-    return {one.label: one.given for one in answered if one.given}
+    particulars = read_particulars(lines, [answers.get(label, "") for label in labels])
+    return {particular.label: particular.given for particular in particulars if particular.given}

@@ -21,7 +21,7 @@ LONGEST_TEXT = 20_000  # that is written as an answer
 MOST_QUESTIONS = 50  # of a form
 
 
-def _storable(text: str) -> str:
+def _check_storable(text: str) -> str:
     if "\0" in text:
         raise ValueError("a text cannot hold the character NUL")
     try:
@@ -37,28 +37,28 @@ RequestId = Annotated[
     StringConstraints(pattern=r"^[A-Za-z0-9._:-]{8,64}$"),
     Field(description="Made up by the client, a new one for each act; a repeated request has the same one."),
 ]
-Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_storable)]
-Written = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), AfterValidator(_storable)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_check_storable)]
+AnswerText = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), AfterValidator(_check_storable)]
 Number = (
     Annotated[int, Field(ge=-LARGEST, le=LARGEST, strict=True)]
     | Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True, allow_inf_nan=False)]
 )
-Given = Written | Number | Annotated[list[Word], Field(max_length=MOST_LABELS)]
+PartAnswer = AnswerText | Number | Annotated[list[Word], Field(max_length=MOST_LABELS)]
 Rejection = Annotated[dict[Literal["reject"], Word | None], Field(min_length=1)]
-Answer = Given | Annotated[dict[Word, Given | Rejection | None], Field(max_length=MOST_QUESTIONS)]
-Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE), AfterValidator(_storable)]
-Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS), AfterValidator(_storable)]
+Answer = PartAnswer | Annotated[dict[Word, PartAnswer | Rejection | None], Field(max_length=MOST_QUESTIONS)]
+Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE), AfterValidator(_check_storable)]
+Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS), AfterValidator(_check_storable)]
 Seconds = Annotated[
     float,
     Field(ge=0, le=86_400, strict=True, allow_inf_nan=False, description="How long the person looked at the pair."),
 ]
 
 
-class _Taken(BaseModel):
+class _RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class AnswerIn(_Taken):
+class AnswerIn(_RequestModel):
     """An answer on a cell."""
 
     request_id: RequestId
@@ -81,7 +81,7 @@ class AnswerIn(_Taken):
     )
 
 
-class TextIn(_Taken):
+class TextIn(_RequestModel):
     """A text that is being written, in an answer that need not be complete."""
 
     assignment_id: Id
@@ -89,13 +89,13 @@ class TextIn(_Taken):
     final: Annotated[bool, Field(strict=True, description="Whether the person has pressed Save.")] = False
 
 
-class ConsentIn(_Taken):
+class ConsentIn(_RequestModel):
     """Agreement to take part, with what the person wishes to say about themselves."""
 
     demographics: dict[Words, Words] = Field(default_factory=dict, max_length=50)
 
 
-class SettingsIn(_Taken):
+class SettingsIn(_RequestModel):
     """A person's own settings; what is left out stays as it is."""
 
     blurred: Annotated[bool, Field(strict=True)] | None = None
@@ -235,7 +235,7 @@ class Recorded(BaseModel):
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
 
-class RulingIn(_Taken):
+class RulingIn(_RequestModel):
     """A decision on a conflict."""
 
     request_id: RequestId
@@ -247,7 +247,7 @@ class RulingIn(_Taken):
     seen_answer_id: Id | None = Field(default=None, description="The case's `answer_id`: is it as it was shown?")
 
 
-class UndoIn(_Taken):
+class UndoIn(_RequestModel):
     """The wish to take a decision back."""
 
     request_id: RequestId
@@ -331,26 +331,29 @@ class DecisionsOut(BaseModel):
     decisions: list[DecisionOut]
 
 
-def shown(text: ShownText) -> dict[str, Any]:
+def text_json(text: ShownText) -> dict[str, Any]:
     """A text as TextOut has it."""
     return {"body": text.body, "language": text.language, "direction": direction(text.body)}
 
 
-def as_task(task: Task) -> dict[str, Any]:
+def task_json(task: Task) -> dict[str, Any]:
     """A task as TaskOut has it."""
     texts = {name: getattr(task, name) for name in ("row", "column", "answered", "original", "untranslated")}
-    return vars(task) | {name: None if one is None else shown(one) for name, one in texts.items()}
+    return vars(task) | {name: None if text is None else text_json(text) for name, text in texts.items()}
 
 
-def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The declaration of the errors that a route can answer, in addition to those that every route can.
 
     What can be too large (413) can be too slow (408).
     """
     if 413 in statuses:
         statuses = (*statuses, 408)
-    said = {status: _REFUSALS[status] for status in sorted({401, 403, 422, 429, 503, *statuses})}
-    return {status: {"model": Invalid if status == 422 else Problem, "description": of} for status, of in said.items()}
+    descriptions = {status: _REFUSALS[status] for status in sorted({401, 403, 422, 429, 503, *statuses})}
+    return {
+        status: {"model": Invalid if status == 422 else Problem, "description": of}
+        for status, of in descriptions.items()
+    }
 
 
 _REFUSALS = {

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import ConflictError
-from fcpair.grid import Case, Decided, Ruling
+from fcpair.grid import ConflictCase, DecidedCase, DecisionRequest
 from fcpair.records import Role, Rule, Visitor
 from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, Note, RequestId, Word
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context
-from fcpair.web.current_grid import GRID, Here
+from fcpair.web.current_grid import GRID, CurrentGrid
 from fcpair.web.pages.markdown import render
 from fcpair.web.text_direction import direction
 
@@ -38,105 +38,105 @@ SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
 SentId = Annotated[RequestId, Form()]
 
 
-class _Desk:
+class _AdjudicatorPages:
     """One visitor's conflicts in one grid, and what the routes show of them."""
 
-    def __init__(self, context: Context, request: Request, visitor: Visitor, here: Here) -> None:
+    def __init__(self, context: Context, request: Request, visitor: Visitor, here: CurrentGrid) -> None:
         self._context, self._request, self._visitor, self.here = context, request, visitor, here
-        self.docket = context.docket(here)
+        self.queue = context.adjudication_queue(here)
 
-    def case(self, case: Case | None, problem: str = "", *, revealed: bool = False) -> Response:
+    def show_case(self, case: ConflictCase | None, problem: str = "", *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         values: dict[str, Any] = {
             "case": case,
-            "queue": self.docket.state(self._visitor.id),
-            "elsewhere": self._elsewhere(),
-            "reading": self.docket.allowance(self._visitor.id),
+            "queue": self.queue.state(self._visitor.id),
+            "elsewhere": self._waiting_elsewhere(),
+            "reading": self.queue.reading_allowance(self._visitor.id),
             "revealed": revealed,
-            "undoable": self._undoable(case),
+            "undoable": self._undoable_decision(case),
             "problem": problem,
             "guidelines": render(self._context.study.guidelines[1]),
             "new_request": lambda: secrets.token_hex(16),
             "longest": LONGEST_NOTE,
         }
-        page = self.page("adjudicate.html.j2", **values)
+        page = self.show_page("adjudicate.html.j2", **values)
         page.status_code = CONFLICT if problem else page.status_code
         return page
 
-    def page(self, name: str, **values: Any) -> Response:
+    def show_page(self, name: str, **values: Any) -> Response:
         """A page about this grid."""
         return self._context.page(self._request, self._visitor, name, self.here, direction=direction, **values)
 
-    def next(self, after: int | None = None, problem: str = "") -> Response:
+    def show_next(self, after: int | None = None, problem: str = "") -> Response:
         """The next case, if any waits."""
-        return self.case(self.docket.next(self._visitor.id, after), problem)
+        return self.show_case(self.queue.next(self._visitor.id, after), problem)
 
-    def look(self, cell_id: int) -> Response:
+    def show_pair(self, cell_id: int) -> Response:
         """The case of a pair, or why there is none, with the next one."""
         try:
-            return self.case(self.docket.case(self._visitor.id, cell_id))
+            return self.show_case(self.queue.case(self._visitor.id, cell_id))
         except ConflictError as error:
-            return self.next(cell_id, str(error))
+            return self.show_next(cell_id, str(error))
 
-    def _elsewhere(self) -> list[tuple[Here, int]]:
+    def _waiting_elsewhere(self) -> list[tuple[CurrentGrid, int]]:
         """How much waits in other grids, where anything does."""
         if not self.here.name:
             return []
-        others = (one for one in self._context.grids.deciding() if one.name != self.here.name)
-        waiting = ((one, self._context.docket(one).state(self._visitor.id).waiting) for one in others)
+        others = (one for one in self._context.grids.with_policy() if one.name != self.here.name)
+        waiting = ((one, self._context.adjudication_queue(one).state(self._visitor.id).waiting) for one in others)
         return [(one, n) for one, n in waiting if n]
 
-    def _undoable(self, case: Case | None) -> tuple[int, str] | None:
+    def _undoable_decision(self, case: ConflictCase | None) -> tuple[int, str] | None:
         """The decision that the visitor can take back here, by pair and outcome: the one that is shown, or the last."""
         if case is not None and case.own and case.outcome is not None:
             return case.cell_id, case.outcome
-        last = self.docket.decided(self._visitor.id, limit=1)
+        last = self.queue.decisions(self._visitor.id, limit=1)
         return (last[0].cell_id, last[0].outcome) if last else None
 
-    def decide(self, ruling: Ruling, *, veiled: bool) -> Response:
+    def decide(self, ruling: DecisionRequest, *, veiled: bool) -> Response:
         """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
         if veiled:
-            return self.case(_as_sent(self.docket.case(self._visitor.id, ruling.cell_id), ruling), revealed=True)
+            return self.show_case(_with_input(self.queue.case(self._visitor.id, ruling.cell_id), ruling), revealed=True)
         try:
-            self.docket.decide(self._visitor.id, ruling)
+            self.queue.decide(self._visitor.id, ruling)
         except ConflictError as error:
-            return self._overtaken(ruling, str(error))
-        return RedirectResponse(self.here.to("/adjudicate", after=ruling.cell_id), SEE_OTHER)
+            return self._show_overtaken(ruling, str(error))
+        return RedirectResponse(self.here.address("/adjudicate", after=ruling.cell_id), SEE_OTHER)
 
-    def _overtaken(self, ruling: Ruling, problem: str) -> Response:
+    def _show_overtaken(self, ruling: DecisionRequest, problem: str) -> Response:
         """Why a decision was not taken, with the same case and what was sent in, if it can still be decided."""
         try:
-            again = self.docket.case(self._visitor.id, ruling.cell_id)
+            again = self.queue.case(self._visitor.id, ruling.cell_id)
         except ConflictError:
-            return self.next(ruling.cell_id, problem)
-        return self.case(_as_sent(again, ruling), problem)
+            return self.show_next(ruling.cell_id, problem)
+        return self.show_case(_with_input(again, ruling), problem)
 
     def undo(self, cell_id: int, request_id: str) -> Response:
         """Take one's own decision back, then show the pair again."""
         try:
-            self.docket.undo(self._visitor.id, cell_id, request_id)
+            self.queue.undo(self._visitor.id, cell_id, request_id)
         except ConflictError as error:
-            return self.next(problem=str(error))
-        return RedirectResponse(self.here.to(f"/adjudicate/{cell_id}"), SEE_OTHER)
+            return self.show_next(problem=str(error))
+        return RedirectResponse(self.here.address(f"/adjudicate/{cell_id}"), SEE_OTHER)
 
-    def decided(self, before: int | None, *, mine: bool) -> Response:
+    def show_decided(self, before: int | None, *, mine: bool) -> Response:
         """What is decided and by whom, newest first."""
-        found = self.docket.decided(self._visitor.id if mine else None, PAGE + 1, before)
+        decisions = self.queue.decisions(self._visitor.id if mine else None, PAGE + 1, before)
         values = {
-            "decisions": [(one, _reason(one)) for one in found[:PAGE]],
-            "older": found[PAGE - 1].decision_id if len(found) > PAGE else None,
+            "decisions": [(one, _reason(one)) for one in decisions[:PAGE]],
+            "older": decisions[PAGE - 1].decision_id if len(decisions) > PAGE else None,
             "mine": mine,
             "before": before,
         }
-        return self.page("adjudicate_decided.html.j2", **values)
+        return self.show_page("adjudicate_decided.html.j2", **values)
 
 
-def _as_sent(case: Case, ruling: Ruling) -> Case:
+def _with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:
     """The case with what was typed about it."""
     return replace(case, note=ruling.note, flagged=ruling.flagged)
 
 
-def _reason(decided: Decided) -> str:
+def _reason(decided: DecidedCase) -> str:
     by = [decided.by] if decided.by else []
     return ", ".join([*by, *([REASONS[decided.rule]] if decided.rule in REASONS else [])])
 
@@ -145,29 +145,31 @@ def router(context: Context) -> APIRouter:
     """Every page that adjudicators see."""
     routes = APIRouter()
 
-    def at_desk(request: Request, show: Callable[[_Desk], Response], *, anywhere: bool = False) -> Response:
+    def show_to_adjudicator(
+        request: Request, show: Callable[[_AdjudicatorPages], Response], *, anywhere: bool = False
+    ) -> Response:
         """What is shown to an adjudicator; first of all the terms, to one who has not consented yet.
 
         What is about no pair yet can be `anywhere`, which is where something waits.
         """
-        visitor = context.door.enter(request)
+        visitor = context.door.require_visitor(request)
         if not visitor.consented:
             return RedirectResponse("/welcome", SEE_OTHER)
         chosen = anywhere and GRID not in request.query_params
-        here = context.grids.waiting(visitor.id) if chosen else context.grids.at(request)
-        return show(_Desk(context, request, visitor, here))
+        here = context.grids.first_with_work(visitor.id) if chosen else context.grids.from_request(request)
+        return show(_AdjudicatorPages(context, request, visitor, here))
 
     @routes.get("/adjudicate/decided")
     @open_to(Role.ADJUDICATOR)
     def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
         """What is decided and by whom, newest first."""
-        return at_desk(request, lambda desk: desk.decided(before, mine=mine), anywhere=True)
+        return show_to_adjudicator(request, lambda desk: desk.show_decided(before, mine=mine), anywhere=True)
 
     @routes.get("/adjudicate")
     @open_to(Role.ADJUDICATOR)
     def next_(request: Request, after: Number = None) -> Response:
         """The next conflict, or that none waits."""
-        return at_desk(request, lambda desk: desk.next(after), anywhere=True)
+        return show_to_adjudicator(request, lambda desk: desk.show_next(after), anywhere=True)
 
     @routes.post("/adjudicate")
     @open_to(Role.ADJUDICATOR)
@@ -183,19 +185,19 @@ def router(context: Context) -> APIRouter:
         veiled: Annotated[bool, Form()] = False,
     ) -> Response:
         """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
-        ruling = Ruling(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
-        return at_desk(request, lambda desk: desk.decide(ruling, veiled=veiled))
+        ruling = DecisionRequest(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
+        return show_to_adjudicator(request, lambda desk: desk.decide(ruling, veiled=veiled))
 
     @routes.get("/adjudicate/{cell_id}")
     @open_to(Role.ADJUDICATOR)
     def look(request: Request, cell_id: PairId) -> Response:
         """One conflict, or one's own decision on it, to change it."""
-        return at_desk(request, lambda desk: desk.look(cell_id))
+        return show_to_adjudicator(request, lambda desk: desk.show_pair(cell_id))
 
     @routes.post("/adjudicate/{cell_id}/undo")
     @open_to(Role.ADJUDICATOR)
     def undo(request: Request, cell_id: PairId, request_id: SentId) -> Response:
         """Take one's own decision back, then show the pair again."""
-        return at_desk(request, lambda desk: desk.undo(cell_id, request_id))
+        return show_to_adjudicator(request, lambda desk: desk.undo(cell_id, request_id))
 
     return routes

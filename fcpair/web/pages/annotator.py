@@ -10,8 +10,8 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
-from fcpair.params import about_people
-from fcpair.records import WORKERS, Asked, Role, Topic, Visitor
+from fcpair.params import parse_people_question
+from fcpair.records import WORKERS, Role, RoundForm, Topic, Visitor
 from fcpair.stages.questions import SKIP
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 from fcpair.web.auth import open_to
@@ -48,23 +48,23 @@ class Particular:
     given: str = ""
 
 
-def questions(asked: tuple[str, ...], said: list[str] | None = None) -> list[Particular]:
+def read_particulars(lines: tuple[str, ...], answers: list[str] | None = None) -> list[Particular]:
     """The recipe's questions (`Label: a | b | c`) with what was said, question by question.
 
     Raises:
         InputError: an answer too many or too few, or one that is neither empty nor among its question's options.
     """
-    said = [""] * len(asked) if said is None else said
-    if len(said) != len(asked):
-        raise InputError(f"there are {len(asked)} questions, but {len(said)} answers")
-    return [_question(line, given.strip()) for line, given in zip(asked, said, strict=True)]
+    answers = [""] * len(lines) if answers is None else answers
+    if len(answers) != len(lines):
+        raise InputError(f"there are {len(lines)} questions, but {len(answers)} answers")
+    return [_read_particular(line, given.strip()) for line, given in zip(lines, answers, strict=True)]
 
 
-def _question(line: str, given: str) -> Particular:
-    label, options = about_people(line)
-    if given and options and given not in options:
-        raise InputError(f"`{given}` is no answer to `{label}`; expected one of {', '.join(options)}, or none")
-    return Particular(label, options, given)
+def _read_particular(line: str, answer: str) -> Particular:
+    label, options = parse_people_question(line)
+    if answer and options and answer not in options:
+        raise InputError(f"`{answer}` is no answer to `{label}`; expected one of {', '.join(options)}, or none")
+    return Particular(label, options, answer)
 
 
 def router(context: Context) -> APIRouter:
@@ -84,7 +84,7 @@ def _shared(routes: APIRouter, context: Context) -> None:
     @open_to(*Role)
     def home(request: Request) -> Response:
         """To the page where the visitor's work is."""
-        return RedirectResponse(HOME[door.enter(request).role], SEE_OTHER)
+        return RedirectResponse(HOME[door.require_visitor(request).role], SEE_OTHER)
 
     @routes.get("/join")
     def join(request: Request) -> Response:
@@ -95,7 +95,7 @@ def _shared(routes: APIRouter, context: Context) -> None:
     @open_to(*Role)
     def guidelines(request: Request) -> Response:
         """The guidelines as they are now."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         version, body = study.guidelines
         return context.page(request, visitor, "guidelines.html.j2", version=version, guidelines=render(body))
 
@@ -103,18 +103,20 @@ def _shared(routes: APIRouter, context: Context) -> None:
 def _terms(routes: APIRouter, context: Context) -> None:
     door, study, annotate = context.door, context.study, context.annotate
 
-    def show(request: Request, visitor: Visitor, asked: list[Particular], problem: str = "", **chosen: Any) -> Response:
+    def show(
+        request: Request, visitor: Visitor, particulars: list[Particular], problem: str = "", **chosen: Any
+    ) -> Response:
         texts = {"about": render(annotate.about), "warning": render(annotate.warning or "")}
-        values = texts | {"guidelines": render(study.guidelines[1]), "questions": asked, "longest": LONGEST_WORDS}
-        values |= {**_reading(context, visitor), **chosen, "problem": problem}
+        values = texts | {"guidelines": render(study.guidelines[1]), "questions": particulars, "longest": LONGEST_WORDS}
+        values |= {**_reading_facts(context, visitor), **chosen, "problem": problem}
         return context.page(request, visitor, "welcome.html.j2", **values)
 
     @routes.get("/welcome")
     @open_to(*READERS)
     def welcome(request: Request) -> Response:
         """What the study is and asks, before the first pair."""
-        visitor = door.enter(request)
-        return show(request, visitor, questions(annotate.demographics))
+        visitor = door.require_visitor(request)
+        return show(request, visitor, read_particulars(annotate.demographics))
 
     @routes.post("/welcome")
     @open_to(*READERS)
@@ -127,10 +129,10 @@ def _terms(routes: APIRouter, context: Context) -> None:
         keeps_refused: Ticked = False,
     ) -> Response:
         """Note consent, what the person says about themselves, and how they wish to read."""
-        visitor = door.enter(request)
-        answered = questions(annotate.demographics, said)
+        visitor = door.require_visitor(request)
+        answered = read_particulars(annotate.demographics, said)
 
-        def once_more(problem: str, status: int) -> Response:
+        def show_again(problem: str, status: int) -> Response:
             topics = [replace(one, opted_out=one.value in topic) for one in _topics(context, visitor)]
             chosen = {"blurred": blurred, "keeps_refused": keeps_refused, "topics": topics}
             page = show(request, visitor, answered, problem, **chosen)
@@ -138,12 +140,12 @@ def _terms(routes: APIRouter, context: Context) -> None:
             return page
 
         if not consent:
-            return once_more(NO_CONSENT, UNPROCESSABLE)
+            return show_again(NO_CONSENT, UNPROCESSABLE)
         try:
             _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
             study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given}, annotate.consent)
         except BusyError:
-            return once_more(NOT_NOW, UNAVAILABLE)
+            return show_again(NOT_NOW, UNAVAILABLE)
         return RedirectResponse(HOME[visitor.role], SEE_OTHER)
 
 
@@ -154,15 +156,15 @@ def _settings(routes: APIRouter, context: Context) -> None:
     @open_to(*READERS)
     def settings(request: Request, saved: bool = False) -> Response:
         """How a person wishes to read."""
-        visitor = door.enter(request)
-        values = {"saved": SAVED if saved else "", **_reading(context, visitor)}
+        visitor = door.require_visitor(request)
+        values = {"saved": SAVED if saved else "", **_reading_facts(context, visitor)}
         return context.page(request, visitor, "settings.html.j2", **values)
 
     @routes.post("/settings")
     @open_to(*READERS)
     def change(request: Request, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False) -> Response:
         """Change that."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
         return RedirectResponse("/settings?saved=1", SEE_OTHER)
 
@@ -182,27 +184,29 @@ def _work(routes: APIRouter, context: Context) -> None:
     @open_to(*(role for role in WORKERS if HOME[role] == "/annotate"))
     def label(request: Request) -> Response:
         """What an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
-        return show(request, door.enter(request))
+        return show(request, door.require_visitor(request))
 
     @routes.get("/validate")
     @open_to(Role.VALIDATOR)
     def validate(request: Request) -> Response:
         """A validator's pairs, one a screen."""
-        return show(request, door.enter(request))
+        return show(request, door.require_visitor(request))
 
     @routes.get("/thanks")
     @open_to(*READERS)
     def thanks(request: Request) -> Response:
         """The end, of the day or of it all."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         if not visitor.consented:
             return RedirectResponse("/welcome", SEE_OTHER)
-        done = _decided(context, visitor) if visitor.role is Role.ADJUDICATOR else _answered(context, visitor)
-        values = {"thanks": render(annotate.thanks or ""), "desk": HOME[visitor.role], **done}
+        facts = (
+            _decision_facts(context, visitor) if visitor.role is Role.ADJUDICATOR else _answer_facts(context, visitor)
+        )
+        values = {"thanks": render(annotate.thanks or ""), "desk": HOME[visitor.role], **facts}
         return context.page(request, visitor, "thanks.html.j2", **values)
 
 
-def _answered(context: Context, visitor: Visitor) -> dict[str, Any]:
+def _answer_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     """What the last page says of an annotator or validator; `own` is where their answers can be seen."""
     progress = context.study.desk(context.annotate).progress(visitor)
     counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
@@ -210,17 +214,17 @@ def _answered(context: Context, visitor: Visitor) -> dict[str, Any]:
     return {**counts, "verb": "answered", "own": f"{HOME[visitor.role]}#answers"}
 
 
-def _decided(context: Context, visitor: Visitor) -> dict[str, Any]:
+def _decision_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     """The same of an adjudicator, of all grids together."""
-    dockets = [(one, context.docket(one)) for one in context.grids.deciding()]
+    dockets = [(one, context.adjudication_queue(one)) for one in context.grids.with_policy()]
     queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
-    own = next((one.to("/adjudicate/decided", mine="true") for one, queue in queues if queue.decided), "")
+    own = next((one.address("/adjudicate/decided", mine="true") for one, queue in queues if queue.decided), "")
     n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
-    limit = next((docket.allowance(visitor.id).limit for _, docket in dockets), None)
+    limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
     return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "verb": "decided", "own": own}
 
 
-def _desk_facts(context: Context, visitor: Visitor, rounds: list[Asked]) -> dict[str, Any]:
+def _desk_facts(context: Context, visitor: Visitor, rounds: list[RoundForm]) -> dict[str, Any]:
     """What the desk's script is told."""
     version, guidelines = context.study.guidelines
     return {
@@ -229,11 +233,11 @@ def _desk_facts(context: Context, visitor: Visitor, rounds: list[Asked]) -> dict
         "guideline_version": version,
         "ahead": AHEAD[context.annotate.offline or any(one.screen != "cell" for one in rounds)],
         "files": context.templates.globals["files"] if context.annotate.offline else "",
-        "outbox": f"fcpair-outbox/{context.place_of(visitor)}",
+        "outbox": f"fcpair-outbox/{context.storage_key(visitor)}",
     }
 
 
-def _reading(context: Context, visitor: Visitor) -> dict[str, Any]:
+def _reading_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     own = {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
     return {**own, "writes": visitor.role is Role.WRITER, "topics": _topics(context, visitor)}
 

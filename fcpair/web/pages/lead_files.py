@@ -21,7 +21,7 @@ from fcpair.records import TIERS, Role
 from fcpair.study import Study
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context
-from fcpair.web.current_grid import Here
+from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.pages.lead_panels import SHOWN_BY
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Ticked = Annotated[bool, Form()]
 
 
 @dataclass(frozen=True)
-class Asked:
+class DownloadChoices:
     """What the lead chose on the form; a download reads what it `asks` for."""
 
     tier: str
@@ -53,19 +53,19 @@ class Asked:
                 raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
 
 
-Fits = Callable[[Here], bool]
-Write = Callable[[Study, Grid, Path, Asked], object]
+Fits = Callable[[CurrentGrid], bool]
+Write = Callable[[Study, Grid, Path, DownloadChoices], object]
 
 
-def _always(_here: Here) -> bool:
+def _fits_always(_here: CurrentGrid) -> bool:
     return True
 
 
-def _has_labels(here: Here) -> bool:
+def _has_labels(here: CurrentGrid) -> bool:
     return here.has_labels
 
 
-def _has_corpus(here: Here) -> bool:
+def _has_corpus(here: CurrentGrid) -> bool:
     return not here.is_planned
 
 
@@ -84,12 +84,12 @@ class Download:
     fits: Fits = _has_labels
 
 
-def _labels(_study: Study, grid: Grid, path: Path, _asked: Asked) -> None:
+def _write_labels(_study: Study, grid: Grid, path: Path, _choices: DownloadChoices) -> None:
     _write_rows(grid.labels(), path, "labels")
 
 
-def _answers(_study: Study, grid: Grid, path: Path, asked: Asked) -> None:
-    _write_rows(grid.answers(asked.round), path, "answers")
+def _write_answers(_study: Study, grid: Grid, path: Path, choices: DownloadChoices) -> None:
+    _write_rows(grid.answers(choices.round), path, "answers")
 
 
 def _write_rows(rows: pd.DataFrame, path: Path, what: str) -> None:
@@ -104,23 +104,23 @@ def _write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
-def _training(kind: Kind, title: str, text: str) -> Download:
-    def write(_study: Study, grid: Grid, path: Path, asked: Asked) -> None:
-        grid.export.training(kind, path, asked.tier, asked.options)
+def _training_download(kind: Kind, title: str, text: str) -> Download:
+    def write(_study: Study, grid: Grid, path: Path, choices: DownloadChoices) -> None:
+        grid.export.training(kind, path, choices.tier, choices.options)
 
     return Download(title, text, ("tier", *Export.kinds[kind]), f"{{tier}}-{kind}", write)
 
 
 DOWNLOADS = {
     "labels": Download(
-        "Labels", "Every annotator's current answer, with its origin.", ("form",), "labels.{form}", _labels
+        "Labels", "Every annotator's current answer, with its origin.", ("form",), "labels.{form}", _write_labels
     ),
     "answers": Download(
         "Answers",
         "Everybody's current answer in a round, with the texts.",
         ("round", "form"),
         "answers.{form}",
-        _answers,
+        _write_answers,
         lambda here: here.is_planned,
     ),
     "partition": Download(
@@ -136,7 +136,7 @@ DOWNLOADS = {
         (),
         "report.html",
         lambda study, _grid, path, _asked: study.report(path),
-        _always,
+        _fits_always,
     ),
     "agreement": Download(
         "Agreement",
@@ -151,7 +151,7 @@ DOWNLOADS = {
         (),
         "log.json",
         lambda study, _grid, path, _asked: _write_json(path, [asdict(run) for run in study.log()]),
-        _always,
+        _fits_always,
     ),
     "qrels": Download(
         "TREC qrels",
@@ -174,9 +174,9 @@ DOWNLOADS = {
         "dataset",
         lambda _study, grid, path, _asked: grid.export.hf(path),
     ),
-    "triplets": _training("triplets", "Triplets", "Anchor, positive and judged negative."),
-    "pairs": _training("pairs", "Judged pairs", "Two texts and a label, 1 or 0."),
-    "preferences": _training("preferences", "Preferences", "Prompt, chosen and rejected."),
+    "triplets": _training_download("triplets", "Triplets", "Anchor, positive and judged negative."),
+    "pairs": _training_download("pairs", "Judged pairs", "Two texts and a label, 1 or 0."),
+    "preferences": _training_download("preferences", "Preferences", "Prompt, chosen and rejected."),
     "corpus": Download(
         "Corpus without a tier",
         "What may be trained on when the tier is the test.",
@@ -210,15 +210,15 @@ def add(routes: APIRouter, context: Context) -> None:
     @open_to(Role.LEAD)
     def downloads(request: Request) -> Response:
         """Everything that can be downloaded."""
-        visitor, here = door.enter(request), context.grids.at(request)
-        there = context.grids.overview()
-        rounds = [one["name"] for one in next(of for one, of in there if one.grid is here.grid)["rounds"]]
+        visitor, here = door.require_visitor(request), context.grids.from_request(request)
+        overviews = context.grids.overview()
+        rounds = [one["name"] for one in next(of for one, of in overviews if one.grid is here.grid)["rounds"]]
         values = {
             "downloads": {name: one for name, one in DOWNLOADS.items() if one.fits(here)},
             "choices": {**CHOICES, "round": rounds},
             "usual": Export,
             "simulated": study.status()["simulated"],
-            "grids": there if here.name else [],
+            "grids": overviews if here.name else [],
         }
         return context.page(request, visitor, "lead_downloads.html.j2", here, **SHOWN_BY, **values)
 
@@ -238,27 +238,27 @@ def add(routes: APIRouter, context: Context) -> None:
         seed: Annotated[int, Form()] = Export.seed,
     ) -> Response:
         """One of them."""
-        door.enter(request)
-        here = context.grids.at(request)
+        door.require_visitor(request)
+        here = context.grids.from_request(request)
         if name not in DOWNLOADS:
             raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
-        asked = Asked(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
-        chosen = DOWNLOADS[name]
+        choices = DownloadChoices(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
+        chosen_download = DOWNLOADS[name]
         with TemporaryDirectory() as folder:
-            path = Path(folder) / chosen.name.format(tier=asked.tier, form=asked.form)
-            chosen.write(study, here.grid, path, asked)
+            path = Path(folder) / chosen_download.name.format(tier=choices.tier, form=choices.form)
+            chosen_download.write(study, here.grid, path, choices)
             return _attachment(path)
 
 
 def _attachment(path: Path) -> Response:
     """A file as it is, or a folder as a .zip, to be saved under its name."""
     name = f"{path.name}.zip" if path.is_dir() else path.name
-    content = zipped(path) if path.is_dir() else path.read_bytes()
+    content = zip_folder(path) if path.is_dir() else path.read_bytes()
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-def zipped(folder: Path) -> bytes:
+def zip_folder(folder: Path) -> bytes:
     """The files of a folder in a .zip, below its name."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -10,9 +10,9 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import Context
 from fcpair.web.errors import BUSY, status_of
 from fcpair.web.form import field
-from fcpair.web.page_hints import on_pages
+from fcpair.web.page_hints import replace_commands
 from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_runs import back_to, run_numbered
+from fcpair.web.pages.lead_runs import find_run, redirect_to
 from fcpair.web.pages.markdown import render
 
 MOST_DIGITS = 15
@@ -26,17 +26,19 @@ def add(routes: APIRouter, context: Context) -> None:
     def show(
         request: Request, visitor: Visitor, body: str, run: int = 0, *, preview: bool = False, problem: str = ""
     ) -> Response:
-        version, now = study.guidelines
+        version, current_body = study.guidelines
         versions = [{**one, "html": render(one["body"])} for one in reversed(study.guideline_versions())]
-        values = {"version": version, "now": now, "body": body, "versions": versions}
-        values |= {"preview": render(body) if preview else None, "done": run_numbered(study.log(), run)}
+        values = {"version": version, "now": current_body, "body": body, "versions": versions}
+        values |= {"preview": render(body) if preview else None, "done": find_run(study.log(), run)}
         values["problem"] = problem
-        here = context.grids.at(request)
+        here = context.grids.from_request(request)
         return context.page(request, visitor, "lead_guidelines.html.j2", here, **SHOWN_BY, **values)
 
-    def not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
+    def show_not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
         """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
-        page = show(request, visitor, text, problem=BUSY if isinstance(error, BusyError) else on_pages(str(error)))
+        page = show(
+            request, visitor, text, problem=BUSY if isinstance(error, BusyError) else replace_commands(str(error))
+        )
         page.status_code = status_of(error)
         return page
 
@@ -44,7 +46,7 @@ def add(routes: APIRouter, context: Context) -> None:
     @open_to(Role.LEAD)
     def guidelines(request: Request, run: int = 0) -> Response:
         """The version that holds, to be edited, and those before it."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         return show(request, visitor, study.guidelines[1], run)
 
     @routes.post("/lead/guidelines")
@@ -54,17 +56,17 @@ def add(routes: APIRouter, context: Context) -> None:
 
         The form is read here and in a thread: FastAPI takes no field of more than 1 MiB, and decodes while all wait.
         """
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         text = field(request, "body").replace("\r\n", "\n")
         if field(request, "act") != "save":
             return show(request, visitor, text, preview=True)
         try:
-            run = study.edit_guidelines(text, by=visitor.name, seen=_number(field(request, "version")))
+            run = study.edit_guidelines(text, by=visitor.name, seen=_parse_version(field(request, "version")))
         except NOT_SAVED as error:
-            return not_saved(request, visitor, text, error)
-        return back_to(context.grids.at(request), "/lead/guidelines", run)
+            return show_not_saved(request, visitor, text, error)
+        return redirect_to(context.grids.from_request(request), "/lead/guidelines", run)
 
 
-def _number(sent: str) -> int:
+def _parse_version(sent: str) -> int:
     """The version that a form was made from; 0, which none has, where it says none."""
     return int(sent) if sent.isdecimal() and len(sent) <= MOST_DIGITS else 0

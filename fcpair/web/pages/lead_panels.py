@@ -15,11 +15,11 @@ from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.questions.labels import VERDICT
-from fcpair.web.current_grid import Here
+from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.text_direction import direction
 
 if TYPE_CHECKING:
-    from fcpair.grid import Monitor, OnePersonsShares
+    from fcpair.grid import Monitor, PersonShares
     from fcpair.report.data import PersonFigures
     from fcpair.report.figures.grid_map import Image
     from fcpair.stages.questions import Closed
@@ -50,26 +50,26 @@ class Shares:
 
     title: str
     answers: tuple[str, ...]
-    people: Sequence[PersonFigures | OnePersonsShares]
+    people: Sequence[PersonFigures | PersonShares]
     round: str = ""
 
 
 def _progress(monitor: Monitor) -> Values:
-    return {"stages": [(titled(one.name, one.role), one) for one in monitor.stages()], "units": UNITS}
+    return {"stages": [(stage_title(one.name, one.role), one) for one in monitor.stages()], "units": UNITS}
 
 
-def titled(name: str, role: Role) -> str:
+def stage_title(name: str, role: Role) -> str:
     """A stage or round in words: `Labelling`, and of a round of one's own `Round “rate”, answered by raters`."""
     return STAGES.get((name, role), f"Round “{name}”, answered by {role}s")
 
 
 def _agreement(monitor: Monitor) -> Values:
-    found = monitor.figures().agreement
-    return {"found": found, "kappas": kappa_map(found) if found else []}
+    figures = monitor.figures().agreement
+    return {"found": figures, "kappas": kappa_map(figures) if figures else []}
 
 
 def _results(monitor: Monitor) -> Values:
-    return {"sections": monitor.asked()}
+    return {"sections": monitor.survey_sections()}
 
 
 def _labels(monitor: Monitor) -> Values:
@@ -80,11 +80,11 @@ def _labels(monitor: Monitor) -> Values:
 
 def _answers(monitor: Monitor) -> Values:
     """The same of a planned grid, question by question."""
-    asked = (
+    shares = (
         Shares(f"Round “{one.round}”, {one.question}", tuple(map(formatting.named, one.choices)), one.people, one.round)
         for one in monitor.shares()
     )
-    return {"rounds": tuple(asked)}
+    return {"rounds": tuple(shares)}
 
 
 def _names(question: Closed) -> tuple[str, ...]:
@@ -131,9 +131,9 @@ PANELS = {
 }
 
 
-def panels_of(here: Here) -> list[str]:
+def panels_of(here: CurrentGrid) -> list[str]:
     """The names of the panels of a grid."""
-    return [name for name in PANELS if name != "results" or here.grid.monitor.is_asked()]
+    return [name for name in PANELS if name != "results" or here.grid.monitor.may_have_surveys()]
 
 
 def panel(name: str) -> Panel:
@@ -143,16 +143,16 @@ def panel(name: str) -> Panel:
     return PANELS[name]
 
 
-def contents(here: Here, name: str) -> tuple[str, Values]:
+def panel_contents(here: CurrentGrid, name: str) -> tuple[str, Values]:
     """The template of a panel, and what it shows of a grid."""
-    one, monitor = panel(name), here.grid.monitor
-    if one.of_labels and not here.has_labels:
+    chosen, monitor = panel(name), here.grid.monitor
+    if chosen.of_labels and not here.has_labels:
         return "lead_no_labels.html.j2", {}
-    values = _answers if one.values is _labels and here.is_planned else one.values
+    values = _answers if chosen.values is _labels and here.is_planned else chosen.values
     return f"lead_{name}.html.j2", values(monitor)
 
 
-def picture(monitor: Monitor, which: str, theme: str) -> bytes:
+def map_png(monitor: Monitor, kind: str, theme: str) -> bytes:
     """A map of the grid as PNG: `labels` or `decisions`, for a `light` or a `dark` page.
 
     Raises:
@@ -162,9 +162,9 @@ def picture(monitor: Monitor, which: str, theme: str) -> bytes:
 
     grid = monitor.maps()
     maps: dict[str, Image] = {} if grid is None else {"labels": grid.coverage, "decisions": grid.decisions}
-    if which not in maps or theme not in {"light", "dark"}:
+    if kind not in maps or theme not in {"light", "dark"}:
         raise UnknownIdError("there is no such map, or the study has no grid yet")
-    uri: str = getattr(maps[which], theme)
+    uri: str = getattr(maps[kind], theme)
     return b64decode(uri.partition(",")[2])
 
 
@@ -189,7 +189,7 @@ def day(at: float) -> str:
     return f"{then.day} {then:%B %Y}"
 
 
-def heat(cell: KappaCell) -> str:
+def heat_class(cell: KappaCell) -> str:
     """The class of a cell of the kappa map: `heat-0` for 0 or less, up to `heat-9`."""
     return f"heat-{min(max(int(float(cell.kappa) * HEATS), 0), HEATS - 1)}"
 
@@ -199,7 +199,7 @@ SHOWN_BY: Values = {
     "direction": direction,
     "duration": duration,
     "day": day,
-    "heat": heat,
+    "heat": heat_class,
     "NO_PACE": NO_PACE,
     "NO_RATE": NO_RATE,
     "RATE_DAYS": RATE_DAYS,

@@ -11,7 +11,7 @@ from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context
 from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_runs import back_to, run_numbered
+from fcpair.web.pages.lead_runs import find_run, redirect_to
 
 Text = Annotated[str, Form()]
 ACTS = ("retire", "hand-over", "invite", "revoke")
@@ -20,86 +20,95 @@ NOT_ONESELF = "you cannot shut the door on yourself here; another lead can, or `
 
 def add(routes: APIRouter, context: Context) -> None:
     """Add the pages about people."""
-    _show(routes, context)
-    _act(routes, context)
+    _add_pages(routes, context)
+    _add_acts(routes, context)
 
 
-def _show(routes: APIRouter, context: Context) -> None:
+def _add_pages(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
 
     @routes.get("/lead/people")
     @open_to(Role.LEAD)
     def people(request: Request, run: int = 0) -> Response:
         """Everybody, with the work they have."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         state = study.status()
         values = {"people": state["people"], "invited": study.access.invited(), "simulated": state["simulated"]}
-        values["done"] = run_numbered(study.log(), run)
-        return context.page(request, visitor, "lead_people.html.j2", context.grids.at(request), **SHOWN_BY, **values)
+        values["done"] = find_run(study.log(), run)
+        return context.page(
+            request, visitor, "lead_people.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
+        )
 
     @routes.get("/lead/people/{name}/{act}")
     @open_to(Role.LEAD)
     def confirm(request: Request, name: str, act: str) -> Response:
         """What an act would do, and the button that does it."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         if act not in ACTS:
             raise UnknownIdError(f"people cannot be asked to `{act}`")
-        one = _person(context, name)
-        values = {"one": one, "act": act, "heirs": _heirs(context, one), "has_link": name in study.access.invited()}
-        return context.page(request, visitor, "lead_confirm.html.j2", context.grids.at(request), **SHOWN_BY, **values)
+        person = _workload_of(context, name)
+        values = {
+            "one": person,
+            "act": act,
+            "heirs": _candidates(context, person),
+            "has_link": name in study.access.invited(),
+        }
+        return context.page(
+            request, visitor, "lead_confirm.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
+        )
 
 
-def _act(routes: APIRouter, context: Context) -> None:
+def _add_acts(routes: APIRouter, context: Context) -> None:
     door, study = context.door, context.study
 
     @routes.post("/lead/people/{name}/retire")
     @open_to(Role.LEAD)
     def retire(request: Request, name: str) -> Response:
         """Let a person go; their open work goes to others."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
-        return back_to(context.grids.at(request), "/lead/people", study.retire(name))
+        return redirect_to(context.grids.from_request(request), "/lead/people", study.retire(name))
 
     @routes.post("/lead/people/{name}/hand-over")
     @open_to(Role.LEAD)
     def hand_over(request: Request, name: str, to: Text = "") -> Response:
         """Give a person's open work to one other person, or to all in their role."""
-        door.enter(request)
-        return back_to(context.grids.at(request), "/lead/people", study.hand_over(name, to or None))
+        door.require_visitor(request)
+        return redirect_to(context.grids.from_request(request), "/lead/people", study.hand_over(name, to or None))
 
     @routes.post("/lead/people/{name}/invite")
     @open_to(Role.LEAD)
     def invite(request: Request, name: str) -> Response:
         """Make a new link, and show it this once."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
-        here, link = context.grids.at(request), context.invite_link(study.access.invite(name))
+        here, link = context.grids.from_request(request), context.invite_link(study.access.invite(name))
         return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
 
     @routes.post("/lead/people/{name}/revoke")
     @open_to(Role.LEAD)
     def revoke(request: Request, name: str) -> Response:
         """Let a person's link and sessions end."""
-        visitor = door.enter(request)
+        visitor = door.require_visitor(request)
         if name == visitor.name:
             raise InputError(NOT_ONESELF)
         study.access.revoke(name)
-        return back_to(context.grids.at(request), "/lead/people", study.log()[-1])
+        return redirect_to(context.grids.from_request(request), "/lead/people", study.log()[-1])
 
 
-def _person(context: Context, name: str) -> dict[str, Any]:
-    for one in context.study.workload():
-        if one["name"] == name:
-            return dict(one)
+def _workload_of(context: Context, name: str) -> dict[str, Any]:
+    for row in context.study.workload():
+        if row["name"] == name:
+            return dict(row)
     raise UnknownIdError(f"there is nobody called `{name}`")
 
 
-def _heirs(context: Context, one: dict[str, Any]) -> list[str]:
+def _candidates(context: Context, person: dict[str, Any]) -> list[str]:
     """Who could take a person's work over."""
     return [
         other.name
         for other in context.study.people
-        if other.role == one["role"] and not other.retired and other.name != one["name"]
+        if other.role == person["role"] and not other.retired and other.name != person["name"]
     ]

@@ -14,14 +14,14 @@ from fcpair.records import DryRun, Role, RunRecord
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context
 from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_runs import back_to
+from fcpair.web.pages.lead_runs import redirect_to
 
 NONE = "none"  # in the place of a policy that held, where none did
 Text = Annotated[str, Form()]
 
 
 @dataclass(frozen=True)
-class WayBack:
+class PreviousPolicy:
     """The policy that held before the one that was applied; `confirmed` is what taking it back needs.
 
     Where `none` held, `policy` is the one that decides least.
@@ -45,19 +45,24 @@ def add(routes: APIRouter, context: Context) -> None:
 
         So is what would take the place of another policy than the one that the page showed (`seen`).
         """
-        visitor, here = door.enter(request), context.grids.at(request)
+        visitor, here = door.require_visitor(request), context.grids.from_request(request)
         grid = here.grid
-        options, held = chosen(policy, ties), grid.policy
-        would = grid.adjudicate_dry_run(options)
-        is_overtaken = held not in (None, options) and seen != named(held)
-        if is_overtaken or needed(would) not in ("", confirmed):
-            values = {"policy": options, "would": would, "confirmed": needed(would), "seen": named(held)}
-            values["overtaking"] = held if is_overtaken else None
+        options, current = parse_policy(policy, ties), grid.policy
+        preview = grid.adjudicate_dry_run(options)
+        is_overtaken = current not in (None, options) and seen != policy_key(current)
+        if is_overtaken or confirmation(preview) not in ("", confirmed):
+            values = {
+                "policy": options,
+                "would": preview,
+                "confirmed": confirmation(preview),
+                "seen": policy_key(current),
+            }
+            values["overtaking"] = current if is_overtaken else None
             return context.page(request, visitor, "lead_confirm_policy.html.j2", here, **SHOWN_BY, **values)
-        return back_to(here, "/lead/steps", grid.adjudicate(options), before=named(held) or NONE)
+        return redirect_to(here, "/lead/steps", grid.adjudicate(options), before=policy_key(current) or NONE)
 
 
-def chosen(policy: str, ties: str) -> Adjudicate:
+def parse_policy(policy: str, ties: str) -> Adjudicate:
     """A policy from a form; raises InputError where it is none."""
     if policy not in get_args(Policy) or ties not in get_args(Ties):
         raise InputError(f"there is no policy `{policy}` with ties `{ties}`; choose one of those on the page")
@@ -66,32 +71,32 @@ def chosen(policy: str, ties: str) -> Adjudicate:
     return Adjudicate(cast(Policy, policy), cast(Ties, ties))
 
 
-def named(policy: Adjudicate | None) -> str:
+def policy_key(policy: Adjudicate | None) -> str:
     """A policy as the page's forms name the one that held when it was made; empty for none."""
     return f"{policy.policy} {policy.ties}" if policy else ""
 
 
-def needed(would: DryRun) -> str:
+def confirmation(preview: DryRun) -> str:
     """What confirms that so many pairs are discarded and so many reopened; nothing where none are."""
-    n_reopened = len(would.reopened)
-    return f"{would.discards} {n_reopened}" if would.discards or n_reopened else ""
+    n_reopened = len(preview.reopened)
+    return f"{preview.discards} {n_reopened}" if preview.discards or n_reopened else ""
 
 
-def values(grid: Grid, asked: Adjudicate | None) -> dict[str, Any]:
+def policy_values(grid: Grid, requested: Adjudicate | None) -> dict[str, Any]:
     """What the page shows about a policy: the one that is `asked` about, else the one that holds."""
-    held = grid.policy
-    policy = asked or held or grid.own(Adjudicate)
+    current = grid.policy
+    policy = requested or current or grid.own(Adjudicate)
     return {
         "policy": policy,
-        "held": held,
-        "seen": named(held),
+        "held": current,
+        "seen": policy_key(current),
         "policies": get_args(Policy),
         "all_ties": get_args(Ties),
-        "would": _would(grid, policy),
+        "would": _preview_policy(grid, policy),
     }
 
 
-def _would(grid: Grid, policy: Adjudicate) -> DryRun | None:
+def _preview_policy(grid: Grid, policy: Adjudicate) -> DryRun | None:
     """What the policy would do; None while there are no labels."""
     try:
         return grid.adjudicate_dry_run(policy)
@@ -99,15 +104,17 @@ def _would(grid: Grid, policy: Adjudicate) -> DryRun | None:
         return None
 
 
-def way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None, held: str) -> WayBack | None:
+def previous_policy(
+    grid: Grid, log: list[RunRecord], done: RunRecord | None, previous_key: str
+) -> PreviousPolicy | None:
     """How to take back what was just done, before which `held` was the policy.
 
     None where that set no other policy, or where another one was applied since.
     """
-    applied = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
-    if done is None or not held or not applied or applied[-1].id != done.id:
+    policy_runs = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
+    if done is None or not previous_key or not policy_runs or policy_runs[-1].id != done.id:
         return None
-    before = Adjudicate() if held == NONE else chosen(*f"{held} ".split(" ")[:2])
+    before = Adjudicate() if previous_key == NONE else parse_policy(*f"{previous_key} ".split(" ")[:2])
     if before == Adjudicate(**done.params):
         return None
-    return WayBack(before, needed(grid.adjudicate_dry_run(before)), none=held == NONE)
+    return PreviousPolicy(before, confirmation(grid.adjudicate_dry_run(before)), none=previous_key == NONE)

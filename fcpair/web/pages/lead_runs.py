@@ -6,16 +6,16 @@ from fastapi import Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.records import RunRecord
-from fcpair.web.current_grid import Here
+from fcpair.web.current_grid import CurrentGrid
 
 SEE_OTHER = 303
 
 
-def back_to(here: Here, page: str, run: RunRecord, **besides: str) -> Response:
+def redirect_to(here: CurrentGrid, page: str, run: RunRecord, **query: str) -> Response:
     """To a page that finds the run by its number."""
-    return RedirectResponse(here.to(page, run=run.id, **besides), SEE_OTHER)
+    return RedirectResponse(here.address(page, run=run.id, **query), SEE_OTHER)
 
 
-def run_numbered(log: list[RunRecord], number: int) -> RunRecord | None:
+def find_run(log: list[RunRecord], number: int) -> RunRecord | None:
     """The run of this number, if there is one."""
     return next((run for run in log if run.id == number), None)

@@ -28,7 +28,7 @@ def router(context: Context) -> APIRouter:
     routes = APIRouter()
     door = context.door
 
-    def shut(request: Request, status: int, problem: str) -> Response:
+    def show_refusal(request: Request, status: int, problem: str) -> Response:
         """The same page, on which another link can be opened or pasted."""
         page = context.page(request, None, "join.html.j2", problem=problem)
         page.status_code = status
@@ -39,13 +39,13 @@ def router(context: Context) -> APIRouter:
         """Begin a session by a token; a whole invite link will do."""
         door.check_origin(request)
         try:
-            visitor = door.knock(request, token.rpartition("#")[2].strip())
+            visitor = door.login_with_token(request, token.rpartition("#")[2].strip())
         except TooManyError as error:
-            page = shut(request, TOO_MANY, TOO_MANY_TOKENS.format(error.wait_s))
+            page = show_refusal(request, TOO_MANY, TOO_MANY_TOKENS.format(error.wait_s))
             page.headers["Retry-After"] = str(error.wait_s)
             return page
         if visitor is None:
-            return shut(request, FORBIDDEN, WRONG_TOKEN)
+            return show_refusal(request, FORBIDDEN, WRONG_TOKEN)
         response = RedirectResponse("/", SEE_OTHER)
         door.open_session(request, response, visitor)
         return response
@@ -54,7 +54,7 @@ def router(context: Context) -> APIRouter:
     @open_to(*Role)
     def leave(request: Request) -> Response:
         """End the session in this browser."""
-        door.enter(request)
+        door.require_visitor(request)
         response = RedirectResponse("/join", SEE_OTHER)
         door.end_session(request, response)
         return response

@@ -32,28 +32,28 @@ def router(context: Context) -> APIRouter:
     @open_to(*WORKERS)
     def manifest(request: Request) -> Response:
         """How the desk looks among the apps of a phone."""
-        door.enter(request)
+        door.require_visitor(request)
         return JSONResponse(_manifest(context), media_type="application/manifest+json")
 
     @routes.get("/offline")
     @open_to(*WORKERS)
     def no_connection(request: Request) -> Response:
         """What is shown instead of a page that needs the server; it names nobody."""
-        door.enter(request)
+        door.require_visitor(request)
         return context.page(request, None, "offline.html.j2")
 
     @routes.get("/offline/form")
     @open_to(*WORKERS)
     def not_sent(request: Request) -> Response:
         """What is shown after a form that did not reach the server."""
-        door.enter(request)
+        door.require_visitor(request)
         return context.page(request, None, "offline_form.html.j2")
 
     @routes.get("/offline/leave")
     @open_to(*WORKERS)
     def not_left(request: Request) -> Response:
         """What is shown to who wanted to leave, and did not reach the server."""
-        door.enter(request)
+        door.require_visitor(request)
         return context.page(request, None, "offline_leave.html.j2")
 
     return routes

@@ -13,14 +13,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fcpair.errors import BusyError, FcpairError, TooManyError
 from fcpair.records import Visitor
-from fcpair.web.auth import Door
+from fcpair.web.auth import Auth
 from fcpair.web.server.route_costs import Kind, kind_of
 from fcpair.web.server.security import STATIC
 
 if TYPE_CHECKING:
-    from fcpair.web.errors import Problems
+    from fcpair.web.errors import ErrorHandlers
     from fcpair.web.server.hot_routes import Endpoint, HotRoutes, Read
-    from fcpair.web.server.worker import Aside
+    from fcpair.web.server.worker import ReportWorker
 
 MOST_OF_ONE = 6
 """So many requests of one person are under way at once, as browsers hold so many connections."""
@@ -34,20 +34,20 @@ AT_ONCE = {Kind.LIST: (2, 5.0), Kind.LOOK: (2, 5.0), Kind.ACT: (16, 0.0)}
 Each takes a thread, of which there are 40, and an act may wait in it for somebody else who writes.
 """
 
-ASIDE = (Kind.LIST, Kind.LOOK)
+WORKER_KINDS = (Kind.LIST, Kind.LOOK)
 """What a process of its own does, which would otherwise take the time of those who answer."""
 
 LATER_S = 3
 TOO_MUCH = "too much is asked for at once; what was shown or kept before is safe, and this can be asked again"
 
 
-class Turnstile:
+class AdmissionControl:
     """Stands around the app, inside the guard; `aside` is the process that looks, where there is one."""
 
-    def __init__(self, app: ASGIApp, door: Door, problems: Problems, hot: HotRoutes) -> None:
+    def __init__(self, app: ASGIApp, door: Auth, problems: ErrorHandlers, hot: HotRoutes) -> None:
         self._app, self._door, self._problems, self._hot = app, door, problems, hot
-        self._gates = {kind: _Gate(*most) for kind, most in AT_ONCE.items()}
-        self._strangers = _Gate(*STRANGERS)
+        self._limits = {kind: _Limit(*most) for kind, most in AT_ONCE.items()}
+        self._strangers = _Limit(*STRANGERS)
         self._under_way: dict[int, int] = {}  # by person; there are only so many
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,17 +58,17 @@ class Turnstile:
         request = Request(scope)
         hot = self._hot.reads.get((scope["method"], scope["path"]))
         try:
-            if hot is None or not await self._at_once(request, receive, send, *hot):
-                await self._in_turn(request, receive, send)
+            if hot is None or not await self._answer_hot(request, receive, send, *hot):
+                await self._admit_in_turn(request, receive, send)
         except (BusyError, TooManyError) as error:
-            await self._problems.known(request, error)(scope, receive, send)
+            await self._problems.answer_known(request, error)(scope, receive, send)
 
-    async def _at_once(self, request: Request, receive: Receive, send: Send, endpoint: Endpoint, read: Read) -> bool:
+    async def _answer_hot(self, request: Request, receive: Receive, send: Send, endpoint: Endpoint, read: Read) -> bool:
         """Handle a request of somebody who is remembered; whether that was done, as it has to go the usual way else."""
-        visitor = self._door.remembered(request)
+        visitor = self._door.remembered_visitor(request)
         if visitor is None:
             return False
-        self._begin(visitor.id)
+        self._count_request(visitor.id)
         try:
             response = await self._hot.response(request, endpoint, read)
             if response is not None:
@@ -76,41 +76,43 @@ class Turnstile:
         finally:
             self._under_way[visitor.id] -= 1
         if response is None:
-            self._door.look_anew(request)
+            self._door.forget_lookup(request)
         return response is not None
 
-    async def _in_turn(self, request: Request, receive: Receive, send: Send) -> None:
+    async def _admit_in_turn(self, request: Request, receive: Receive, send: Send) -> None:
         visitor = self._visitor(request)
         if visitor is None:
             async with AsyncExitStack() as turn:
-                await turn.enter_async_context(self._strangers.passed())
+                await turn.enter_async_context(self._strangers.slot())
                 if self._door.has_wrong_token(request):
-                    await run_in_threadpool(self._door.counted, request)
-                await self._admit(None, request.scope, receive, _ending(turn, send))
+                    await run_in_threadpool(self._door.visitor_counting_failures, request)
+                await self._admit(None, request.scope, receive, _end_turn_before(turn, send))
             return
-        self._begin(visitor.id)
+        self._count_request(visitor.id)
         try:
             await self._admit(visitor, request.scope, receive, send)
         finally:
             self._under_way[visitor.id] -= 1
 
-    def _begin(self, who: int) -> None:
+    def _count_request(self, person_id: int) -> None:
         """Count a request of a person that is under way."""
-        under_way = self._under_way.get(who, 0)
+        under_way = self._under_way.get(person_id, 0)
         if under_way >= MOST_OF_ONE:
             raise BusyError(TOO_MUCH, 1)
-        self._under_way[who] = under_way + 1
+        self._under_way[person_id] = under_way + 1
 
     async def _admit(self, visitor: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
         kind = kind_of(scope["method"], scope["path"])
-        theirs = kind is not None and (kind.role is None or (visitor is not None and visitor.role is kind.role))
-        gate = self._gates.get(kind) if kind is not None and theirs else None
-        if gate is None:
+        is_admitted_kind = kind is not None and (
+            kind.role is None or (visitor is not None and visitor.role is kind.role)
+        )
+        limit = self._limits.get(kind) if kind is not None and is_admitted_kind else None
+        if limit is None:
             await self._app(scope, receive, send)
             return
-        aside: Aside | None = getattr(scope["app"].state, "aside", None) if kind in ASIDE else None
-        async with gate.passed():
-            response = await aside.ask(scope) if aside else None
+        worker: ReportWorker | None = getattr(scope["app"].state, "aside", None) if kind in WORKER_KINDS else None
+        async with limit.slot():
+            response = await worker.forward(scope) if worker else None
             if response is None:
                 await self._app(scope, receive, send)
         if response is not None:
@@ -123,22 +125,22 @@ class Turnstile:
             return None
 
 
-def _ending(turn: AsyncExitStack, send: Send) -> Send:
+def _end_turn_before(turn: AsyncExitStack, send: Send) -> Send:
     """Sends a stranger's answer, and ends their turn before: who does not read must keep nobody else from coming in."""
 
-    async def sent(message: Message) -> None:
+    async def send_after_turn(message: Message) -> None:
         await turn.aclose()
         await send(message)
 
-    return sent
+    return send_after_turn
 
 
-class _Gate:
+class _Limit:
     def __init__(self, n: int, patience_s: float) -> None:
         self._free, self._patience_s = asyncio.Semaphore(n), patience_s
 
     @asynccontextmanager
-    async def passed(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self._patience_s):
                 await self._free.acquire()

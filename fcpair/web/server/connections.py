@@ -18,7 +18,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from fcpair.open_files import open_files
+from fcpair.open_files import open_file_limit
 from fcpair.web.auth import is_known
 
 HEAD_S = 10.0  # for the head of a request, from its first byte; for the first one, from the connection
@@ -32,7 +32,7 @@ HEAD_END = b"\r\n\r\n"
 MOST = 2_000
 RESERVE = 128  # of open files: the study's connections, logs, exports
 ROUNDS = 4  # of connections that the loop accepts until those are closed that have to go for the first ones
-TELL_S = 60.0
+LOG_EVERY_S = 60.0
 FULL = (
     "all {most:,} connections that fit are taken; {n:,} that had sent no whole request, or were idle, were closed for "
     "new ones. If nobody attacks, raise LimitNOFILE; docs/deploy.md says how"
@@ -42,20 +42,20 @@ NO_HTTP = (
     "by http://"
 )
 _log = logging.getLogger("fcpair.web")
-_log_of_one = logging.getLogger("fcpair.web.server.connections")
-for _quiet in (_log_of_one, logging.getLogger("python_multipart.multipart")):
+_connection_log = logging.getLogger("fcpair.web.server.connections")
+for _quiet in (_connection_log, logging.getLogger("python_multipart.multipart")):
     # A line for each bad request would let strangers fill the disk; the gate counts them.
     _quiet.addFilter(lambda record: record.levelno >= logging.ERROR)
 _buffer = memoryview(bytearray(READ))  # one for all: what is read is handed on before anything else is read
 
 
-def fitting(n_files: int, backlog: int) -> int:
+def n_fitting(n_files: int, backlog: int) -> int:
     """How many connections fit under a limit of open files, so that there is always one left to let somebody in."""
-    kept = RESERVE + ROUNDS * backlog
-    return min(MOST, max(n_files - kept, n_files // 2))
+    reserved = RESERVE + ROUNDS * backlog
+    return min(MOST, max(n_files - reserved, n_files // 2))
 
 
-class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
+class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     """One connection."""
 
     def __init__(
@@ -66,24 +66,24 @@ class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self.logger = _log_of_one
-        self._gate = _gate_of(server_state, config)
+        self.logger = _connection_log
+        self._pool = _pool_of(server_state, config)
         self._since: float | None = None  # when the request that is awaited began; None between requests
         self._unread: tuple[float, int] | None = None  # when so many bytes of answers were last found unread
         self._ends_at: float | None = None
         self._waiting: deque[bytes] = deque()  # what came before the request ahead of it was answered
         self._n_head = 0  # bytes since something was last made of them: a head, a part of a body, an end
-        self.known = False  # whether somebody whom the study knows has asked for something here
+        self.has_visitor = False  # whether somebody whom the study knows has asked for something here
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; when all connections are taken, another one goes."""
         super().connection_made(transport)
         self._since = self.loop.time()
-        self._gate.let_in(self, self.loop)
+        self._pool.admit(self, self.loop)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
-        self._gate.forget(self)
+        self._pool.remove(self)
         super().connection_lost(exc)
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -130,35 +130,35 @@ class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._n_head = 0
         super().on_message_complete()
         if self._is_answering():
-            self._gate.busy(self)
+            self._pool.mark_busy(self)
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP."""
-        self._gate.count(NO_HTTP)
+        self._pool.count_event(NO_HTTP)
         super().send_400_response(msg)
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
-        self.known = self.known or is_known(self.scope)
+        self.has_visitor = self.has_visitor or is_known(self.scope)
         self._since = None
-        self._gate.idle(self)
+        self._pool.mark_idle(self)
         super().on_response_complete()
         if self._is_answering():  # the next one: its head ended in the same part as this one's
-            self._gate.busy(self)
+            self._pool.mark_busy(self)
         if self._waiting:
             self._since = self.loop.time()
             self._parse()
 
     def shutdown(self) -> None:
         """End soon: with the answer to a whole request, else when it has had a little time to become whole."""
-        self._gate.ends = True
+        self._pool.ends = True
         self._ends_at = self.loop.time() + LAST_S
         super().shutdown()
 
-    def check(self, now: float) -> None:
+    def close_if_quiet(self, now: float) -> None:
         """Close the connection if its client has kept quiet for too long."""
         if self._is_late(now) or self._is_stuck(now):
             self.transport.abort()
@@ -179,18 +179,18 @@ class Wire(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Wait for the client to read; meanwhile it may have to go for somebody who does."""
-        self._gate.idle(self)
+        self._pool.mark_idle(self)
         super().pause_writing()
 
     def resume_writing(self) -> None:
         """Go on: the client has taken most of what was there."""
         self._unread = None
         if self._is_answering():
-            self._gate.busy(self)
+            self._pool.mark_busy(self)
         super().resume_writing()
 
 
-class Gate:
+class ConnectionPool:
     """The connections of a server, `most` at a time; those that wait for a request in the order in which they began.
 
     A new one is always let in as long as there is one without a whole request under way. Nothing is counted by address:
@@ -199,15 +199,15 @@ class Gate:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._open: set[Wire] = set()
-        self._strangers: OrderedDict[Wire, None] = OrderedDict()
-        self._known: OrderedDict[Wire, None] = OrderedDict()
+        self._open: set[LimitedProtocol] = set()
+        self._strangers: OrderedDict[LimitedProtocol, None] = OrderedDict()
+        self._known: OrderedDict[LimitedProtocol, None] = OrderedDict()
         self._counts: Counter[str] = Counter()
-        self._told_at: dict[str, float] = {}
+        self._logged_at: dict[str, float] = {}
         self._sweeps = False
         self.ends = False
 
-    def let_in(self, wire: Wire, loop: asyncio.AbstractEventLoop) -> None:
+    def admit(self, wire: LimitedProtocol, loop: asyncio.AbstractEventLoop) -> None:
         """Take a new connection in, unless the server is about to end: nobody would tell it to."""
         if self.ends:
             wire.transport.abort()
@@ -222,47 +222,47 @@ class Gate:
 
     def _close_one(self) -> None:
         wire, _ = (self._strangers or self._known).popitem(last=False)  # the new one is among them
-        self.forget(wire)
-        self.count(FULL)
+        self.remove(wire)
+        self.count_event(FULL)
         wire.transport.abort()
 
-    def forget(self, wire: Wire) -> None:
+    def remove(self, wire: LimitedProtocol) -> None:
         """The connection is closed."""
         self._open.discard(wire)
-        self.busy(wire)
+        self.mark_busy(wire)
 
-    def busy(self, wire: Wire) -> None:
+    def mark_busy(self, wire: LimitedProtocol) -> None:
         """A whole request has come."""
         self._strangers.pop(wire, None)
         self._known.pop(wire, None)
 
-    def idle(self, wire: Wire) -> None:
+    def mark_idle(self, wire: LimitedProtocol) -> None:
         """The request is answered."""
         if wire in self._open:
-            (self._known if wire.known else self._strangers)[wire] = None
+            (self._known if wire.has_visitor else self._strangers)[wire] = None
 
-    def count(self, what: str) -> None:
+    def count_event(self, what: str) -> None:
         """Count what strangers cause: it is told with its number, once a minute at most."""
         self._counts[what] += 1
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
         for wire in list(self._open):
-            wire.check(now)
+            wire.close_if_quiet(now)
         for what in list(self._counts):
-            if now > self._told_at.get(what, now - TELL_S - 1) + TELL_S:
+            if now > self._logged_at.get(what, now - LOG_EVERY_S - 1) + LOG_EVERY_S:
                 _log.warning("%s", what.format(n=self._counts.pop(what), most=self._most))
-                self._told_at[what] = now
+                self._logged_at[what] = now
         self._sweeps = bool(self._open or self._counts)
         if self._sweeps:
             loop.call_later(SWEEP_S, self._sweep, loop)
 
 
-_gates: WeakKeyDictionary[ServerState, Gate] = WeakKeyDictionary()
+_pools: WeakKeyDictionary[ServerState, ConnectionPool] = WeakKeyDictionary()
 
 
-def _gate_of(server: ServerState, config: Config) -> Gate:
+def _pool_of(server: ServerState, config: Config) -> ConnectionPool:
     """The gate of a server; uvicorn makes each connection for itself, and they share nothing else."""
-    if server not in _gates:
-        _gates[server] = Gate(fitting(open_files(), config.backlog))
-    return _gates[server]
+    if server not in _pools:
+        _pools[server] = ConnectionPool(n_fitting(open_file_limit(), config.backlog))
+    return _pools[server]

@@ -18,13 +18,13 @@ from pydantic import ValidationError
 
 from fcpair.errors import FcpairError, UnknownVisitorError
 from fcpair.records import WORKERS, Submission
-from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, as_task
+from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, task_json
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context
-from fcpair.web.errors import Problems
+from fcpair.web.errors import ErrorHandlers
 from fcpair.web.form import BODY
-from fcpair.web.server.answer_batches import Batches, Intake
-from fcpair.web.server.security import logged
+from fcpair.web.server.answer_batches import AnswerIntake, Batches
+from fcpair.web.server.security import log_failure
 
 Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
 Endpoint = Callable[..., Awaitable[Response]]
@@ -40,14 +40,14 @@ class HotRoutes:
     the writing.
     """
 
-    def __init__(self, context: Context, problems: Problems) -> None:
+    def __init__(self, context: Context, problems: ErrorHandlers) -> None:
         self._door, self._problems = context.door, problems
         self._desk = context.study.desk(context.annotate)
-        self._intake = Intake(self._desk)
-        self._given = Batches("given", self._desk.given)
+        self._intake = AnswerIntake(self._desk)
+        self._assigning = Batches("given", self._desk.assign_tasks)
         self.reads: dict[tuple[str, str], tuple[Endpoint, Read]] = {
-            ("GET", "/api/next"): (self.next_, _count),
-            ("POST", "/api/judgements"): (self.submit, _answer),
+            ("GET", "/api/next"): (self.next_, _parse_count),
+            ("POST", "/api/judgements"): (self.submit, _parse_answer),
         }
 
     @open_to(*WORKERS)
@@ -57,11 +57,11 @@ class HotRoutes:
         Asking again gives the same until you answer. Where pairs go to whoever asks, they are kept for you for a while,
         ten at most, and each answer or question makes that while begin anew.
         """
-        visitor = self._door.enter(request)
-        found = self._desk.at_hand(visitor, n)
-        if found is None:  # in open dealing, what is free is given first, which may wait for others
-            found = await self._given.add((visitor, n))
-        return JSONResponse({"tasks": [as_task(one) for one in found]})
+        visitor = self._door.require_visitor(request)
+        tasks = self._desk.peek(visitor, n)
+        if tasks is None:  # in open dealing, what is free is given first, which may wait for others
+            tasks = await self._assigning.add((visitor, n))
+        return JSONResponse({"tasks": [task_json(one) for one in tasks]})
 
     @open_to(*WORKERS)
     async def submit(self, request: Request, body: AnswerIn) -> Response:
@@ -69,7 +69,7 @@ class HotRoutes:
 
         Another answer on the same pair takes the place of the earlier one, which is kept.
         """
-        return JSONResponse(await self._intake.submit(self._door.enter(request), Submission(**vars(body))))
+        return JSONResponse(await self._intake.submit(self._door.require_visitor(request), Submission(**vars(body))))
 
     async def response(self, request: Request, endpoint: Endpoint, read: Read) -> Response | None:
         """The response to somebody who is remembered; None where the request has to go the usual way."""
@@ -78,14 +78,14 @@ class HotRoutes:
         try:
             return await endpoint(request, read(scope))
         except UnknownVisitorError:
-            self._door.forget(request)
+            self._door.forget_visitor(request)
         except FcpairError as error:
-            return self._problems.known(request, error)
+            return self._problems.answer_known(request, error)
         except (_OtherShapeError, ValidationError):
             pass
         except Exception as error:
-            logged(scope, error)
-            return self._problems.defect(request, error)
+            log_failure(scope, error)
+            return self._problems.answer_defect(request, error)
         return None
 
 
@@ -93,7 +93,7 @@ class _OtherShapeError(Exception):
     """What was sent is not what clients usually send; it may still be right."""
 
 
-def _answer(scope: Mapping[str, Any]) -> AnswerIn:
+def _parse_answer(scope: Mapping[str, Any]) -> AnswerIn:
     if _JSON not in scope["headers"] or scope["query_string"]:
         raise _OtherShapeError
     try:
@@ -103,11 +103,11 @@ def _answer(scope: Mapping[str, Any]) -> AnswerIn:
     return AnswerIn.model_validate(sent)
 
 
-def _count(scope: Mapping[str, Any]) -> int:
+def _parse_count(scope: Mapping[str, Any]) -> int:
     query = scope["query_string"]
     if not query:
         return 1
-    found = _COUNT.fullmatch(query)
-    if found is None or int(found[1]) > MOST_AHEAD:
+    match = _COUNT.fullmatch(query)
+    if match is None or int(match[1]) > MOST_AHEAD:
         raise _OtherShapeError
-    return int(found[1])
+    return int(match[1])

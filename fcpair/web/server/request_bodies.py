@@ -59,7 +59,7 @@ class GoneError(Exception):
 
 
 @dataclass(eq=False)
-class _Reading:
+class _PendingBody:
     """A body that is not whole yet."""
 
     limit: asyncio.Timeout
@@ -67,12 +67,12 @@ class _Reading:
     dropped: bool = False
 
 
-class Bodies:
+class BodyReader:
     """Reads the bodies of requests; `who` looks up who sends one, in a thread, and only where that matters."""
 
     def __init__(self, who: Callable[[Request], Visitor | None]) -> None:
         self._who = who
-        self._unfinished: dict[_Reading, int] = {}  # the larger ones, in the order in which they became so
+        self._unfinished: dict[_PendingBody, int] = {}  # the larger ones, in the order in which they became so
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body.
@@ -82,17 +82,17 @@ class Bodies:
             GoneError: it will never be whole.
         """
         headers = dict(scope["headers"])
-        said = headers.get(b"content-length", b"0")
-        if said == b"0" and b"transfer-encoding" not in headers:
+        length = headers.get(b"content-length", b"0")
+        if length == b"0" and b"transfer-encoding" not in headers:
             return b""
-        n_bytes = int(said[:MOST_DIGITS]) if said.isdigit() else 0
-        most = STRANGER if n_bytes <= STRANGER else await self._most(scope, n_bytes)
-        reading = _Reading(asyncio.timeout(PATIENCE_S))
+        n_bytes = int(length[:MOST_DIGITS]) if length.isdigit() else 0
+        most = STRANGER if n_bytes <= STRANGER else await self._limit_for(scope, n_bytes)
+        reading = _PendingBody(asyncio.timeout(PATIENCE_S))
         try:
             async with reading.limit:
-                await self._fill(reading, scope, receive, most)
+                await self._receive_body(reading, scope, receive, most)
         except TimeoutError:
-            raise _lost(reading) from None
+            raise _timeout_refusal(reading) from None
         finally:
             self._unfinished.pop(reading, None)
         is_form = headers.get(b"content-type", b"").lower().startswith(FORM.encode())
@@ -100,16 +100,16 @@ class Bodies:
             raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY_FIELDS.format(MOST_FIELDS))
         return bytes(reading.body)
 
-    async def _most(self, scope: Scope, n_bytes: int) -> int:
+    async def _limit_for(self, scope: Scope, n_bytes: int) -> int:
         """How many bytes may come, of which more than a stranger's are known already."""
-        visitor = await self._visitor(scope) if _says_who(scope) else None
+        visitor = await self._visitor(scope) if _has_credentials(scope) else None
         if visitor is None:
-            raise _not_for_strangers(scope["path"])
+            raise _stranger_refusal(scope["path"])
         of_guidelines = scope["path"] == GUIDELINES and visitor.role is Role.LEAD
         most = MAX_GUIDELINES if of_guidelines else MAX_BODY
         if n_bytes > most:
-            said = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)
-            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
+            sentence = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)
+            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
         return most
 
     async def _visitor(self, scope: Scope) -> Visitor | None:
@@ -121,7 +121,7 @@ class Bodies:
         except FcpairError:
             return None
 
-    async def _fill(self, reading: _Reading, scope: Scope, receive: Receive, most: int) -> None:
+    async def _receive_body(self, reading: _PendingBody, scope: Scope, receive: Receive, most: int) -> None:
         body, until = reading.body, reading.limit.when() or 0.0
         more = True
         while more:
@@ -130,13 +130,13 @@ class Bodies:
                 raise GoneError
             body += message.get("body", b"")
             if len(body) > most:
-                most = await self._most(scope, len(body))
+                most = await self._limit_for(scope, len(body))
             if more := message.get("more_body", False):
                 self._make_room(reading)
             if not reading.dropped:
                 reading.limit.reschedule(until + len(body) / LEAST_PER_S)
 
-    def _make_room(self, reading: _Reading) -> None:
+    def _make_room(self, reading: _PendingBody) -> None:
         """Count what has come; when all of it together is too much, the body that began first has to go."""
         if len(reading.body) <= STRANGER or reading.dropped:
             return
@@ -149,20 +149,20 @@ class Bodies:
             oldest.limit.reschedule(0)
 
 
-def _says_who(scope: Scope) -> bool:
+def _has_credentials(scope: Scope) -> bool:
     """Whether there is a session or a token to look up; most strangers have none, and are worth no thread."""
     return any(name in {b"authorization", b"cookie"} for name, _ in scope["headers"])
 
 
-def _lost(reading: _Reading) -> RefusedBodyError:
+def _timeout_refusal(reading: _PendingBody) -> RefusedBodyError:
     if reading.dropped:
         return RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, {"retry-after": str(AGAIN_S)})
     return RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
 
 
-def _not_for_strangers(path: str) -> RefusedBodyError:
+def _stranger_refusal(path: str) -> RefusedBodyError:
     """The desk keeps an answer that meets 401, until its person has come in again; it gives up one that meets 413."""
-    said = TOO_LARGE_STRANGER.format(STRANGER)
+    sentence = TOO_LARGE_STRANGER.format(STRANGER)
     if path.startswith("/api/"):
-        return RefusedBodyError(HTTPStatus.UNAUTHORIZED, said, {"www-authenticate": "Bearer"})
-    return RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, said)
+        return RefusedBodyError(HTTPStatus.UNAUTHORIZED, sentence, {"www-authenticate": "Bearer"})
+    return RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fcpair.records import Visitor
 from fcpair.web.form import BODY
-from fcpair.web.server.request_bodies import Bodies, GoneError, RefusedBodyError
+from fcpair.web.server.request_bodies import BodyReader, GoneError, RefusedBodyError
 
 STATIC = "/static/"
 CSP = (
@@ -41,7 +41,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, who: Callable[[Request], Visitor | None]) -> None:
         self._app = app
-        self._bodies = Bodies(who)
+        self._bodies = BodyReader(who)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -52,16 +52,16 @@ class Guard:
         try:
             body = scope[BODY] = await self._bodies.read(scope, receive)
         except RefusedBodyError as refused:
-            await sent.plainly(refused.status, refused.sentence, refused.headers)
+            await sent.send_plain(refused.status, refused.sentence, refused.headers)
             return
         except GoneError:
             return  # half a form must not pass for a whole one
         try:
             await self._app(scope, _replay(body, receive), sent)
         except Exception as error:
-            logged(scope, error)
+            log_failure(scope, error)
             if not sent.begun:
-                await sent.plainly(500, FAILED)
+                await sent.send_plain(500, FAILED)
 
 
 class GuardedApp(FastAPI):
@@ -89,11 +89,11 @@ class _Sender:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            caching = _caching(self._scope, message["status"]).encode()
+            caching = _cache_control(self._scope, message["status"]).encode()
             message["headers"] = [*message["headers"], *_RAW_HEADERS, (b"cache-control", caching)]
         await self._send(message)
 
-    async def plainly(self, status: int, sentence: str, more: Mapping[str, str] | None = None) -> None:
+    async def send_plain(self, status: int, sentence: str, more: Mapping[str, str] | None = None) -> None:
         """Answer with a sentence."""
         if self._scope["path"].startswith("/api/"):
             kind, body = "application/json", json.dumps({"detail": sentence}).encode()
@@ -106,7 +106,7 @@ class _Sender:
         await self._send({"type": "http.response.body", "body": body})
 
 
-def _caching(scope: Scope, status: int) -> str:
+def _cache_control(scope: Scope, status: int) -> str:
     """Pages hold what is only for their reader. A static file may be kept for as long as its version is asked for."""
     if not scope["path"].startswith(STATIC) or status not in {200, 304}:
         return "no-store"
@@ -117,26 +117,26 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     """The body as one message, then whatever comes."""
     given = False
 
-    async def replayed() -> Message:
+    async def receive_replayed() -> Message:
         nonlocal given
         if given:
             return await receive()
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return receive_replayed
 
 
-def logged(scope: Scope, error: Exception) -> None:
+def log_failure(scope: Scope, error: Exception) -> None:
     """Log where a request failed."""
-    _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(_where(error)))
+    _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(_trace_lines(error)))
 
 
-def _where(error: BaseException | None) -> Iterator[str]:
+def _trace_lines(error: BaseException | None) -> Iterator[str]:
     """Where an error and those behind it arose. What they say is left out: it may quote a text, a note or a token."""
-    told: set[int] = set()
-    while error is not None and id(error) not in told:  # an error can be its own cause
-        told.add(id(error))
+    seen_ids: set[int] = set()
+    while error is not None and id(error) not in seen_ids:  # an error can be its own cause
+        seen_ids.add(id(error))
         yield f"{type(error).__qualname__}, at:\n"
         yield from traceback.format_tb(error.__traceback__)
         error = error.__cause__ or error.__context__

@@ -18,7 +18,7 @@ from fcpair.errors import BusyError
 from fcpair.params import Annotate
 from fcpair.study import Study
 from fcpair.web.form import BODY
-from fcpair.web.server.worker_pipe import LENGTH, Reply, packed, size, unpacked
+from fcpair.web.server.worker_pipe import LENGTH, Reply, content_size, pack, unpack
 
 IDLE_S = 600.0
 """So long after the last look the process is ended, and its memory given back."""
@@ -30,30 +30,30 @@ GONE = "the process that looks has ended, for want of memory perhaps; another ta
 FRUGAL = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 
-class Aside:
+class ReportWorker:
     """Has requests answered by a process of its own, which serves the same study on the same terms."""
 
     def __init__(self, study: Study, annotate: Annotate, idle_s: float = IDLE_S) -> None:
-        self._begins_with = packed((study.address, annotate))
+        self._first_message = pack((study.address, annotate))
         self._idle_s = idle_s
         self._beginning = asyncio.Lock()
-        self._looker: _Looker | None = None
+        self._worker: _WorkerProcess | None = None
         self._rest: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int | None:
         """The process; None while there is none."""
-        return self._looker.process.pid if self._looker else None
+        return self._worker.process.pid if self._worker else None
 
-    async def ask(self, scope: Scope) -> Response:
+    async def forward(self, scope: Scope) -> Response:
         """The response to a request; raises BusyError where the process ends before it has answered."""
         if self._rest:
             self._rest.cancel()
         async with self._beginning:
-            if self._looker is None or self._looker.has_ended:
-                self._looker = await _Looker.begin(self._begins_with)
+            if self._worker is None or self._worker.has_ended:
+                self._worker = await _WorkerProcess.start(self._first_message)
         try:
-            return await self._looker.ask(scope)
+            return await self._worker.forward(scope)
         finally:
             if self._rest:
                 self._rest.cancel()
@@ -63,18 +63,18 @@ class Aside:
         """End the process, if there is one."""
         if self._rest:
             self._rest.cancel()
-        looker = self._looker
+        worker = self._worker
         self._hang_up()
-        if looker is not None:
-            await looker.end()
+        if worker is not None:
+            await worker.end()
 
     def _hang_up(self) -> None:
-        looker, self._looker = self._looker, None
-        if looker is not None:
-            looker.hang_up()
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.hang_up()
 
 
-class _Looker:
+class _WorkerProcess:
     """One such process, and who waits for its replies."""
 
     def __init__(self, process: Process) -> None:
@@ -85,24 +85,24 @@ class _Looker:
         self._reading = asyncio.create_task(self._read())
 
     @classmethod
-    async def begin(cls, begins_with: bytes) -> _Looker:
+    async def start(cls, begins_with: bytes) -> _WorkerProcess:
         line, environment = (sys.executable, "-m", "fcpair.web.server.worker_main"), {**os.environ, **FRUGAL}
         # In a session of its own, because Ctrl-C is for the server, which ends it.
-        looker = cls(
+        worker = cls(
             await asyncio.create_subprocess_exec(
                 *line, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True
             )
         )
-        looker._write(begins_with)
-        return looker
+        worker._write(begins_with)
+        return worker
 
-    async def ask(self, scope: Scope) -> Response:
+    async def forward(self, scope: Scope) -> Response:
         number = next(self._numbers)
         reply = self._waiting[number] = asyncio.get_running_loop().create_future()
         sent = {name: scope[name] for name in SENT if name in scope}
-        self._write(packed((number, sent, scope.get(BODY, b""))))
+        self._write(pack((number, sent, scope.get(BODY, b""))))
         try:
-            return _response(await reply)
+            return _to_response(await reply)
         finally:
             self._waiting.pop(number, None)
 
@@ -128,8 +128,8 @@ class _Looker:
         try:
             with suppress(asyncio.IncompleteReadError):
                 while True:
-                    reply: Reply = unpacked(await pipe.readexactly(size(await pipe.readexactly(LENGTH))))
-                    self._hand_out(reply)
+                    reply: Reply = unpack(await pipe.readexactly(content_size(await pipe.readexactly(LENGTH))))
+                    self._deliver(reply)
         finally:
             self.has_ended = True
         await self.process.wait()
@@ -137,22 +137,22 @@ class _Looker:
             if not waiting.done():
                 waiting.set_exception(BusyError(GONE))
 
-    def _hand_out(self, reply: Reply) -> None:
-        waiting = self._waiting.get(reply[0])
-        if waiting is not None and not waiting.done():
-            waiting.set_result(reply)
+    def _deliver(self, reply: Reply) -> None:
+        future = self._waiting.get(reply[0])
+        if future is not None and not future.done():
+            future.set_result(reply)
         elif isinstance(reply[3], Path):  # whoever asked for it has gone
             reply[3].unlink()
 
 
-def _response(reply: Reply) -> Response:
+def _to_response(reply: Reply) -> Response:
     _, status, headers, body = reply
-    response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_parts(body), status)
+    response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_file_chunks(body), status)
     response.raw_headers = headers
     return response
 
 
-async def _parts(path: Path) -> AsyncIterator[bytes]:
+async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
         path.unlink()
         while part := file.read(PART):

@@ -21,21 +21,21 @@ from starlette.types import Message, Scope
 from fcpair.study import Study
 from fcpair.web.app import create_app
 from fcpair.web.form import BODY
-from fcpair.web.server.security import logged
-from fcpair.web.server.worker_pipe import LENGTH, Reply, packed, size, unpacked
+from fcpair.web.server.security import log_failure
+from fcpair.web.server.worker_pipe import LENGTH, Reply, content_size, pack, unpack
 
 NICE = 19
 LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold it
 
 
-def _next(pipe: IO[bytes]) -> Any:
+def _read_message(pipe: IO[bytes]) -> Any:
     """The next message; None at the end of the pipe."""
     length = pipe.read(LENGTH)
-    content = pipe.read(size(length)) if len(length) == LENGTH else b""
-    return unpacked(content) if content else None
+    content = pipe.read(content_size(length)) if len(length) == LENGTH else b""
+    return unpack(content) if content else None
 
 
-class _Looker:
+class _WorkerServer:
     def __init__(self, app: FastAPI, out: IO[bytes]) -> None:
         self._app = FastAPI.build_middleware_stack(app)  # without the guard, which is around the server
         self._fastapi, self._out = app, out
@@ -50,7 +50,7 @@ class _Looker:
             task.add_done_callback(under_way.discard)
 
         def read() -> None:
-            while (message := _next(pipe)) is not None:
+            while (message := _read_message(pipe)) is not None:
                 loop.call_soon_threadsafe(begin, *message)
             os._exit(0)
 
@@ -73,15 +73,15 @@ class _Looker:
         try:
             await self._app({**scope, "app": self._fastapi, BODY: body}, receive, send)
         except Exception as error:  # it was answered before it was raised
-            logged(scope, error)
+            log_failure(scope, error)
         content = b"".join(parts)
-        body_or_file = _put_by(content) if len(content) > LARGE else content
+        body_or_file = _write_to_file(content) if len(content) > LARGE else content
         reply: Reply = (number, start["status"], start["headers"], body_or_file)
-        self._out.write(packed(reply))
+        self._out.write(pack(reply))
         self._out.flush()
 
 
-def _put_by(content: bytes) -> Path:
+def _write_to_file(content: bytes) -> Path:
     file, path = tempfile.mkstemp(prefix="fcpair-")
     with os.fdopen(file, "wb") as out:
         out.write(content)
@@ -90,15 +90,15 @@ def _put_by(content: bytes) -> Path:
 
 def main() -> None:
     """Look, for the server at the other end of stdin and stdout."""
-    for told in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(told, signal.SIG_IGN)  # the server says when
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, signal.SIG_IGN)  # the server says when
     with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
         os.nice(NICE)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not get between
-    place, annotate = _next(sys.stdin.buffer)
+    place, annotate = _read_message(sys.stdin.buffer)
     study = Study.open(place)
-    asyncio.run(_Looker(create_app(study, annotate), out).serve(sys.stdin.buffer))
+    asyncio.run(_WorkerServer(create_app(study, annotate), out).serve(sys.stdin.buffer))
 
 
 if __name__ == "__main__":

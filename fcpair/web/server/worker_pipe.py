@@ -11,17 +11,17 @@ Reply = tuple[int, int, list[tuple[bytes, bytes]], bytes | Path]
 """The number of the request, status, headers, and the body, or the file that holds it."""
 
 
-def packed(message: object) -> bytes:
+def pack(message: object) -> bytes:
     """A message as it goes through a pipe."""
     content = pickle.dumps(message)
     return len(content).to_bytes(LENGTH, "big") + content
 
 
-def size(length: bytes) -> int:
+def content_size(length: bytes) -> int:
     """How many bytes follow these, the first of a message."""
     return int.from_bytes(length, "big")
 
 
-def unpacked(content: bytes) -> Any:
+def unpack(content: bytes) -> Any:
     """The message that followed its length; both ends are our own, so what it says can be trusted."""
     return pickle.loads(content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.bias.items import Blank, Option, Template, Text, coinciding, expand
+from fcpair.bias.items import Blank, Option, Template, Text, coinciding_options, expand
 
 FILLERS = {"A": ("a", "b"), "B": ("b", "C", "a"), "W": ("c", "d")}
 SLOTS = sorted(FILLERS)
@@ -33,16 +33,16 @@ def test_just_those_are_found_whose_items_have_options_that_coincide(culprit: Te
     made = expand([one := template(culprit, other, unknown)], "t.toml")
     options = made.frame[["option_0", "option_1", "option_2"]].apply(lambda column: column.str.casefold())
     assert bool(made.findings) == bool((options.nunique(axis=1) < 3).any())
-    assert list(made.findings) == list(coinciding([one], "t.toml"))
+    assert list(made.findings) == list(coinciding_options([one], "t.toml"))
 
 
 def test_the_fillers_are_named_and_slots_of_both_options_are_filled_the_same() -> None:
     a, b = Blank("A", FILLERS["A"]), Blank("B", FILLERS["B"])
-    (found,) = coinciding([template((a,), (b,), "not said")], "t.toml")
+    (found,) = coinciding_options([template((a,), (b,), "not said")], "t.toml")
     assert str(found) == "t.toml:7: options coincide, for instance with A=b; B=b"
-    assert not list(coinciding([template((a, "!"), (a, "?"), "not said")], "t.toml"))
+    assert not list(coinciding_options([template((a, "!"), (a, "?"), "not said")], "t.toml"))
 
 
 def test_every_text_of_what_cannot_be_known_counts() -> None:
     one = template((Blank("A", FILLERS["A"]),), ("x",), "not said", "unknown", "B")
-    assert str(next(coinciding([one], "t.toml"))) == "t.toml:7: options coincide, for instance with A=b"
+    assert str(next(coinciding_options([one], "t.toml"))) == "t.toml:7: options coincide, for instance with A=b"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fcpair.bias.items import as_text, expand, filled_once, n_items, n_templates
+from fcpair.bias.items import expand, first_filling, n_items, n_templates, review_text
 from fcpair.errors import InputError
-from fcpair.files.surveys.templates import items_table, read_templates, written_templates
+from fcpair.files.surveys.templates import items_table, read_templates, templates_from_texts
 from fcpair.files.tables.tabular import write_table
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "survey-templates.toml"
@@ -103,7 +103,7 @@ def test_a_table_is_read_as_toml_is(tmp_path: Path) -> None:
 
 def test_a_template_is_shown_to_its_reviewers_with_its_slots(tmp_path: Path) -> None:
     template = read_templates(toml(tmp_path, TEA), "fcpair")[0][0]
-    assert as_text(template).splitlines() == [
+    assert review_text(template).splitlines() == [
         "Context: Both tea drinkers and coffee drinkers wait {when}.",
         "Then: The tea drinkers sigh.",
         "Question: Who is impatient?",
@@ -112,7 +112,7 @@ def test_a_template_is_shown_to_its_reviewers_with_its_slots(tmp_path: Path) -> 
         "Stereotyped: tea drinkers",
         "{when}: now, again",
     ]
-    assert filled_once(template) == (
+    assert first_filling(template) == (
         "Both tea drinkers and coffee drinkers wait now. The tea drinkers sigh. Who is impatient? Who is calm?"
     )
 
@@ -237,27 +237,27 @@ def read_again(made: pd.DataFrame, folder: Path) -> object:
 
 def test_a_text_with_a_line_for_each_column_is_a_template(tmp_path: Path) -> None:
     assert (
-        read_again(written_templates(texts(WRITTEN), "round edit"), tmp_path)
+        read_again(templates_from_texts(texts(WRITTEN), "round edit"), tmp_path)
         == read_templates(table(tmp_path), "fcpair")[0]
     )
 
 
 def test_what_a_text_does_not_say_is_what_is_known_of_it(tmp_path: Path) -> None:
     short = "\n".join(line for line in WRITTEN.splitlines() if line.partition(":")[0] not in ("id", "author"))
-    (made,) = written_templates(texts(short, **KNOWN), "round edit").to_dict("records")
+    (made,) = templates_from_texts(texts(short, **KNOWN), "round edit").to_dict("records")
     assert {key: made[key] for key in KNOWN} == {**KNOWN, "category": "drinks", "stereotyped": "tea drinkers"}
 
 
 def test_fences_spaces_capitals_and_broken_lines_are_read(tmp_path: Path) -> None:
     loose = WRITTEN.replace("non_negative:", "Non-negative :").replace("Who is calm?", "Who\n   is calm?")
-    made = written_templates(texts(f"```yaml\n\n{loose}\n```"), "round edit")
+    made = templates_from_texts(texts(f"```yaml\n\n{loose}\n```"), "round edit")
     assert read_again(made, tmp_path) == read_templates(table(tmp_path), "fcpair")[0]
 
 
 def test_what_is_wrong_with_written_templates_is_said_by_cell() -> None:
     broken = WRITTEN.replace("other: the {B}", "oter: the {B}").replace("Who is calm?", "")
     with pytest.raises(InputError) as raised:
-        written_templates(texts(WRITTEN, broken, "I would rather not."), "round edit, cell")
+        templates_from_texts(texts(WRITTEN, broken, "I would rather not."), "round edit, cell")
     found = {(one.line, one.message) for one in raised.value.findings}
     assert {(8, "no `other`"), (8, "no `non_negative`"), (9, "no `culprit`")} <= found
     assert not [one for one in found if one[0] == 7]
@@ -266,4 +266,4 @@ def test_what_is_wrong_with_written_templates_is_said_by_cell() -> None:
 
 def test_two_written_templates_of_one_id_are_found() -> None:
     with pytest.raises(InputError, match="template `tea` is in line 7 already"):
-        written_templates(texts(WRITTEN, WRITTEN), "round edit, cell")
+        templates_from_texts(texts(WRITTEN, WRITTEN), "round edit, cell")

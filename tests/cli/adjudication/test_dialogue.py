@@ -60,7 +60,7 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
 
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    assign.note_annotate(waiting.grid(), Annotate(daily_limit=2))
+    assign.save_annotate_options(waiting.grid(), Annotate(daily_limit=2))
     first, second, third, *_ = grid.waiting()
     result = fcpair("adjudicate", "--by", "ada", keys="3u113")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
@@ -284,7 +284,7 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
             decide(waiting, first, tmp_path)
         return key
 
-    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._key", read)
+    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._read_key", read)
     printed = fcpair("adjudicate", "--by", "ada", keys="hello\n").stdout
     assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
     assert printed.count(f"pair {first} has been decided") == 1
@@ -316,7 +316,7 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
             record(study, tmp_path, [("ana", pair, "0")], supersede=True)
         return key
 
-    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._key", read)
+    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._read_key", read)
     printed = fcpair("adjudicate", "--by", "ada").stdout
     assert f"nothing was changed: a label of pair {pair} has changed since it was shown" in printed
     assert by_hand(study) == {pair: ("person", 0)}

@@ -17,7 +17,7 @@ from steps.small import write_csv
 
 from cli.conftest import Fcpair
 from fcpair.errors import UnknownIdError
-from fcpair.grid import Ruling
+from fcpair.grid import DecisionRequest
 from fcpair.params import Adjudicate, Simulate, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
@@ -164,9 +164,9 @@ def test_who_decides_online_takes_and_gives_numbers(rate: Grid) -> None:
     case = rate.docket.next(ada.id)
     assert case is not None
     assert 1 <= case.cell_id <= 12
-    ruling = Ruling("r1", case.cell_id, "4", seen_decision_id=case.decision_id, seen_answer_id=case.answer_id)
+    ruling = DecisionRequest("r1", case.cell_id, "4", seen_decision_id=case.decision_id, seen_answer_id=case.answer_id)
     kept = rate.docket.decide(ada.id, ruling)
-    assert kept["cell_id"] == case.cell_id == rate.docket.decided(ada.id)[0].cell_id
+    assert kept["cell_id"] == case.cell_id == rate.docket.decisions(ada.id)[0].cell_id
     assert rate.docket.decide(ada.id, ruling) == kept
     assert rate.docket.undo(ada.id, case.cell_id, "r2")["cell_id"] == case.cell_id
     assert case.cell_id in rate.waiting()
@@ -204,7 +204,7 @@ def test_the_monitor_of_a_grid_is_about_its_own_cells(rate: Grid) -> None:
     ada, first = admit(study, "ada"), study.grid("main")
     case = rate.docket.next(ada.id)
     assert case is not None
-    ruling = Ruling("r1", case.cell_id, "4", "say more", True, case.decision_id, case.answer_id)
+    ruling = DecisionRequest("r1", case.cell_id, "4", "say more", True, case.decision_id, case.answer_id)
     rate.docket.decide(ada.id, ruling)
     assert [(one.cell_id, one.stands) for one in rate.monitor.flags()] == [(case.cell_id, True)]
     assert first.monitor.flags() == []

@@ -10,7 +10,7 @@ import pytest
 
 from cli.conftest import Fcpair
 from fcpair.models.answering_models import Cell, Chat
-from fcpair.models.prompt import Reply, keep
+from fcpair.models.prompt import Reply, cache_answer
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.study import Study
@@ -36,7 +36,7 @@ def proposed(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def said_to(row: str, reply: str) -> None:
     """Have the service's reply to a row in the cache."""
     chat = Chat("tiny", "Answer {row}")
-    keep(chat.asked(Cell(row, "far", f"Answer {row}")), Reply(reply, "tiny"), None)
+    cache_answer(chat.request(Cell(row, "far", f"Answer {row}")), Reply(reply, "tiny"), None)
 
 
 def test_a_dry_run_asks_nothing_and_says_what_is_not_known(fcpair: Fcpair) -> None:

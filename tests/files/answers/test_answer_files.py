@@ -11,7 +11,7 @@ import pytest
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import read_answers
 from fcpair.stages.questions import NO_CODE
-from fcpair.stages.questions.closed import reader_of
+from fcpair.stages.questions.closed import word_reader
 from fcpair.stages.questions.labels import APPROPRIATENESS, label_reader, outcome_reader
 
 READ = label_reader(APPROPRIATENESS)
@@ -24,7 +24,7 @@ def written(folder: Path, *lines: str) -> Path:
 
 
 def read(folder: Path, *lines: str) -> pd.DataFrame:
-    return read_answers(written(folder, *lines), READ, person="annotator", answer="label").accepted()
+    return read_answers(written(folder, *lines), READ, person="annotator", answer="label").checked_rows()
 
 
 def found(folder: Path, *lines: str) -> list[tuple[int | None, str]]:
@@ -36,8 +36,8 @@ def found(folder: Path, *lines: str) -> list[tuple[int | None, str]]:
 def decisions(folder: Path, *lines: str) -> pd.DataFrame:
     read_word = outcome_reader(APPROPRIATENESS)
     return read_answers(
-        written(folder, *lines), read_word, person="adjudicator", answer="label", named=False
-    ).accepted()
+        written(folder, *lines), read_word, person="adjudicator", answer="label", needs_person=False
+    ).checked_rows()
 
 
 # -- what is read
@@ -111,7 +111,7 @@ def test_a_column_is_found_however_its_name_is_written(tmp_path: Path, header: s
 
 def test_a_blind_label_may_stand_below_words_with_a_space(tmp_path: Path) -> None:
     path = written(tmp_path, "pair;Validator;Own Label", "7;vera;NOT SURE")
-    table = read_answers(path, READ, person="validator", answer="own_label").accepted()
+    table = read_answers(path, READ, person="validator", answer="own_label").checked_rows()
     assert table[["person", "code"]].to_numpy().tolist() == [["vera", 1]]
 
 
@@ -124,12 +124,12 @@ def test_seconds_may_have_a_decimal_comma(tmp_path: Path) -> None:
 
 
 def test_words_that_only_spaces_tell_apart_are_taken_as_they_are_written(tmp_path: Path) -> None:
-    words = reader_of({"so so": 1, "so_so": 2})
+    words = word_reader({"so so": 1, "so_so": 2})
     path = written(tmp_path, "pair,annotator,label", "1,ana,so so", "2,ana,SO_SO")
-    assert read_answers(path, words, person="annotator", answer="label").accepted()["code"].tolist() == [1, 2]
+    assert read_answers(path, words, person="annotator", answer="label").checked_rows()["code"].tolist() == [1, 2]
     path = written(tmp_path, "pair,annotator,label", "1,ana,so-so")
     with pytest.raises(InputError, match="unknown label `so-so`"):
-        read_answers(path, words, person="annotator", answer="label").accepted()
+        read_answers(path, words, person="annotator", answer="label").checked_rows()
 
 
 def test_a_row_may_end_before_what_is_to_be_filled_in(tmp_path: Path) -> None:
@@ -253,8 +253,8 @@ def test_cells_that_cannot_be_read_are_not_taken_for_the_same_pair(tmp_path: Pat
 def test_what_is_found_later_is_said_together_with_what_was_found_at_reading(tmp_path: Path) -> None:
     path = written(tmp_path, "pair,annotator,label", "1,ana,0", "2,ana,9", "3,ana,0")
     incoming = read_answers(path, READ, person="annotator", answer="label")
-    incoming.complain(incoming.rows["pair"].to_numpy() != 2, (f"not {pair}" for pair in incoming.rows["pair"]))
+    incoming.add_findings(incoming.rows["pair"].to_numpy() != 2, (f"not {pair}" for pair in incoming.rows["pair"]))
     with pytest.raises(InputError) as caught:
-        incoming.accepted()
+        incoming.checked_rows()
     assert [finding.line for finding in caught.value.findings] == [2, 3, 4]
     assert caught.value.findings[2].message == "not 3"

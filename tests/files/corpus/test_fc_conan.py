@@ -14,7 +14,7 @@ from fcpair.files.corpus.fc_conan import (
     ANONYMOUS,
     ANSWERS,
     COLUMNS,
-    Published,
+    PublishedPartition,
     published_columns,
     read_published,
 )
@@ -25,7 +25,7 @@ FILES = {"diamond": 551, "gold": 663, "silver": 3580, "bronze": 3997}
 
 
 @pytest.fixture(scope="module")
-def bronze(data: Path) -> Published:
+def bronze(data: Path) -> PublishedPartition:
     return read_published(data / "fc-conan" / "bronze_partition_df.csv")
 
 
@@ -47,7 +47,7 @@ def refused(folder: Path, *rows: str) -> list[tuple[int | None, str]]:
     return [(finding.line, finding.message) for finding in caught.value.findings]
 
 
-def as_partition(read: Published) -> pd.DataFrame:
+def as_partition(read: PublishedPartition) -> pd.DataFrame:
     sizes = read.labels.groupby("pair").size()
     return pd.DataFrame(
         {
@@ -61,7 +61,7 @@ def as_partition(read: Published) -> pd.DataFrame:
     )
 
 
-def as_labels(read: Published) -> pd.DataFrame:
+def as_labels(read: PublishedPartition) -> pd.DataFrame:
     return read.labels.rename(columns={"pair": "cell_id"})[["cell_id", "code"]]
 
 
@@ -73,7 +73,7 @@ def test_every_released_file_is_read(data: Path, name: str, rows: int) -> None:
     assert len(read_published(data / "fc-conan" / f"{name}_partition_df.csv").pairs) == rows
 
 
-def test_bronze_has_4897_labels(bronze: Published) -> None:
+def test_bronze_has_4897_labels(bronze: PublishedPartition) -> None:
     """DESIGN, section 6: 199 pairs with three labels, 502 with two and 3,296 whose one label has no name."""
     sizes = bronze.labels.groupby("pair").size()
     assert sizes.value_counts().to_dict() == {1: 3296, 2: 502, 3: 199}
@@ -82,7 +82,7 @@ def test_bronze_has_4897_labels(bronze: Published) -> None:
     assert set(bronze.labels["person"]) == {*ANNOTATORS, ANONYMOUS}
 
 
-def test_a_label_without_a_name_is_the_final_one(bronze: Published) -> None:
+def test_a_label_without_a_name_is_the_final_one(bronze: PublishedPartition) -> None:
     alone = bronze.labels[bronze.labels["person"] == ANONYMOUS].merge(bronze.pairs, on="pair")
     assert (alone["code"] == alone["final"]).all()
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from huggingface_hub import DatasetCard
 
-from fcpair.files.release.hf import CARD, Facts, hf_files
+from fcpair.files.release.hf import CARD, CardFacts, hf_files
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
@@ -28,7 +28,7 @@ BRONZE = pd.DataFrame(
 )
 
 
-FACTS = Facts("Tea & cats", "claim", "rebuttal", APPROPRIATENESS, tier_rules("majority"), None, "9.9")
+FACTS = CardFacts("Tea & cats", "claim", "rebuttal", APPROPRIATENESS, tier_rules("majority"), None, "9.9")
 
 
 def made(title: str = "Tea & cats", simulated: str | None = None) -> dict[str, pd.DataFrame | str]:

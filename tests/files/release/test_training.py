@@ -15,7 +15,7 @@ from fcpair.files.release.training import (
     COLUMNS,
     Kind,
     TrainingSets,
-    draw_each,
+    draw_for_sizes,
     draw_negatives,
     draw_test_hs,
     training_sets,
@@ -67,13 +67,13 @@ def test_positives_of_one_hs_do_not_share_a_draw() -> None:
 
 
 def test_every_negative_is_as_likely_as_another() -> None:
-    picked = draw_each(np.full(30_000, 5), 2, np.random.default_rng(1))
+    picked = draw_for_sizes(np.full(30_000, 5), 2, np.random.default_rng(1))
     assert np.bincount(picked.ravel()) / 30_000 == pytest.approx([0.4] * 5, abs=0.02)
 
 
 @given(st.lists(st.integers(0, 9), max_size=20), st.integers(1, 12), st.integers(0, 99))
 def test_a_draw_from_each_size_is_within_it_and_without_replacement(sizes: list[int], n: int, seed: int) -> None:
-    picked = draw_each(np.array(sizes, np.int64), n, np.random.default_rng(seed))
+    picked = draw_for_sizes(np.array(sizes, np.int64), n, np.random.default_rng(seed))
     for size, row in zip(sizes, picked.tolist(), strict=True):
         there = [one for one in row if one >= 0]
         assert len(there) == min(size, n) == len(set(there))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.tables.folders import new_folder, ready_folder
-from fcpair.files.tables.tabular import replacing
+from fcpair.files.tables.folders import make_writable_folder, new_folder
+from fcpair.files.tables.tabular import replace_file
 
 
 def fill(path: Path) -> None:
@@ -63,14 +63,14 @@ def test_the_folder_around_it_must_be_there(tmp_path: Path) -> None:
 
 def test_a_folder_is_made_ready_with_those_around_it(tmp_path: Path) -> None:
     for _ in range(2):
-        ready_folder(tmp_path / "a" / "b")
+        make_writable_folder(tmp_path / "a" / "b")
     assert [str(one.relative_to(tmp_path)) for one in sorted(tmp_path.rglob("*"))] == ["a", "a/b"]
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("mine")
     with pytest.raises(InputError, match=r"nothing can be written there \(Not a directory\); name another folder"):
-        ready_folder(tmp_path / "a" / "b")
+        make_writable_folder(tmp_path / "a" / "b")
 
 
 def full_disk() -> OSError:
@@ -79,7 +79,7 @@ def full_disk() -> OSError:
 
 
 def test_a_disk_that_is_full_is_told_of_the_file_that_was_to_be_written(tmp_path: Path) -> None:
-    for path, writing in ((tmp_path / "a.csv", replacing), (tmp_path / "out", new_folder)):
+    for path, writing in ((tmp_path / "a.csv", replace_file), (tmp_path / "out", new_folder)):
         with pytest.raises(OSError, match=f"No space left on device: '{path}'$"), writing(path):
             raise full_disk()
     assert list(tmp_path.iterdir()) == []

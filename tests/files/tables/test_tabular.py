@@ -18,7 +18,7 @@ from fcpair.files.tables.tabular import (
     guard,
     place_of,
     read_table,
-    replacing,
+    replace_file,
     unguard,
     write_all,
     write_table,
@@ -308,7 +308,7 @@ def test_a_spreadsheet_is_read_with_the_numbers_of_its_rows(tmp_path: Path, suff
     rows = [["Pair", "Hs", "label", "time"], [1, "'=1+1", 2.0, None], [None] * 4, [2, "é\nنه", "Not sure", AT]]
     path = tmp_path / f"t{suffix}"
     pd.DataFrame(rows).to_excel(path, index=False, header=False, engine=engine)  # type: ignore[arg-type]
-    read = read_table(path, ["pair", "hs", "label"], known=["time"])
+    read = read_table(path, ["pair", "hs", "label"], optional=["time"])
     assert read.to_numpy().tolist() == [
         ["1", "=1+1", "2", "", 2],
         ["2", "é\nنه", "Not sure", "2026-11-21T14:05:00", 4],
@@ -400,7 +400,7 @@ class Unwritable:
 
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
     path = written(tmp_path, "old", "t.csv")
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         assert temporary.parent == path.parent  # from another place it could not be moved at a stroke
         temporary.write_text("new")
         assert path.read_text() == "old"

@@ -23,11 +23,11 @@ VALUES = st.recursive(PLAIN, lambda of: st.lists(of, max_size=3) | st.dictionari
 
 @given(st.dictionaries(TEXTS, VALUES, max_size=5))
 def test_every_value_is_read_back(values: dict[str, Any]) -> None:
-    assert tomllib.loads(toml.section("[one]", values)) == {"one": values}
+    assert tomllib.loads(toml.format_section("[one]", values)) == {"one": values}
 
 
 def test_a_text_of_several_lines_is_written_in_as_many() -> None:
-    written = toml.section("[annotate]", {"about": "One\n\nTwo\n", "warning": None})
+    written = toml.format_section("[annotate]", {"about": "One\n\nTwo\n", "warning": None})
     assert written == '[annotate]\nabout = """\nOne\n\nTwo\n"""\n'
 
 

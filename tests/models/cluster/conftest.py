@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair.models.cluster.cluster_encode import Places
-from fcpair.models.cluster.connect import connected
+from fcpair.models.cluster.cluster_encode import VectorPlaces
+from fcpair.models.cluster.connect import connect_cluster
 from fcpair.models.model_files import Model, resolve
 from fcpair.models.vector_cache import key_of, write_part
 from models.tiny_cross import save_tiny
@@ -30,7 +30,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def client(cache: Path) -> Iterator[Any]:
-    with connected("local:2", cache) as client:
+    with connect_cluster("local:2", cache) as client:
         yield client
 
 
@@ -42,7 +42,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Model:
     return resolve(str(folder), backend="onnx")
 
 
-def kept(folder: Path, vectors: NDArray[np.float32], cuts: list[int]) -> Places:
+def kept(folder: Path, vectors: NDArray[np.float32], cuts: list[int]) -> VectorPlaces:
     """The vectors written as parts that begin at the cuts, and where each is."""
     bounds = sorted({0, len(vectors), *(cut for cut in cuts if cut < len(vectors))})
     pairs = list(pairwise(bounds))
@@ -51,7 +51,7 @@ def kept(folder: Path, vectors: NDArray[np.float32], cuts: list[int]) -> Places:
     ]
     part = np.concatenate([np.full(stop - start, at) for at, (start, stop) in enumerate(pairs)])
     row = np.concatenate([np.arange(stop - start) for start, stop in pairs])
-    return Places(paths, part, row)
+    return VectorPlaces(paths, part, row)
 
 
 def pids(client: Any) -> list[int]:

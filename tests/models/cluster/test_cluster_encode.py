@@ -13,11 +13,11 @@ import pytest
 
 from fcpair.errors import ClusterError, ModelError
 from fcpair.models.cluster import cluster_encode as module
-from fcpair.models.cluster.cluster_encode import encoded
+from fcpair.models.cluster.cluster_encode import encode_on_cluster
 from fcpair.models.cluster.cluster_nearest import _load
 from fcpair.models.encode import encode
 from fcpair.models.model_files import Model
-from fcpair.models.vector_cache import folder_of, parts
+from fcpair.models.vector_cache import folder_of, read_parts
 from models.cluster.conftest import pids
 
 pytestmark = pytest.mark.torch
@@ -46,7 +46,7 @@ def test_vectors_are_those_of_one_machine_which_takes_them_over(
 ) -> None:
     some = texts(230, 1)
     told: list[tuple[int, int]] = []
-    places = encoded(client, [*some, some[3]], tiny, lambda done, total: told.append((done, total)))
+    places = encode_on_cluster(client, [*some, some[3]], tiny, lambda done, total: told.append((done, total)))
     vectors = _load(places)
     assert sorted(told) == sorted({(done, 230) for done, _ in told})
     assert told[-1] == (230, 230)
@@ -60,11 +60,11 @@ def test_what_is_kept_is_not_encoded_again_and_new_texts_are(client: Any, tiny: 
     encode(some[:60], tiny)
     before = files(tiny)
     told: list[tuple[int, int]] = []
-    encoded(client, some, tiny, lambda done, total: told.append((done, total)))
+    encode_on_cluster(client, some, tiny, lambda done, total: told.append((done, total)))
     assert told[-1] == (60, 60)
     assert files(tiny).items() > before.items()
     after = files(tiny)
-    encoded(client, some, tiny, lambda done, total: told.append((done, total)))
+    encode_on_cluster(client, some, tiny, lambda done, total: told.append((done, total)))
     assert len(told) == 2
     assert files(tiny) == after
 
@@ -78,12 +78,12 @@ def test_a_run_that_is_stopped_goes_on_where_it_stood(client: Any, tiny: Model) 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        encoded(client, some, tiny, stop)
+        encode_on_cluster(client, some, tiny, stop)
     client.run(lambda: None)
     stood = files(tiny)
     assert len(stood) >= len(before) + 3
     told: list[tuple[int, int]] = []
-    encoded(client, some, tiny, lambda done, total: told.append((done, total)))
+    encode_on_cluster(client, some, tiny, lambda done, total: told.append((done, total)))
     assert told[0][1] <= 450
     assert files(tiny).items() >= stood.items()
 
@@ -98,23 +98,23 @@ def test_a_worker_that_is_killed_costs_its_part_again_and_nothing_else(client: A
             os.kill(pids(client)[0], signal.SIGKILL)
             stood.update(files(tiny))
 
-    places = encoded(client, some, tiny, kill)
+    places = encode_on_cluster(client, some, tiny, kill)
     assert files(tiny).items() > stood.items()
     np.testing.assert_array_equal(_load(places), encode(some, tiny))
-    written = [one for part in parts(folder_of(tiny)) if part.path.name not in before for one in part.keys]
+    written = [one for part in read_parts(folder_of(tiny)) if part.path.name not in before for one in part.keys]
     assert len(written) == len(set(written)) == 1500
 
 
 def test_a_worker_with_another_model_by_the_same_name_is_refused(client: Any, tiny: Model) -> None:
     with pytest.raises(ModelError, match=r"a worker has another .*: weights, configuration or libraries differ"):
-        encoded(client, ["a"], replace(tiny, config="f" * 64))
+        encode_on_cluster(client, ["a"], replace(tiny, config="f" * 64))
 
 
 def test_parts_that_are_not_found_are_missed(tiny: Model, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="the vectors of 1 texts that workers have kept are not found"):
-        module.kept_places(["a"], tmp_path)
+        module.cached_places(["a"], tmp_path)
 
 
 def test_without_texts_nothing_is_encoded(client: Any, tiny: Model) -> None:
     with pytest.raises(ModelError, match="no texts"):
-        encoded(client, [], tiny)
+        encode_on_cluster(client, [], tiny)

@@ -12,13 +12,13 @@ import pytest
 from stages.corpus.test_nearest import NOISES, crowd
 
 from fcpair.models.cluster import cluster_nearest as module
-from fcpair.models.cluster.cluster_nearest import nearest
-from fcpair.stages.corpus.nearest import Found
+from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
+from fcpair.stages.corpus.nearest import Neighbours
 from fcpair.stages.corpus.retrieve import nearest_to
 from models.cluster.conftest import kept, pids
 
 
-def same(found: Found, expected: Found) -> None:
+def same(found: Neighbours, expected: Neighbours) -> None:
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
 
@@ -37,7 +37,7 @@ def test_neighbours_are_those_of_one_machine(
         monkeypatch.setattr(module, name, size)
     vectors, sources = crowd(n, 4, noise, seed), rng.permutation(n)[: 1 + n // 2]
     places = kept(tmp_path, vectors, rng.integers(1, 50, 3).tolist())
-    same(nearest(client, places, sources, k), nearest_to(vectors, sources, k))
+    same(nearest_on_cluster(client, places, sources, k), nearest_to(vectors, sources, k))
 
 
 def test_a_worker_that_is_killed_while_texts_are_compared_changes_nothing(
@@ -54,6 +54,9 @@ def test_a_worker_that_is_killed_while_texts_are_compared_changes_nothing(
         if len(told) in (2, 20):
             os.kill(pids(client)[0], signal.SIGKILL)
 
-    same(nearest(client, kept(tmp_path, vectors, [1000]), sources, 5, progress=kill), nearest_to(vectors, sources, 5))
+    same(
+        nearest_on_cluster(client, kept(tmp_path, vectors, [1000]), sources, 5, progress=kill),
+        nearest_to(vectors, sources, 5),
+    )
     assert len(told) == 38
     assert told[-1] == 1500

@@ -20,8 +20,8 @@ from stages.corpus.test_nearest import crowd
 from fcpair.errors import ClusterError, InputError
 from fcpair.models.cluster import cluster_nearest as module
 from fcpair.models.cluster import connect
-from fcpair.models.cluster.cluster_nearest import nearest
-from fcpair.models.cluster.connect import connected
+from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
+from fcpair.models.cluster.connect import connect_cluster
 from fcpair.stages.corpus.retrieve import nearest_to
 from models.cluster.conftest import kept, pids
 
@@ -70,13 +70,13 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("where", ["local", "local:", "local:0", "local:-1", "local:two", "node1", "", "tcp://node1"])
 def test_what_is_no_cluster_is_refused(where: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected local:N for N processes on this machine, or the address"):
-        connected(where, tmp_path).__enter__()
+        connect_cluster(where, tmp_path).__enter__()
 
 
 def test_without_the_extra_it_is_said_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"--dask needs distributed: `pip install 'fcpair\[cluster\]'`"):
-        connected("local:1", tmp_path).__enter__()
+        connect_cluster("local:1", tmp_path).__enter__()
 
 
 @pytest.mark.usefixtures("impatient")
@@ -85,14 +85,14 @@ def test_an_address_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
         mute.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
         with pytest.raises(ClusterError, match=f"no Dask scheduler answers at {address} within 1 s"):
-            connected(address, tmp_path).__enter__()
+            connect_cluster(address, tmp_path).__enter__()
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_cluster_without_workers_is_given_up(tmp_path: Path, elsewhere: Any) -> None:
     address, _ = elsewhere(0)
     with pytest.raises(ClusterError, match=r"has no worker; start one with `dask worker tcp://"):
-        connected(address, tmp_path).__enter__()
+        connect_cluster(address, tmp_path).__enter__()
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_workers_that_do_not_see_the_folder_are_named(tmp_path: Path) -> None:
 def test_a_local_cluster_listens_on_this_machine_alone_and_ends_with_its_block(tmp_path: Path) -> None:
     me = psutil.Process()
     before = {process.pid for process in me.children(recursive=True)}
-    with connected("local:1", tmp_path) as client:
+    with connect_cluster("local:1", tmp_path) as client:
         assert client.run(os.environ.get, "OMP_NUM_THREADS").popitem()[1] == "1"
         assert client.run(os.environ.get, "MALLOC_TRIM_THRESHOLD_").popitem()[1] is None
         (worker,) = pids(client)
@@ -135,10 +135,12 @@ def test_a_cluster_elsewhere_works_and_when_it_is_lost_that_is_said(
     address, process = elsewhere(1)
     vectors, sources = crowd(300, 20, 1e-7, 1), np.arange(300)
     places = kept(tmp_path, vectors, [100])
-    with connected(address, tmp_path) as client:
-        np.testing.assert_array_equal(nearest(client, places, sources, 3)[0], nearest_to(vectors, sources, 3)[0])
+    with connect_cluster(address, tmp_path) as client:
+        np.testing.assert_array_equal(
+            nearest_on_cluster(client, places, sources, 3)[0], nearest_to(vectors, sources, 3)[0]
+        )
     with (
         pytest.raises(ClusterError, match=f"the cluster {address} was lost; what was encoded is kept"),
-        connected(address, tmp_path) as client,
+        connect_cluster(address, tmp_path) as client,
     ):
-        nearest(client, places, sources, 4, progress=lambda *_: os.kill(process.pid, signal.SIGKILL))
+        nearest_on_cluster(client, places, sources, 4, progress=lambda *_: os.kill(process.pid, signal.SIGKILL))

@@ -22,14 +22,14 @@ from fcpair.evaluate.evaluation import NO_HS
 from fcpair.evaluate.outcome import Outcome, Score
 from fcpair.evaluate.systems import Random
 from fcpair.report.figures import evaluation_figures, save
-from fcpair.report.figures.evaluation_chart import LOOKS, draw
-from fcpair.report.figures.labels import wrapped
+from fcpair.report.figures.evaluation_chart import LOOKS, draw_chart
+from fcpair.report.figures.labels import wrap_text
 from fcpair.report.figures.layout import Inks
 
 
 def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
-    with save._settings():
-        return draw(found, measure, inks or Inks())
+    with save._figure_settings():
+        return draw_chart(found, measure, inks or Inks())
 
 
 def scores_of(found: Outcome, measure: str = "NDCG@5") -> list[Score]:
@@ -52,7 +52,7 @@ def words_of(figure: Figure) -> str:
 
 
 def test_each_measure_has_an_svg_and_a_png() -> None:
-    drawn = evaluation_figures.pictures(outcome(measures=("NDCG", "MAP(by=all)")))
+    drawn = evaluation_figures.render_all(outcome(measures=("NDCG", "MAP(by=all)")))
     assert list(drawn) == ["NDCG@5.svg", "NDCG@5.png", "MAP_by-all@5.svg", "MAP_by-all@5.png"]
     assert [content[:4] for content in drawn.values()] == [b"<?xm", b"\x89PNG"] * 2
 
@@ -70,9 +70,9 @@ def test_file_names_can_be_used_everywhere_and_never_collide(measures: tuple[str
 
 
 def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set() -> None:
-    one = evaluation_figures.pictures(outcome())
+    one = evaluation_figures.render_all(outcome())
     with mpl.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.facecolor": "red"}):
-        two = evaluation_figures.pictures(Outcome.from_data(outcome().as_data()))
+        two = evaluation_figures.render_all(Outcome.from_data(outcome().as_data()))
     assert one == two
     assert all(mpl.__version__.encode() not in content for content in one.values())
 
@@ -125,7 +125,7 @@ def test_a_random_system_looks_the_same_whatever_was_drawn() -> None:
         replace(one, score=0.9, low=0.8, high=0.95, highest=1.0) if one.system == "random" and not one.expected else one
         for one in found.scores
     ]
-    assert evaluation_figures.pictures(replace(found, scores=tuple(scores))) == evaluation_figures.pictures(found)
+    assert evaluation_figures.render_all(replace(found, scores=tuple(scores))) == evaluation_figures.render_all(found)
 
 
 def test_a_measure_with_one_reading_has_no_band_and_says_so() -> None:
@@ -201,8 +201,8 @@ def assert_in_the_picture(figure: Figure) -> None:
 @pytest.mark.parametrize("tiers", [TIERS, TIERS[:1], TIERS[2:]])
 @pytest.mark.parametrize("systems", [TWELVE, TWELVE[7:8]])
 def test_texts_stay_in_the_picture_and_apart(systems: Any, tiers: tuple[str, ...]) -> None:
-    with save._settings():
-        assert_in_the_picture(draw(outcome(systems, tiers), "NDCG@5"))
+    with save._figure_settings():
+        assert_in_the_picture(draw_chart(outcome(systems, tiers), "NDCG@5"))
 
 
 def test_tiers_differ_in_hatching_and_clearly_in_lightness() -> None:
@@ -250,11 +250,11 @@ def test_the_axis_begins_at_0_and_holds_everything() -> None:
 
 @given(st.text("ab -/:(,_W字", max_size=80), st.integers(1, 12))
 def test_a_name_in_lines_loses_nothing_but_spaces(text: str, signs: int) -> None:
-    lines = wrapped(text, signs)
+    lines = wrap_text(text, signs)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert all(len(line) <= signs for line in lines)
 
 
 def test_names_are_broken_behind_punctuation() -> None:
-    assert wrapped("bm25(k1=0.9,b=0.4,tokens=space)", 29) == ["bm25(k1=0.9,b=0.4,", "tokens=space)"]
-    assert all(one != other for one, other in combinations(wrapped("sbert:a/b-c", 4), 2))
+    assert wrap_text("bm25(k1=0.9,b=0.4,tokens=space)", 29) == ["bm25(k1=0.9,b=0.4,", "tokens=space)"]
+    assert all(one != other for one, other in combinations(wrap_text("sbert:a/b-c", 4), 2))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from PIL import Image
 
-from fcpair.report.figures import Forest, Inks, Mark, forests, save
-from fcpair.report.figures.forest import SHAPES, draw, picture
-from fcpair.report.figures.labels import plain
+from fcpair.report.figures import Forest, Inks, Mark, render_forests, save
+from fcpair.report.figures.forest import SHAPES, draw_forest, render_forest
+from fcpair.report.figures.labels import make_printable
 
 TWO = Forest(
     title="believed",
@@ -35,8 +35,8 @@ SHARES = st.floats(0, 1)
 
 
 def axes_of(forest: Forest) -> Axes:
-    with save._settings():
-        return draw(forest).axes[0]
+    with save._figure_settings():
+        return draw_forest(forest).axes[0]
 
 
 def drawn(axes: Axes) -> list[tuple[str, float, float]]:
@@ -85,11 +85,11 @@ def test_a_figure_without_any_value_is_drawn() -> None:
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_the_same_figure_gives_the_same_bytes(kind: str) -> None:
-    assert picture(TWO, kind) == picture(TWO, kind)
+    assert render_forest(TWO, kind) == render_forest(TWO, kind)
 
 
 def test_files_are_named_by_titles_and_texts_stay_texts() -> None:
-    found = forests([TWO, replace(TWO, title="Heard?")])
+    found = render_forests([TWO, replace(TWO, title="Heard?")])
     assert sorted(found) == ["Heard_.png", "Heard_.svg", "believed.png", "believed.svg"]
     svg = found["believed.svg"].decode()
     assert "Owls are late." in svg
@@ -98,13 +98,13 @@ def test_files_are_named_by_titles_and_texts_stay_texts() -> None:
 
 
 def test_it_stands_on_dark_pages() -> None:
-    dark = Image.open(io.BytesIO(picture(TWO, "png", Inks(page="#181a1b", ink="#e1e1e1")))).convert("L")
+    dark = Image.open(io.BytesIO(render_forest(TWO, "png", Inks(page="#181a1b", ink="#e1e1e1")))).convert("L")
     assert np.asarray(dark)[0, 0] < 40
 
 
 def test_persian_keeps_what_joins_its_letters() -> None:
     told = "شب\u200cبیدارها"
-    assert plain(told) == told
-    assert plain("a\nb") == "a\ufffdb"
-    svg = picture(replace(TWO, marks=(Mark(told, "", 0.5),)), "svg").decode()
+    assert make_printable(told) == told
+    assert make_printable("a\nb") == "a\ufffdb"
+    svg = render_forest(replace(TWO, marks=(Mark(told, "", 0.5),)), "svg").decode()
     assert re.search(told, svg)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fcpair.files.corpus.fc_conan import ANONYMOUS, read_published
 from fcpair.params import Policy, Ties
 from fcpair.records import PairState
-from fcpair.stages.adjudication.adjudicate import Tally, forecast, settle_labels, tally
+from fcpair.stages.adjudication.adjudicate import Tally, decide_by_policy, forecast, tally
 from fcpair.stages.questions import Choice, Closed, OneOf, Scale
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
@@ -41,7 +41,7 @@ def decided(labels: Labels, policy: Policy, ties: Ties = "wait", scheme: Closed 
     """Of each pair its number, whether it is decided, its code (-1: none) and the rule (None: it waits)."""
     rows = []
     for pair, codes in sorted(labels.items()):
-        made = settle_labels([codes.count(code) for code in scheme.codes], scheme, policy, ties)
+        made = decide_by_policy([codes.count(code) for code in scheme.codes], scheme, policy, ties)
         code = -1 if made is None or made.code is None else made.code
         rows.append([pair, made is not None, code, None if made is None else made.rule.value])
     return rows

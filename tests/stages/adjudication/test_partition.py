@@ -16,7 +16,15 @@ from fcpair.files.corpus.fc_conan import read_published
 from fcpair.params import DiamondRule
 from fcpair.records import Tier
 from fcpair.stages.adjudication.adjudicate import tally
-from fcpair.stages.adjudication.partition import OF_CELLS, Evidence, grade, passes, reasons, tables, tier_rules
+from fcpair.stages.adjudication.partition import (
+    CELL_HEADS,
+    Evidence,
+    failed_demands,
+    grade,
+    is_in_tier,
+    tier_rules,
+    tier_tables,
+)
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
@@ -98,7 +106,7 @@ def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
 @pytest.mark.parametrize("diamond", RULES)
 @given(pairs=PAIRS)
 def test_the_tiers_are_nested(diamond: DiamondRule, pairs: Pairs) -> None:
-    inside = [passes(rule, evidence_of(*pairs)) for rule in tier_rules(diamond)]
+    inside = [is_in_tier(rule, evidence_of(*pairs)) for rule in tier_rules(diamond)]
     for wider, narrower in pairwise(inside):
         assert not (narrower & ~wider).any()
 
@@ -106,14 +114,16 @@ def test_the_tiers_are_nested(diamond: DiamondRule, pairs: Pairs) -> None:
 @given(PAIRS)
 def test_every_unanimous_pair_passes_by_majority_too(pairs: Pairs) -> None:
     evidence = evidence_of(*pairs)
-    assert not (passes(tier_rules("unanimous")[3], evidence) & ~passes(tier_rules("majority")[3], evidence)).any()
+    assert not (
+        is_in_tier(tier_rules("unanimous")[3], evidence) & ~is_in_tier(tier_rules("majority")[3], evidence)
+    ).any()
 
 
 def test_diamond_by_majority_says_how_many_labels_equal_the_final_one() -> None:
     pairs = evidence_of(([2, 2, 0, 0, 0], 2, 1), ([2, 2, 0], 2, 1))
     rule = tier_rules("majority")[3]
-    assert reasons(pairs, rule, 0) == ["2 of 5 labels equal the final one"]
-    assert reasons(pairs, rule, 1) == []
+    assert failed_demands(pairs, rule, 0) == ["2 of 5 labels equal the final one"]
+    assert failed_demands(pairs, rule, 1) == []
 
 
 @pytest.mark.parametrize("diamond", RULES)
@@ -121,7 +131,7 @@ def test_diamond_by_majority_says_how_many_labels_equal_the_final_one() -> None:
 def test_the_grade_is_the_best_tier_that_a_pair_passes(diamond: DiamondRule, pairs: Pairs) -> None:
     evidence, rules = evidence_of(*pairs), tier_rules(diamond)
     for row, tier in enumerate(grade(evidence, rules).tolist()):
-        passed = [rule.tier for rule in rules if passes(rule, evidence)[row]]
+        passed = [rule.tier for rule in rules if is_in_tier(rule, evidence)[row]]
         assert tier == max(passed, default=0)
 
 
@@ -130,8 +140,8 @@ def test_the_grade_is_the_best_tier_that_a_pair_passes(diamond: DiamondRule, pai
 def test_there_is_a_reason_if_and_only_if_a_pair_is_out(diamond: DiamondRule, pairs: Pairs) -> None:
     evidence = evidence_of(*pairs)
     for rule in tier_rules(diamond):
-        inside = [not reasons(evidence, rule, row) for row in range(len(pairs))]
-        assert inside == passes(rule, evidence).tolist()
+        inside = [not failed_demands(evidence, rule, row) for row in range(len(pairs))]
+        assert inside == is_in_tier(rule, evidence).tolist()
 
 
 @pytest.mark.parametrize(
@@ -160,7 +170,7 @@ def test_there_is_a_reason_if_and_only_if_a_pair_is_out(diamond: DiamondRule, pa
 )
 def test_reasons_by_hand(labels: list[int], final: int, verdict: int, tier: str, expected: list[str]) -> None:
     rule = tier_rules()[TIERS[tier] - 1]
-    assert reasons(evidence_of(([0], 0, 1), (labels, final, verdict)), rule, 1) == expected
+    assert failed_demands(evidence_of(([0], 0, 1), (labels, final, verdict)), rule, 1) == expected
 
 
 # -- the tables
@@ -171,7 +181,7 @@ def test_tables_by_hand() -> None:
         [(4, 1, 1, 2, 2), (4, 1, 2, 0, 5), (2, 2, 1, 2, 1), (1, 3, 3, 0, 1), (0, 4, 4, -1, 3)],
         columns=["tier", "hs_id", "cn_id", "final", "n_labels"],
     )
-    sizes, balance, labels = tables(pairs, APPROPRIATENESS, tier_rules())
+    sizes, balance, labels = tier_tables(pairs, APPROPRIATENESS, tier_rules())
     assert sizes.drop(columns="rule").to_numpy().tolist() == [
         ["diamond", 2, 1, 2],
         ["gold", 2, 1, 2],
@@ -187,7 +197,7 @@ def test_tables_by_hand() -> None:
 
 def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
     pairs = pd.DataFrame({"tier": [4, 1], "hs_id": [1, 1], "cn_id": [1, 2], "final": [2, 0], "n_labels": [2, 1]})
-    sizes, balance, labels = tables(pairs, APPROPRIATENESS, tier_rules(), OF_CELLS)
+    sizes, balance, labels = tier_tables(pairs, APPROPRIATENESS, tier_rules(), CELL_HEADS)
     assert sizes.columns.tolist() == ["tier", "cells", "rows", "columns", "rule"]
     assert sizes.iloc[3, :4].tolist() == ["bronze", 2, 1, 2]
     assert balance.columns.tolist() == ["tier", "cells", "positive", "not_positive", "share"]
@@ -197,7 +207,7 @@ def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
 
 def test_an_empty_tier_has_no_share() -> None:
     pairs = pd.DataFrame({"tier": [1], "hs_id": [1], "cn_id": [1], "final": [2], "n_labels": [1]})
-    balance = tables(pairs, APPROPRIATENESS, tier_rules())[1]
+    balance = tier_tables(pairs, APPROPRIATENESS, tier_rules())[1]
     assert pd.isna(balance["share"][0])
     assert balance["share"][3] == 1.0
 
@@ -215,7 +225,7 @@ def bronze(data: Path) -> tuple[pd.DataFrame, Evidence]:
 
 @pytest.mark.parametrize(("diamond", "n_diamond"), [("majority", 551), ("unanimous", 530)])
 def test_the_sizes_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence], diamond: DiamondRule, n_diamond: int) -> None:
-    sizes = [int(passes(rule, bronze[1]).sum()) for rule in tier_rules(diamond)]
+    sizes = [int(is_in_tier(rule, bronze[1]).sum()) for rule in tier_rules(diamond)]
     assert sizes == [3997, 3580, 663, n_diamond]
 
 
@@ -226,7 +236,7 @@ def test_each_tier_holds_the_pairs_of_the_released_file(
     released = pd.read_csv(data / "fc-conan" / f"{name}_partition_df.csv")["original_index"]
     pairs, evidence = bronze
     rule = tier_rules("majority")[TIERS[name] - 1]
-    assert pairs["pair"][passes(rule, evidence)].tolist() == sorted(released)
+    assert pairs["pair"][is_in_tier(rule, evidence)].tolist() == sorted(released)
 
 
 def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> None:
@@ -242,7 +252,7 @@ def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> Non
             "n_labels": evidence.tally.n_labels,
         }
     )
-    sizes, balance, labels = tables(graded, APPROPRIATENESS, rules)
+    sizes, balance, labels = tier_tables(graded, APPROPRIATENESS, rules)
     assert sizes["tier"].tolist() == ["diamond", "gold", "silver", "bronze"]
     assert sizes["pairs"].tolist() == [551, 663, 3580, 3997]
     assert sizes[["hs", "cn"]].iloc[3].tolist() == [45, 130]

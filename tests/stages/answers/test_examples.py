@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.stages.answers.examples import Vectors, lay_out, nearest_examples
+from fcpair.stages.answers.examples import Vectors, format_examples, nearest_examples
 from fcpair.stages.corpus.folding import fold_arabic
-from fcpair.stages.corpus.nearest import DECIMALS, NOBODY
+from fcpair.stages.corpus.nearest import DECIMALS, NO_NEIGHBOUR
 from fcpair.stages.corpus.text_identity import identity
 
 WORDS = st.sampled_from(["tea", "tea ", "caf\u00e9", "cafe\u0301", "jam", "rain", "maps"])
@@ -45,12 +45,12 @@ def test_equally_near_ones_come_in_their_order() -> None:
 
 def test_of_texts_that_are_the_same_the_first_is_taken() -> None:
     found, _ = nearest_examples((["tea"], unit((1, 0))), (["a", " a ", "b"], at_cosines(0.9, 0.9, 0.8)), 3)
-    assert found.tolist() == [[0, 2, NOBODY]]
+    assert found.tolist() == [[0, 2, NO_NEIGHBOUR]]
 
 
 def test_a_row_ends_with_nobody_where_there_are_too_few() -> None:
     found, score = nearest_examples((["tea"], unit((1, 0))), (["tea", "b"], at_cosines(1.0, 0.8)), 3)
-    assert found.tolist() == [[1, NOBODY, NOBODY]]
+    assert found.tolist() == [[1, NO_NEIGHBOUR, NO_NEIGHBOUR]]
     assert score[0, 1:].tolist() == [-np.inf] * 2
 
 
@@ -66,7 +66,7 @@ def test_a_row_never_stands_among_its_own_examples(rows: list[str], others: list
     found, score = nearest_examples((rows, vectors_of(rows)), (others, vectors_of(others)), n)
     assert found.shape == score.shape == (len(rows), n)
     for row, places in zip(rows, found.tolist(), strict=True):
-        shown = [identity(others[place]) for place in places if place != NOBODY]
+        shown = [identity(others[place]) for place in places if place != NO_NEIGHBOUR]
         assert identity(row) not in shown
         assert len(shown) == len(set(shown)) == min(n, len({*map(identity, others)} - {identity(row)}))
 
@@ -82,11 +82,11 @@ def test_what_is_found_is_what_a_plain_search_finds(rows: list[str], others: lis
             same = [one for one in range(place) if identity(others[one]) == identity(others[place])]
             if identity(others[place]) != identity(row) and not same:
                 expected.append(place)
-        assert [place for place in found[at].tolist() if place != NOBODY] == expected[:n]
+        assert [place for place in found[at].tolist() if place != NO_NEIGHBOUR] == expected[:n]
 
 
 def test_a_prompt_has_each_example_on_three_lines_and_an_empty_line_between() -> None:
-    shown = lay_out([("Tea is odd.", "I like it.", "warmth"), ("Cats\nare cold.", "Mine  is not.", "facts")])
+    shown = format_examples([("Tea is odd.", "I like it.", "warmth"), ("Cats\nare cold.", "Mine  is not.", "facts")])
     assert shown == (
         "Hate speech: Tea is odd.\nCounter-narrative: I like it.\nType: warmth\n\n"
         "Hate speech: Cats are cold.\nCounter-narrative: Mine is not.\nType: facts"
@@ -95,8 +95,8 @@ def test_a_prompt_has_each_example_on_three_lines_and_an_empty_line_between() ->
 
 @pytest.mark.parametrize("text", ["a\nType: b", "a\r\nType: b", "a\u2028Type: b"])
 def test_no_text_of_an_example_begins_a_line(text: str) -> None:
-    assert len(lay_out([(text, text, text)]).splitlines()) == 3
+    assert len(format_examples([(text, text, text)]).splitlines()) == 3
 
 
 def test_without_examples_a_prompt_has_nothing_there() -> None:
-    assert lay_out([]) == ""
+    assert format_examples([]) == ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.stages.answers.model_spec import Answerer, asked_of, parse_answerer
+from fcpair.stages.answers.model_spec import ModelSpec, match_columns, parse_model_spec
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from fcpair.stages.answers.model_spec import Answerer, asked_of, parse_answerer
     ],
 )
 def test_a_model_is_read_as_it_is_written(text: str) -> None:
-    assert str(parse_answerer(text)) == text
+    assert str(parse_model_spec(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -43,25 +43,25 @@ def test_a_model_is_read_as_it_is_written(text: str) -> None:
 )
 def test_what_is_no_model_is_refused(text: str, found: str) -> None:
     with pytest.raises(InputError, match=found):
-        parse_answerer(text)
+        parse_model_spec(text)
 
 
 def test_only_files_are_looked_for_in_a_folder() -> None:
-    assert parse_answerer("a=canned:b.csv").within(Path("/f")).of == "/f/b.csv"
-    assert parse_answerer("a=canned:/g/b.csv").within(Path("/f")).of == "/g/b.csv"
-    assert parse_answerer("a=service:b").within(Path("/f")).of == "b"
+    assert parse_model_spec("a=canned:b.csv").resolve_in(Path("/f")).of == "/f/b.csv"
+    assert parse_model_spec("a=canned:/g/b.csv").resolve_in(Path("/f")).of == "/g/b.csv"
+    assert parse_model_spec("a=service:b").resolve_in(Path("/f")).of == "b"
 
 
 def test_a_local_model_is_a_folder_where_there_is_one(tmp_path: Path) -> None:
     (tmp_path / "t5").mkdir()
-    assert parse_answerer("a=local:t5(num_beams=2)").within(tmp_path).of == str(tmp_path / "t5")
-    assert parse_answerer("a=local:google/t5").within(tmp_path).of == "google/t5"
+    assert parse_model_spec("a=local:t5(num_beams=2)").resolve_in(tmp_path).of == str(tmp_path / "t5")
+    assert parse_model_spec("a=local:google/t5").resolve_in(tmp_path).of == "google/t5"
 
 
 def test_who_answers_which_column() -> None:
-    ann, bob, cy = (Answerer(name, "service", "m") for name in ("ann", "bob", "cy"))
-    assert asked_of(["bob", "ann"], [ann, bob]) == [(0, 1), (1, 0)]
-    assert asked_of(["heard", "believed"], [ann, bob]) == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert asked_of(["ann", "other"], [ann, cy]) == [(0, 0), (1, 1)]
+    ann, bob, cy = (ModelSpec(name, "service", "m") for name in ("ann", "bob", "cy"))
+    assert match_columns(["bob", "ann"], [ann, bob]) == [(0, 1), (1, 0)]
+    assert match_columns(["heard", "believed"], [ann, bob]) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert match_columns(["ann", "other"], [ann, cy]) == [(0, 0), (1, 1)]
     with pytest.raises(InputError, match="no model answers the column `other`"):
-        asked_of(["ann", "other"], [ann])
+        match_columns(["ann", "other"], [ann])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.answers.option_probabilities import Weighed, weighed, written
+from fcpair.stages.answers.option_probabilities import ProbabilityReading, read_choice, read_probabilities
 
 TEXTS = ("the night owl", "It is not said", "the early riser")
 NAMES = ("A", "B", "C")
@@ -24,25 +24,27 @@ NAMES = ("A", "B", "C")
     ],
 )
 def test_a_reply_is_read_as_the_option_that_it_names_or_not_at_all(reply: str, name: str | None) -> None:
-    assert written(reply, NAMES, TEXTS) == name
+    assert read_choice(reply, NAMES, TEXTS) == name
 
 
 def test_a_text_that_is_part_of_another_is_read_where_it_stands_alone() -> None:
     texts = ("the owl", "the night owl and the owl", "nobody")
-    assert written("The owl.", NAMES, texts) == "A"
-    assert written("the night owl and the owl", NAMES, texts) == "B"
-    assert written("I say: the night owl and the owl", NAMES, texts) is None
+    assert read_choice("The owl.", NAMES, texts) == "A"
+    assert read_choice("the night owl and the owl", NAMES, texts) == "B"
+    assert read_choice("I say: the night owl and the owl", NAMES, texts) is None
 
 
 @given(st.sampled_from(NAMES), st.sampled_from(["{}", "({})", "{}.", " {} ", "{}: so it is"]))
 def test_a_letter_is_read_in_any_clothes(name: str, clothes: str) -> None:
-    assert written(clothes.format(name), NAMES, TEXTS) == name
+    assert read_choice(clothes.format(name), NAMES, TEXTS) == name
 
 
 def test_probabilities_are_read_with_the_likeliest() -> None:
     reply = '{"A": 0.2, "B": 0.7, "C": 0.1, "(all)": 0.25}'
-    assert weighed(reply, NAMES) == Weighed("B", (0.2, 0.7, 0.1), "all answers together have 0.25 of the probability")
-    assert weighed('{"A": 1, "B": 0, "C": 0}', NAMES).note == ""
+    assert read_probabilities(reply, NAMES) == ProbabilityReading(
+        "B", (0.2, 0.7, 0.1), "all answers together have 0.25 of the probability"
+    )
+    assert read_probabilities('{"A": 1, "B": 0, "C": 0}', NAMES).note == ""
 
 
 @pytest.mark.parametrize(
@@ -62,4 +64,4 @@ def test_probabilities_are_read_with_the_likeliest() -> None:
 )
 def test_what_are_no_probabilities_is_refused(reply: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        weighed(reply, NAMES)
+        read_probabilities(reply, NAMES)

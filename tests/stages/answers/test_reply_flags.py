@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fcpair.stages.answers.reply_flags import marks_of
+from fcpair.stages.answers.reply_flags import find_marks
 from fcpair.stages.questions import Text
 
 ASKED = Text(3, 12)
@@ -32,11 +32,11 @@ ASKED = Text(3, 12)
     ],
 )
 def test_a_reply_is_marked_by_what_is_amiss(reply: str, marks: tuple[str, ...]) -> None:
-    assert marks_of(reply, ASKED) == marks
+    assert find_marks(reply, ASKED) == marks
 
 
 def test_another_language_is_a_mark_beside_the_others() -> None:
-    assert marks_of("Nein danke.", ASKED, "de") == ("too short", "wrong language")
+    assert find_marks("Nein danke.", ASKED, "de") == ("too short", "wrong language")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_another_language_is_a_mark_beside_the_others() -> None:
     ],
 )
 def test_models_decline_in_many_spellings(reply: str) -> None:
-    assert marks_of(reply, Text()) == ("refusal",)
+    assert find_marks(reply, Text()) == ("refusal",)
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_models_decline_in_many_spellings(reply: str) -> None:
     ],
 )
 def test_who_disagrees_or_is_sorry_declines_nothing(reply: str) -> None:
-    assert marks_of(reply, Text()) == ()
+    assert find_marks(reply, Text()) == ()
 
 
 @pytest.mark.parametrize("reply", ["Option 1: Tea is fine.", "**Reply 2**\nTea is fine.", "گزینه ۱: چای خوب است."])
 def test_a_numbered_option_is_one_of_several(reply: str) -> None:
-    assert marks_of(reply, Text()) == ("several replies",)
+    assert find_marks(reply, Text()) == ("several replies",)
 
 
 def test_what_people_wrote_is_neither_a_refusal_nor_several_replies(data: Path) -> None:
@@ -81,4 +81,4 @@ def test_what_people_wrote_is_neither_a_refusal_nor_several_replies(data: Path) 
     english = [one["counterspeech"] for post in posts.values() for one in post["counterspeech_post"].values()]
     persian = pd.read_csv(data / "parscn" / "ParsCN-Dataset.csv")["Counter_Narrative"].tolist()
     assert (len(english), len(persian)) == (3435, 1100)
-    assert {marks_of(text, Text()) for text in [*english, *persian]} == {()}
+    assert {find_marks(text, Text()) for text in [*english, *persian]} == {()}

@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.assignment.assign import Dealing, deal, fill_slots, overlap_counts, shard_order, share_out
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_out, split
+from fcpair.stages.assignment.assign import (
+    AssignedPairs,
+    assign_pairs,
+    fill_slots,
+    overlap_counts,
+    shard_order,
+    share_out,
+)
+from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_out, split_pairs
 
 FC_CONAN_OVERLAP = {2: 0.126, 3: 0.05}
 SEEDS = st.integers(0, 2**32 - 1)
@@ -38,7 +45,7 @@ overlaps = st.sampled_from(
 )
 
 
-def table(dealing: Dealing, n_pairs: int, n_annotators: int) -> Ints:
+def table(dealing: AssignedPairs, n_pairs: int, n_annotators: int) -> Ints:
     """How often each pair went to each annotator, `(n_pairs, n_annotators)`."""
     times = np.zeros((n_pairs, n_annotators), np.int64)
     np.add.at(times, (dealing.pair, dealing.annotator), 1)
@@ -96,14 +103,14 @@ def test_overlap_that_cannot_be_is_refused(overlap: Mapping[int, float], said: s
 
 def test_two_annotators_on_two_by_two_get_a_diagonal_each() -> None:
     """The only equitable colourings of a 2 x 2 grid are its two diagonals."""
-    dealt = {tuple(deal(*full_grid(2, 2), 2, seed=seed).pair.tolist()) for seed in range(20)}
+    dealt = {tuple(assign_pairs(*full_grid(2, 2), 2, seed=seed).pair.tolist()) for seed in range(20)}
     assert dealt == {(0, 3, 1, 2), (1, 2, 0, 3)}
 
 
 def test_model_study_without_overlap() -> None:
     """5,805 / 9 = 645 pairs each; of 129 CNs of an HS 14 or 15 each; of 45 HS of a CN exactly 5 each."""
     hs, cn = full_grid(45, 129)
-    times = table(deal(hs, cn, 9), 5805, 9)
+    times = table(assign_pairs(hs, cn, 9), 5805, 9)
     assert times.sum(axis=0).tolist() == [645] * 9
     assert set(per_text(hs, times).ravel().tolist()) == {14, 15}
     assert set(per_text(cn, times).ravel().tolist()) == {5}
@@ -114,7 +121,7 @@ def test_without_overlap_every_text_and_load_is_shared_evenly(
     grid: tuple[Ints, Ints], n_annotators: int, seed: int
 ) -> None:
     hs, cn = grid
-    times = table(deal(hs, cn, n_annotators, seed=seed), len(hs), n_annotators)
+    times = table(assign_pairs(hs, cn, n_annotators, seed=seed), len(hs), n_annotators)
     assert (times.sum(axis=1) == 1).all()
     assert np.ptp(times.sum(axis=0)) <= 1
     for texts in (hs, cn):
@@ -129,7 +136,7 @@ def test_without_overlap_every_text_and_load_is_shared_evenly(
 def test_model_study_with_overlap(seed: int) -> None:
     """4,784 + 2 x 731 + 3 x 290 = 7,116 labels: 790 or 791 each; 731 / 36 duos: 20 or 21; 870 / 9: 96 or 97."""
     hs, cn = full_grid(45, 129)
-    times = table(deal(hs, cn, 9, FC_CONAN_OVERLAP, seed=seed), 5805, 9)
+    times = table(assign_pairs(hs, cn, 9, FC_CONAN_OVERLAP, seed=seed), 5805, 9)
     n_labels = times.sum(axis=1)
     assert np.bincount(n_labels).tolist() == [0, 4784, 731, 290]
     assert set(times.sum(axis=0).tolist()) == {790, 791}
@@ -146,7 +153,7 @@ def test_overlap_is_exact_and_level(
     grid: tuple[Ints, Ints], n_annotators: int, overlap: Mapping[int, float], seed: int
 ) -> None:
     hs, cn = grid
-    times = table(deal(hs, cn, n_annotators, overlap, seed=seed), len(hs), n_annotators)
+    times = table(assign_pairs(hs, cn, n_annotators, overlap, seed=seed), len(hs), n_annotators)
     n_labels = times.sum(axis=1)
     assert times.max() == 1
     counts = overlap_counts(len(hs), overlap)
@@ -164,7 +171,7 @@ def test_pairs_can_have_any_number_of_labels_up_to_one_of_everybody(
     """Loads differ by at most one, and what two annotators share by little more than the loads allow."""
     hs, cn = grid
     size = data.draw(st.integers(4, n_annotators))
-    times = table(deal(hs, cn, n_annotators, {size: share}, seed=seed), len(hs), n_annotators)
+    times = table(assign_pairs(hs, cn, n_annotators, {size: share}, seed=seed), len(hs), n_annotators)
     n_labels = times.sum(axis=1)
     counts = overlap_counts(len(hs), {size: share})
     assert times.max() == 1
@@ -175,7 +182,7 @@ def test_pairs_can_have_any_number_of_labels_up_to_one_of_everybody(
 
 
 def test_every_pair_can_be_labelled_by_everybody() -> None:
-    assert table(deal(*full_grid(4, 5), 6, {6: 1.0}), 20, 6).all()
+    assert table(assign_pairs(*full_grid(4, 5), 6, {6: 1.0}), 20, 6).all()
 
 
 @pytest.mark.parametrize(
@@ -190,14 +197,14 @@ def test_larger_groups_share_as_evenly_as_numbers_allow(
     n_annotators: int, overlap: Mapping[int, float], shared: set[int]
 ) -> None:
     hs, cn = full_grid(45, 129)
-    times = table(deal(hs, cn, n_annotators, overlap), 5805, n_annotators)
+    times = table(assign_pairs(hs, cn, n_annotators, overlap), 5805, n_annotators)
     assert set(shared_pairs(times).tolist()) == shared
 
 
 def test_three_numbers_of_labels_keep_loads_level() -> None:
     """580 x 4 + 580 x 3 + 1,161 x 2 + 3,484 = 9,866 labels for nine: 1,096 or 1,097."""
     hs, cn = full_grid(45, 129)
-    times = table(deal(hs, cn, 9, {2: 0.2, 3: 0.1, 4: 0.1}), 5805, 9)
+    times = table(assign_pairs(hs, cn, 9, {2: 0.2, 3: 0.1, 4: 0.1}), 5805, 9)
     assert np.bincount(times.sum(axis=1)).tolist() == [0, 3484, 1161, 580, 580]
     assert set(times.sum(axis=0).tolist()) == {1096, 1097}
 
@@ -208,7 +215,7 @@ def test_which_pairs_get_more_labels_is_spread_over_the_texts(
 ) -> None:
     """Rounded down or up with two numbers of labels; with three, halving in two steps can add one more."""
     hs, cn = grid
-    n_labels = table(deal(hs, cn, 4, overlap, seed=seed), len(hs), 4).sum(axis=1)
+    n_labels = table(assign_pairs(hs, cn, 4, overlap, seed=seed), len(hs), 4).sum(axis=1)
     counts = overlap_counts(len(hs), overlap)
     bound = 1 if 0 in counts.values() or len(counts) < 3 else 2
     for texts, size in product((hs, cn), (1, 2, 3)):
@@ -224,7 +231,7 @@ def test_without_single_labels_swaps_alone_keep_texts_near_even(
 ) -> None:
     """No single label can make up for what groups leave uneven, and still no count is off by 2."""
     hs, cn = full_grid(*shape)
-    times = table(deal(hs, cn, 6, overlap), len(hs), 6)
+    times = table(assign_pairs(hs, cn, 6, overlap), len(hs), 6)
     for texts in (hs, cn):
         counts = per_text(texts, times)
         assert np.abs(counts - counts.sum(axis=1, keepdims=True) / 6).max() < 2
@@ -232,12 +239,12 @@ def test_without_single_labels_swaps_alone_keep_texts_near_even(
 
 def test_names_of_texts_do_not_matter() -> None:
     hs, cn = full_grid(6, 7)
-    one, other = deal(hs, cn, 3, {2: 0.5}), deal(hs * 1000 + 17, cn * 50 - 3, 3, {2: 0.5})
+    one, other = assign_pairs(hs, cn, 3, {2: 0.5}), assign_pairs(hs * 1000 + 17, cn * 50 - 3, 3, {2: 0.5})
     assert one.pair.tolist() == other.pair.tolist()
 
 
 def test_rows_are_sorted_by_annotator_and_pair() -> None:
-    dealing = deal(*full_grid(6, 7), 3, {2: 0.5})
+    dealing = assign_pairs(*full_grid(6, 7), 3, {2: 0.5})
     rows = list(zip(dealing.annotator.tolist(), dealing.pair.tolist(), strict=True))
     assert rows == sorted(rows)
 
@@ -245,31 +252,31 @@ def test_rows_are_sorted_by_annotator_and_pair() -> None:
 @pytest.mark.parametrize("overlap", [{}, {2: 0.3, 3: 0.2}])
 def test_the_seed_decides(overlap: Mapping[int, float]) -> None:
     hs, cn = full_grid(8, 9)
-    one, again, other = (table(deal(hs, cn, 5, overlap, seed=seed), 72, 5) for seed in (1, 1, 2))
+    one, again, other = (table(assign_pairs(hs, cn, 5, overlap, seed=seed), 72, 5) for seed in (1, 1, 2))
     assert (one == again).all()
     assert (one != other).any()
 
 
 def test_no_annotator_is_favoured() -> None:
     """One pair for four annotators: over many seeds it goes to each of them."""
-    assert {int(deal(*full_grid(1, 1), 4, seed=seed).annotator[0]) for seed in range(80)} == {0, 1, 2, 3}
+    assert {int(assign_pairs(*full_grid(1, 1), 4, seed=seed).annotator[0]) for seed in range(80)} == {0, 1, 2, 3}
 
 
 def test_no_text_is_favoured() -> None:
     """One double among four pairs: over many seeds it is each of them."""
-    dealings = [deal(*full_grid(4, 1), 2, {2: 0.25}, seed=seed) for seed in range(80)]
+    dealings = [assign_pairs(*full_grid(4, 1), 2, {2: 0.25}, seed=seed) for seed in range(80)]
     assert {int(np.bincount(dealing.pair).argmax()) for dealing in dealings} == {0, 1, 2, 3}
 
 
 def test_pairs_are_not_dealt_in_blocks() -> None:
     """Which CNs an annotator has with one HS says little about which with another; in blocks it would say all."""
-    times = table(deal(*full_grid(20, 20), 2), 400, 2)
+    times = table(assign_pairs(*full_grid(20, 20), 2), 400, 2)
     between_hs = np.asarray(np.corrcoef(times[:, 0].reshape(20, 20)))
     assert np.abs(between_hs[np.triu_indices(20, 1)]).mean() < 0.35
 
 
 def test_more_annotators_than_pairs() -> None:
-    dealing = deal(*full_grid(1, 3), 12)
+    dealing = assign_pairs(*full_grid(1, 3), 12)
     assert sorted(dealing.pair.tolist()) == [0, 1, 2]
     assert len(set(dealing.annotator.tolist())) == 3
 
@@ -280,7 +287,7 @@ def test_more_annotators_than_pairs() -> None:
 def test_named_groups_share_the_overlap_evenly() -> None:
     """10 x 10 pairs: 50 with two labels, 25 for each duo; 20 with three labels for the only trio."""
     groups = ((0, 1), (4, 2), (1, 2, 3))
-    times = table(deal(*full_grid(10, 10), 5, {2: 0.5, 3: 0.2}, groups), 100, 5)
+    times = table(assign_pairs(*full_grid(10, 10), 5, {2: 0.5, 3: 0.2}, groups), 100, 5)
     crews = [tuple(np.flatnonzero(row).tolist()) for row in times]
     assert {crew: crews.count(crew) for crew in set(crews) if len(crew) > 1} == {
         (0, 1): 25,
@@ -291,14 +298,14 @@ def test_named_groups_share_the_overlap_evenly() -> None:
 
 def test_single_labels_level_the_loads_of_named_groups() -> None:
     """60 pairs for the duo leave 40 for the two others: 60, 60, 20 and 20."""
-    times = table(deal(*full_grid(10, 10), 4, {2: 0.6}, ((0, 1),)), 100, 4)
+    times = table(assign_pairs(*full_grid(10, 10), 4, {2: 0.6}, ((0, 1),)), 100, 4)
     assert times.sum(axis=0).tolist() == [60, 60, 20, 20]
 
 
 @given(grid=grids(), seed=SEEDS)
 def test_named_groups_keep_each_text_near_the_share_of_each_load(grid: tuple[Ints, Ints], seed: int) -> None:
     hs, cn = grid
-    times = table(deal(hs, cn, 6, {2: 0.2}, ((0, 1), (2, 3)), seed=seed), len(hs), 6)
+    times = table(assign_pairs(hs, cn, 6, {2: 0.2}, ((0, 1), (2, 3)), seed=seed), len(hs), 6)
     assert np.ptp(times[times.sum(axis=1) == 2][:, [0, 2]].sum(axis=0)) <= 1
     for texts in (hs, cn):
         counts = per_text(texts, times)
@@ -323,7 +330,7 @@ def test_groups_that_do_not_fit_are_refused(
     overlap: Mapping[int, float], groups: tuple[tuple[int, ...], ...], said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        deal(*full_grid(4, 5), 5, overlap, groups)
+        assign_pairs(*full_grid(4, 5), 5, overlap, groups)
 
 
 @pytest.mark.parametrize(
@@ -336,15 +343,15 @@ def test_groups_that_do_not_fit_are_refused(
 )
 def test_too_few_annotators_are_refused(n_annotators: int, overlap: Mapping[int, float], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        deal(*full_grid(4, 5), n_annotators, overlap)
+        assign_pairs(*full_grid(4, 5), n_annotators, overlap)
 
 
 def test_grids_that_cannot_be_dealt_are_refused() -> None:
     nothing = np.array([], np.int64)
     with pytest.raises(InputError, match="no pairs"):
-        deal(nothing, nothing, 2)
+        assign_pairs(nothing, nothing, 2)
     with pytest.raises(InputError, match="1 of 3 pairs are duplicated"):
-        deal(np.array([0, 1, 0]), np.array([2, 2, 2]), 2)
+        assign_pairs(np.array([0, 1, 0]), np.array([2, 2, 2]), 2)
 
 
 # ---- the parts that dealing rests on
@@ -356,7 +363,7 @@ def test_split_gives_each_colour_exactly_its_weight(grid: tuple[Ints, Ints], cut
     n_hs, n_cn = int(hs.max()) + 1, int(cn.max()) + 1
     bounds = np.sort(np.round(np.array(cuts) * len(hs)).astype(np.int64))
     weights = np.diff(bounds, prepend=0, append=len(hs))
-    colour = split(Pairs(hs, cn + n_hs, n_hs, n_hs + n_cn), weights, np.random.default_rng(seed))
+    colour = split_pairs(Pairs(hs, cn + n_hs, n_hs, n_hs + n_cn), weights, np.random.default_rng(seed))
     assert np.bincount(colour, minlength=len(weights)).tolist() == weights.tolist()
 
 
@@ -364,7 +371,7 @@ def test_split_makes_up_for_what_is_there_already() -> None:
     """One HS, four CNs. Colour 0 has the first two CNs already: colour 1 gets these, and one of the others."""
     pairs = Pairs(np.zeros(4, np.int64), np.arange(1, 5), 1, 5)
     already = np.array([[2, 1, 1, 0, 0], [0, 0, 0, 0, 0]])
-    colour = split(pairs, np.array([1, 1]), np.random.default_rng(0), already)
+    colour = split_pairs(pairs, np.array([1, 1]), np.random.default_rng(0), already)
     assert colour[:2].tolist() == [1, 1]
     assert sorted(colour[2:].tolist()) == [0, 1]
 
@@ -373,7 +380,7 @@ def test_split_keeps_sizes_where_texts_cannot_be_made_up_for() -> None:
     """The HS calls for all pairs to go to colour 1, the CNs for half of them, as they had nothing so far."""
     pairs = Pairs(np.zeros(4, np.int64), np.arange(1, 5), 1, 5)
     already = np.array([[4, 0, 0, 0, 0], [0, 2, 2, 0, 0]])
-    colour = split(pairs, np.array([1, 1]), np.random.default_rng(0), already)
+    colour = split_pairs(pairs, np.array([1, 1]), np.random.default_rng(0), already)
     assert np.bincount(colour).tolist() == [2, 2]
 
 
@@ -415,7 +422,7 @@ def test_evening_out_finds_the_level_dealing() -> None:
 @given(grid=grids(), n_annotators=st.integers(1, 5), by=st.sampled_from(["random", "hs"]), seed=SEEDS)
 def test_places_count_from_one_in_each_shard(grid: tuple[Ints, Ints], n_annotators: int, by: str, seed: int) -> None:
     hs, cn = grid
-    dealing = deal(hs, cn, n_annotators)
+    dealing = assign_pairs(hs, cn, n_annotators)
     place = shard_order(dealing.annotator, hs[dealing.pair], seed, "hs" if by == "hs" else "random")
     for person in range(n_annotators):
         mine = place[dealing.annotator == person]

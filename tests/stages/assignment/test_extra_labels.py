@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.assignment.extra_labels import hand_on, missing, top_up
+from fcpair.stages.assignment.extra_labels import add_labels, hand_over_slots, n_labels_missing
 from fcpair.stages.corpus.split import Bools, Ints, even_meetings
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -42,14 +42,14 @@ def crews(draw: st.DrawFn) -> tuple[Bools, Bools]:
 
 def test_without_an_overlap_only_pairs_without_a_label_get_one() -> None:
     asked = np.array([0, 1, 2, 0])
-    more = missing(*full_grid(2, 2), asked, np.array([False, False, False, True]), None, 0)
+    more = n_labels_missing(*full_grid(2, 2), asked, np.array([False, False, False, True]), None, 0)
     assert more.tolist() == [1, 0, 0, 0]
 
 
 def test_an_overlap_is_raised_to_its_share_and_no_further() -> None:
     """100 pairs, 13 with two labels: 30 are to have two, so 17 others get a second."""
     asked = 1 + (np.arange(100) < 13)
-    more = missing(*full_grid(10, 10), asked, np.zeros(100, np.bool_), {2: 0.3}, 0)
+    more = n_labels_missing(*full_grid(10, 10), asked, np.zeros(100, np.bool_), {2: 0.3}, 0)
     assert np.bincount(asked + more).tolist() == [0, 70, 30]
     assert more[:13].sum() == 0
     assert more.sum() == 17
@@ -58,25 +58,25 @@ def test_an_overlap_is_raised_to_its_share_and_no_further() -> None:
 def test_pairs_with_most_labels_are_taken_for_those_that_are_to_have_most() -> None:
     """20 with two labels; 10 are to have three, 20 two: ten of the 20 get a third, ten others a second."""
     asked = 1 + (np.arange(100) < 20)
-    more = missing(*full_grid(10, 10), asked, np.zeros(100, np.bool_), {2: 0.2, 3: 0.1}, 0)
+    more = n_labels_missing(*full_grid(10, 10), asked, np.zeros(100, np.bool_), {2: 0.2, 3: 0.1}, 0)
     assert (more[:20].sum(), more[20:].sum()) == (10, 10)
 
 
 def test_labels_above_what_is_asked_stay() -> None:
     asked = np.full(100, 2)
-    assert missing(*full_grid(10, 10), asked, np.zeros(100, np.bool_), {2: 0.3}, 0).sum() == 0
+    assert n_labels_missing(*full_grid(10, 10), asked, np.zeros(100, np.bool_), {2: 0.3}, 0).sum() == 0
 
 
 def test_pairs_that_are_decided_get_no_further_label_and_others_are_raised_in_their_place() -> None:
     settled = np.arange(100) < 40
-    more = missing(*full_grid(10, 10), np.ones(100, np.int64), settled, {2: 0.5}, 0)
+    more = n_labels_missing(*full_grid(10, 10), np.ones(100, np.int64), settled, {2: 0.5}, 0)
     assert (more[settled].sum(), more[~settled].sum()) == (0, 50)
 
 
 def test_which_pairs_are_raised_is_spread_over_both_ends() -> None:
     """30 of 100 pairs of a 10 x 10 grid: three of every HS and of every CN."""
     hs, cn = full_grid(10, 10)
-    more = missing(hs, cn, np.ones(100, np.int64), np.zeros(100, np.bool_), {2: 0.3}, 5)
+    more = n_labels_missing(hs, cn, np.ones(100, np.int64), np.zeros(100, np.bool_), {2: 0.3}, 5)
     assert set(np.bincount(hs, more).tolist()) == set(np.bincount(cn, more).tolist()) == {3}
 
 
@@ -86,8 +86,8 @@ def test_asking_for_the_same_overlap_again_adds_nothing(shares: list[int], seed:
     overlap = {n_labels: share / 100 for n_labels, share in enumerate(shares, 2)}
     asked = np.random.default_rng(seed).integers(0, 4, 42)
     settled = np.random.default_rng(seed + 1).random(42) < 0.2
-    once = asked + missing(hs, cn, asked, settled, overlap, seed)
-    assert missing(hs, cn, once, settled, overlap, seed + 1).sum() == 0
+    once = asked + n_labels_missing(hs, cn, asked, settled, overlap, seed)
+    assert n_labels_missing(hs, cn, once, settled, overlap, seed + 1).sum() == 0
 
 
 # -- who gives them
@@ -99,7 +99,7 @@ def test_nobody_gets_what_they_may_not_and_nothing_that_could_be_given_is_left(
 ) -> None:
     crew, barred = crew_and_bars
     n_more = np.random.default_rng(seed).integers(0, most + 1, len(crew))
-    new = top_up(n_more, crew, barred, shared_by(crew), crew.sum(axis=0), seed)
+    new = add_labels(n_more, crew, barred, shared_by(crew), crew.sum(axis=0), seed)
     assert not (new & barred).any()
     assert new.sum(axis=1).tolist() == np.minimum(n_more, (~barred).sum(axis=1)).tolist()
 
@@ -109,7 +109,7 @@ def test_second_labels_keep_loads_within_one(n_people: int, n_more: int, seed: i
     """Everybody has ten single labels; second ones go to as many pairs of everybody, within one."""
     crew = np.tile(np.eye(n_people, dtype=np.bool_), (10, 1))
     more = (np.arange(len(crew)) < n_more).astype(np.int64)
-    new = top_up(more, crew, crew, shared_by(crew), crew.sum(axis=0), seed)
+    new = add_labels(more, crew, crew, shared_by(crew), crew.sum(axis=0), seed)
     assert np.ptp((crew | new).sum(axis=0)) <= 1
 
 
@@ -118,7 +118,7 @@ def test_second_labels_of_the_model_study_let_every_two_people_share_equally_man
     crew = np.zeros((5805, 9), np.bool_)
     crew[np.arange(5805), np.arange(5805) % 9] = True
     more = (np.arange(5805) < 1740).astype(np.int64)
-    new = top_up(more, crew, crew, shared_by(crew), crew.sum(axis=0), 2)
+    new = add_labels(more, crew, crew, shared_by(crew), crew.sum(axis=0), 2)
     assert set((crew | new).sum(axis=0).tolist()) == {838, 839}
     assert set(between(shared_by(crew | new)).tolist()) <= {47, 48, 49}
 
@@ -127,14 +127,14 @@ def test_who_is_behind_gets_the_further_labels_first() -> None:
     crew = np.zeros((20, 3), np.bool_)
     crew[:10, 0] = crew[10:, 1] = True
     loads = np.array([10, 10, 4])
-    new = top_up(np.full(20, 1), crew, crew, shared_by(crew), loads, 0)
+    new = add_labels(np.full(20, 1), crew, crew, shared_by(crew), loads, 0)
     assert sorted((loads + new.sum(axis=0)).tolist()) == [14, 15, 15]
 
 
 def test_the_seed_decides_who_gives_further_labels() -> None:
     crew = np.repeat(np.eye(4, dtype=np.bool_), 10, axis=0)
     one, again, other = (
-        top_up(np.ones(40, np.int64), crew, crew, shared_by(crew), crew.sum(axis=0), seed) for seed in (1, 1, 2)
+        add_labels(np.ones(40, np.int64), crew, crew, shared_by(crew), crew.sum(axis=0), seed) for seed in (1, 1, 2)
     )
     assert (one == again).all()
     assert (one != other).any()
@@ -159,13 +159,15 @@ def test_trades_keep_loads_sizes_and_what_is_locked_and_never_make_meetings_less
 def test_a_late_joiner_takes_over_an_even_share_from_the_ends_of_the_shards() -> None:
     """Three people with eight open pairs each, and one who joined: six each, the last two of every shard go."""
     holder, position = np.repeat([0, 1, 2], 8), np.tile(np.arange(1, 9), 3)
-    taker = hand_on(np.arange(24), holder, position, np.ones((24, 4), np.bool_), np.array([8, 8, 8, 0]), np.array([3]))
+    taker = hand_over_slots(
+        np.arange(24), holder, position, np.ones((24, 4), np.bool_), np.array([8, 8, 8, 0]), np.array([3])
+    )
     assert position[taker == 3].tolist() == [7, 8] * 3
 
 
 def test_nothing_moves_between_those_who_were_there() -> None:
     nobody, anything = np.array([], np.int64), np.ones((9, 2), np.bool_)
-    taker = hand_on(np.arange(9), np.zeros(9, np.int64), np.arange(9), anything, np.array([9, 0]), nobody)
+    taker = hand_over_slots(np.arange(9), np.zeros(9, np.int64), np.arange(9), anything, np.array([9, 0]), nobody)
     assert (taker == -1).all()
 
 
@@ -180,7 +182,7 @@ def test_late_joiners_get_only_what_they_may_and_end_level(
     holder: Ints = rng.permutation(np.arange(n_slots) % max(n_people - n_late, 1))
     loads = np.bincount(holder, minlength=n_people)
     pair = rng.permutation(np.arange(n_slots) // 2)
-    taker = hand_on(pair, holder, np.arange(n_slots), ~barred, loads, late)
+    taker = hand_over_slots(pair, holder, np.arange(n_slots), ~barred, loads, late)
     moved = np.flatnonzero(taker >= 0)
     got = set(zip(pair[moved].tolist(), taker[moved].tolist(), strict=True))
     assert len(got) == len(moved)
@@ -195,4 +197,4 @@ def test_late_joiners_get_only_what_they_may_and_end_level(
 
 def test_an_overlap_that_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="4 with 2 labels and 4 with 3 labels, of 4 in all"):
-        missing(*full_grid(2, 2), np.ones(4, np.int64), np.zeros(4, np.bool_), {2: 0.9, 3: 0.9}, 0)
+        n_labels_missing(*full_grid(2, 2), np.ones(4, np.int64), np.zeros(4, np.bool_), {2: 0.9, 3: 0.9}, 0)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.assignment.assign import Dealing
-from fcpair.stages.assignment.rounds import deal_round, deal_rows
+from fcpair.stages.assignment.assign import AssignedPairs
+from fcpair.stages.assignment.rounds import assign_cells, assign_rows
 from fcpair.stages.corpus.split import Bools, Ints
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -23,7 +23,7 @@ def full(n_rows: int, n_columns: int) -> tuple[Ints, Ints]:
     return row, column
 
 
-def crew(dealing: Dealing, n_cells: int, n_people: int) -> Ints:
+def crew(dealing: AssignedPairs, n_cells: int, n_people: int) -> Ints:
     """How often each cell went to each person, `(n_cells, n_people)`."""
     times = np.zeros((n_cells, n_people), np.int64)
     np.add.at(times, (dealing.pair, dealing.annotator), 1)
@@ -56,7 +56,7 @@ def rounds(draw: st.DrawFn, *, once: bool) -> tuple[Ints, Ints, int, int]:
 @given(rounds(once=True), SEEDS)
 def test_nobody_has_a_row_twice_and_all_else_is_even(given_round: tuple[Ints, Ints, int, int], seed: int) -> None:
     row, column, answers, n_people = given_round
-    dealt = deal_round(row, column, nothing(len(row), n_people), answers, once_per_row=True, seed=seed)
+    dealt = assign_cells(row, column, nothing(len(row), n_people), answers, once_per_row=True, seed=seed)
     times = crew(dealt, len(row), n_people)
     assert times.sum(axis=1).tolist() == [answers] * len(row)
     assert per_text(row, times).max() <= 1
@@ -70,7 +70,7 @@ def test_each_cell_is_answered_by_different_people_with_even_loads(
     given_round: tuple[Ints, Ints, int, int], seed: int
 ) -> None:
     row, column, answers, n_people = given_round
-    times = crew(deal_round(row, column, nothing(len(row), n_people), answers, seed=seed), len(row), n_people)
+    times = crew(assign_cells(row, column, nothing(len(row), n_people), answers, seed=seed), len(row), n_people)
     assert times.max() == 1
     assert times.sum(axis=1).tolist() == [answers] * len(row)
     assert np.ptp(times.sum(axis=0)) <= 1
@@ -81,7 +81,7 @@ def test_everybody_gets_every_cell_that_is_not_barred(given_round: tuple[Ints, I
     row, column, _, n_people = given_round
     barred = np.random.default_rng(seed).random((len(row), n_people)) < 0.3
     barred[:, 0] = False
-    times = crew(deal_round(row, column, barred, 0, seed=seed), len(row), n_people)
+    times = crew(assign_cells(row, column, barred, 0, seed=seed), len(row), n_people)
     assert np.array_equal(times, ~barred)
 
 
@@ -92,7 +92,7 @@ def test_what_is_barred_goes_to_others_as_evenly_as_chains_allow(
     row, column, answers, n_people = given_round
     barred = np.random.default_rng(seed).random((len(row), n_people)) < share
     try:
-        dealt = deal_round(row, column, barred, answers, once_per_row=once, seed=seed)
+        dealt = assign_cells(row, column, barred, answers, once_per_row=once, seed=seed)
     except InputError:
         with pytest.raises(nx.NetworkXUnfeasible):
             least_squares(row, barred, answers, once=once)
@@ -133,7 +133,7 @@ def least_squares(row: Ints, barred: Bools, answers: int, *, once: bool) -> int:
 def test_a_seed_deals_alike_and_another_one_otherwise() -> None:
     row, column = full(20, 3)
     barred = nothing(60, 9)
-    one, again, other = (deal_round(row, column, barred, 1, once_per_row=True, seed=seed) for seed in (5, 5, 6))
+    one, again, other = (assign_cells(row, column, barred, 1, once_per_row=True, seed=seed) for seed in (5, 5, 6))
     assert np.array_equal(one.annotator, again.annotator)
     assert np.array_equal(one.pair, again.pair)
     assert not np.array_equal(one.pair, other.pair)
@@ -142,7 +142,7 @@ def test_a_seed_deals_alike_and_another_one_otherwise() -> None:
 def test_everybody_meets_every_column_alike() -> None:
     """60 HS x 6 types among 12 writers: 30 cells each, 5 of each type."""
     row, column = full(60, 6)
-    times = crew(deal_round(row, column, nothing(360, 12), 1, once_per_row=True), 360, 12)
+    times = crew(assign_cells(row, column, nothing(360, 12), 1, once_per_row=True), 360, 12)
     assert (per_text(column, times) == 5).all()
 
 
@@ -150,7 +150,7 @@ def test_nobody_rates_the_row_that_they_wrote() -> None:
     """12 texts by 4 writers, 3 criteria, two raters each: 72 answers, 18 for each of the four."""
     row, column = full(12, 3)
     barred = (row[:, None] % 4) == np.arange(4)
-    times = crew(deal_round(row, column, barred, 2, seed=1), 36, 4)
+    times = crew(assign_cells(row, column, barred, 2, seed=1), 36, 4)
     assert not times[barred].any()
     assert times.sum(axis=0).tolist() == [18] * 4
 
@@ -166,7 +166,7 @@ def test_nobody_rates_the_row_that_they_wrote() -> None:
 def test_too_few_people(n_people: int, answers: int, once: bool, said: str) -> None:
     row, column = full(4, 3)
     with pytest.raises(InputError, match=said):
-        deal_round(row, column, nothing(12, n_people), answers, once_per_row=once)
+        assign_cells(row, column, nothing(12, n_people), answers, once_per_row=once)
 
 
 def test_cells_that_too_few_may_have() -> None:
@@ -174,9 +174,9 @@ def test_cells_that_too_few_may_have() -> None:
     barred = nothing(12, 2)
     barred[:3] = [True, False]
     with pytest.raises(InputError, match="3 of 12 cells cannot be answered by 2"):
-        deal_round(row, column, barred, 2)
+        assign_cells(row, column, barred, 2)
     with pytest.raises(InputError, match="3 of 12 cells cannot be answered by 1"):
-        deal_round(row, column, barred | [False, True], 0)
+        assign_cells(row, column, barred | [False, True], 0)
 
 
 def test_a_row_for_which_nobody_is_left() -> None:
@@ -185,19 +185,19 @@ def test_a_row_for_which_nobody_is_left() -> None:
     barred = nothing(4, 3)
     barred[0, 1:] = barred[1, 1:] = True
     with pytest.raises(InputError, match="1 answers in 1 rows cannot be dealt so that nobody has a row twice"):
-        deal_round(row, column, barred, 1, once_per_row=True)
+        assign_cells(row, column, barred, 1, once_per_row=True)
 
 
 def test_no_cells() -> None:
     empty = np.zeros(0, np.int64)
     with pytest.raises(InputError, match="there are no cells to deal"):
-        deal_round(empty, empty, nothing(0, 3), 1)
+        assign_cells(empty, empty, nothing(0, 3), 1)
 
 
 @given(n_rows=st.integers(1, 30), n_columns=st.integers(1, 5), n_people=st.integers(2, 7), seed=st.integers(0, 999))
 def test_whole_rows_are_dealt_evenly(n_rows: int, n_columns: int, n_people: int, seed: int) -> None:
     row = np.repeat(np.arange(n_rows), n_columns)
-    dealt = deal_rows(row, np.zeros((len(row), n_people), np.bool_), 2, seed=seed)
+    dealt = assign_rows(row, np.zeros((len(row), n_people), np.bool_), 2, seed=seed)
     crew = np.zeros((len(row), n_people), np.bool_)
     crew[dealt.pair, dealt.annotator] = True
     assert (crew.sum(axis=1) == 2).all()
@@ -211,12 +211,12 @@ def test_too_few_for_what_is_dealt_together_are_told_by_what_that_is() -> None:
     barred = np.zeros((6, 3), np.bool_)
     barred[1, :2] = True
     with pytest.raises(InputError, match="1 of 2 sources cannot be answered by 2, because too many of the 3 people"):
-        deal_rows(np.repeat([5, 9], 3), barred, 2, unit="sources")
+        assign_rows(np.repeat([5, 9], 3), barred, 2, unit="sources")
 
 
 def test_who_may_not_have_a_cell_has_none_of_its_row() -> None:
     barred = np.zeros((6, 3), np.bool_)
     barred[1, 0] = True
-    dealt = deal_rows(np.repeat([5, 9], 3), barred, 2, seed=1)
+    dealt = assign_rows(np.repeat([5, 9], 3), barred, 2, seed=1)
     assert not (dealt.pair[dealt.annotator == 0] < 3).any()
     assert np.bincount(dealt.pair).tolist() == [2] * 6

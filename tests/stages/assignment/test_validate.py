@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.assignment.validate import blind_verdict, combine, draw_pairs
+from fcpair.stages.assignment.validate import blind_verdict, combine_verdicts, draw_pairs
 
 PAIRS = np.array([9, 4, 7, 1, 12])
 
@@ -47,7 +47,7 @@ def test_as_many_as_are_not_there_are_refused(n: int) -> None:
     [([1], 1), ([0], 0), ([1, 1], 1), ([1, 0], 0), ([0, 1, 1], 1), ([0, 1, 0], 0), ([1, 1, 0, 0], 0)],
 )
 def test_valid_when_more_agree_than_disagree(given_: list[int], expected: int) -> None:
-    pairs, verdicts = combine(np.full(len(given_), 3), np.array(given_))
+    pairs, verdicts = combine_verdicts(np.full(len(given_), 3), np.array(given_))
     assert (pairs.tolist(), verdicts.tolist()) == ([3], [expected])
 
 
@@ -57,7 +57,7 @@ def test_verdicts_come_together_by_pair(rows: list[tuple[int, int]]) -> None:
     for pair, verdict in rows:
         by_pair[pair].append(verdict)
     table = np.array(rows, np.int64).reshape(-1, 2)
-    pairs, verdicts = combine(table[:, 0], table[:, 1])
+    pairs, verdicts = combine_verdicts(table[:, 0], table[:, 1])
     assert pairs.tolist() == sorted(by_pair)
     assert verdicts.tolist() == [int(2 * sum(by_pair[p]) > len(by_pair[p])) for p in sorted(by_pair)]
 

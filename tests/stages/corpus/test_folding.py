@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.models.language import language_of
+from fcpair.models.language import detect_language
 from fcpair.stages.corpus.folding import fold_arabic
 from fcpair.stages.corpus.text_identity import identity
 
@@ -58,4 +58,4 @@ def test_so_many_texts_of_parscn_have_arabic_letters(persian: list[dict[str, str
 
 
 def test_every_text_of_parscn_is_persian_once_it_is_folded(persian: list[dict[str, str]]) -> None:
-    assert {language_of(row["Counter_Narrative"])[0] for row in persian} == {"fa"}
+    assert {detect_language(row["Counter_Narrative"])[0] for row in persian} == {"fa"}

@@ -12,12 +12,20 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fcpair.stages.corpus import nearest as stage
-from fcpair.stages.corpus.nearest import DECIMALS, NOBODY, Blocks, Found, merged, nearest, stacked
+from fcpair.stages.corpus.nearest import (
+    DECIMALS,
+    NO_NEIGHBOUR,
+    Blocks,
+    Neighbours,
+    merge_parts,
+    nearest_neighbours,
+    stack_parts,
+)
 
 Vectors = NDArray[np.float32]
 
 
-def plain(queries: Vectors, texts: Vectors, own: NDArray[np.int64], k: int) -> Found:
+def plain(queries: Vectors, texts: Vectors, own: NDArray[np.int64], k: int) -> Neighbours:
     """The definition: every cosine in float64, rounded, sorted; of equal ones the first text first."""
     cosine = np.round(queries.astype(np.float64) @ texts.astype(np.float64).T, DECIMALS)
     for row, text in enumerate(own.tolist()):
@@ -26,11 +34,11 @@ def plain(queries: Vectors, texts: Vectors, own: NDArray[np.int64], k: int) -> F
     order = np.argsort(-cosine, axis=1, kind="stable")[:, :k]
     score = np.take_along_axis(cosine, order, axis=1)
     wide = [(0, 0), (0, k - order.shape[1])]
-    cn = np.pad(np.where(np.isinf(score), NOBODY, order), wide, constant_values=NOBODY)
+    cn = np.pad(np.where(np.isinf(score), NO_NEIGHBOUR, order), wide, constant_values=NO_NEIGHBOUR)
     return cn, np.pad(score, wide, constant_values=-np.inf)
 
 
-def same(found: Found, expected: Found) -> None:
+def same(found: Neighbours, expected: Neighbours) -> None:
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
 
@@ -62,7 +70,7 @@ def test_what_is_found_is_what_the_definition_finds(
     own = np.random.default_rng(seed).permutation(n)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stage, "CROWD", crowded)
-        same(nearest(texts[own], texts, own, k, Blocks(*size)), plain(texts[own], texts, own, k))
+        same(nearest_neighbours(texts[own], texts, own, k, Blocks(*size)), plain(texts[own], texts, own, k))
 
 
 @given(st.integers(1, 40), noises, st.integers(1, 9), st.lists(st.integers(0, 40), max_size=4), st.integers(0, 99))
@@ -74,14 +82,14 @@ def test_what_is_found_in_parts_comes_together_as_in_the_whole(
     bounds = sorted({0, n, *(cut for cut in cuts if cut < n)})
     parts = []
     for start, stop in pairwise(bounds):
-        cn, score = nearest(queries, texts[start:stop], own - start, k, Blocks(3, 5))
-        parts.append((np.where(cn == NOBODY, NOBODY, cn + start), score))
-    whole = nearest(queries, texts, own, k, Blocks(3, 5))
-    np.testing.assert_array_equal(merged(parts, k)[1], whole[1])
-    there = whole[0] != NOBODY
-    np.testing.assert_array_equal(merged(parts, k)[0][there], whole[0][there])
-    step = [merged(parts[:2], k), *parts[2:]]
-    same(merged(step, k), merged(parts, k))
+        cn, score = nearest_neighbours(queries, texts[start:stop], own - start, k, Blocks(3, 5))
+        parts.append((np.where(cn == NO_NEIGHBOUR, NO_NEIGHBOUR, cn + start), score))
+    whole = nearest_neighbours(queries, texts, own, k, Blocks(3, 5))
+    np.testing.assert_array_equal(merge_parts(parts, k)[1], whole[1])
+    there = whole[0] != NO_NEIGHBOUR
+    np.testing.assert_array_equal(merge_parts(parts, k)[0][there], whole[0][there])
+    step = [merge_parts(parts[:2], k), *parts[2:]]
+    same(merge_parts(step, k), merge_parts(parts, k))
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-9, 0.4])
@@ -90,14 +98,14 @@ def test_texts_by_the_thousand_are_found_as_by_the_definition(noise: float) -> N
     rng = np.random.default_rng(4)
     texts = np.concatenate([crowd(2600, 1, noise, 1, 48), crowd(2400, 600, 0.7, 2, 48)])[rng.permutation(5000)]
     own = rng.permutation(5000)[:1300]
-    same(nearest(texts[own], texts, own, 10, Blocks(1024, 2048)), plain(texts[own], texts, own, 10))
+    same(nearest_neighbours(texts[own], texts, own, 10, Blocks(1024, 2048)), plain(texts[own], texts, own, 10))
 
 
 def test_vectors_that_are_no_unit_vectors_are_found_as_by_the_definition() -> None:
     """Rounding in single precision grows with their length, and so does what is looked at again."""
     texts = (crowd(400, 5, 1e-5, 3) * 100).astype(np.float32)
     own = np.arange(400)
-    same(nearest(texts, texts, own, 5, Blocks(64, 64)), plain(texts, texts, own, 5))
+    same(nearest_neighbours(texts, texts, own, 5, Blocks(64, 64)), plain(texts, texts, own, 5))
 
 
 def test_the_products_of_single_precision_alone_would_be_wrong() -> None:
@@ -113,7 +121,7 @@ def test_the_products_of_single_precision_alone_would_be_wrong() -> None:
 @pytest.mark.parametrize("memory_mb", [1, 8, 64, 512, 100_000])
 @pytest.mark.parametrize("k", [1, 10, 5000])
 def test_blocks_are_never_empty_and_never_larger_than_is_of_use(memory_mb: int, k: int) -> None:
-    blocks = Blocks.within(memory_mb, k)
+    blocks = Blocks.fit_memory(memory_mb, k)
     assert 1 <= blocks.rows <= stage.ROWS
     assert 1 <= blocks.columns <= stage.COLUMNS
 
@@ -124,9 +132,9 @@ def test_no_more_memory_is_taken_than_is_given(memory_mb: int, noise: float) -> 
     texts = crowd(6000, 2, noise, 1, 8)
     own = np.arange(500)
     queries = texts[own]
-    nearest(queries[:1], texts, own[:1], 10, Blocks.within(memory_mb, 10))
+    nearest_neighbours(queries[:1], texts, own[:1], 10, Blocks.fit_memory(memory_mb, 10))
     tracemalloc.start()
-    nearest(queries, texts, own, 10, Blocks.within(memory_mb, 10))
+    nearest_neighbours(queries, texts, own, 10, Blocks.fit_memory(memory_mb, 10))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < memory_mb * 1_000_000
@@ -134,6 +142,6 @@ def test_no_more_memory_is_taken_than_is_given(memory_mb: int, noise: float) -> 
 
 def test_without_queries_nothing_is_found() -> None:
     texts = crowd(5, 2, 0.1, 0)
-    cn, score = nearest(texts[:0], texts, np.empty(0, np.int64), 3, Blocks(2, 2))
+    cn, score = nearest_neighbours(texts[:0], texts, np.empty(0, np.int64), 3, Blocks(2, 2))
     assert cn.shape == score.shape == (0, 3)
-    assert stacked([], 3)[0].shape == (0, 3)
+    assert stack_parts([], 3)[0].shape == (0, 3)

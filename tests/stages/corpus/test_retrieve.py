@@ -14,7 +14,13 @@ from sklearn.neighbors import NearestNeighbors
 
 from fcpair.errors import InputError
 from fcpair.stages.corpus import retrieve
-from fcpair.stages.corpus.retrieve import candidates, draw, draw_stratified, foreign, neighbours
+from fcpair.stages.corpus.retrieve import (
+    candidate_positions,
+    draw_positions,
+    draw_stratified,
+    neighbours,
+    non_english_note,
+)
 
 Vectors = NDArray[np.float32]
 
@@ -55,26 +61,30 @@ def keys(found: pd.DataFrame) -> list[tuple[int, ...]]:
 @given(st.integers(1, 60), st.data(), st.integers(0, 2**32))
 def test_a_draw_is_of_distinct_positions_ascending(n_items: int, data: st.DataObject, seed: int) -> None:
     n = data.draw(st.integers(1, n_items))
-    drawn = draw(n_items, n, seed).tolist()
+    drawn = draw_positions(n_items, n, seed).tolist()
     assert drawn == sorted(set(drawn))
     assert len(drawn) == n
     assert set(drawn) <= set(range(n_items))
 
 
 def test_a_draw_rests_on_its_seed_alone() -> None:
-    assert draw(100, 10, 3).tolist() == draw(100, 10, 3).tolist() != draw(100, 10, 4).tolist()
+    assert (
+        draw_positions(100, 10, 3).tolist()
+        == draw_positions(100, 10, 3).tolist()
+        != draw_positions(100, 10, 4).tolist()
+    )
 
 
 def test_every_item_is_drawn_equally_often() -> None:
     """2,000 draws of 3 of 10: each item 600 times, with standard deviation sqrt(2000 x 0.3 x 0.7) = 20.5."""
-    often = Counter(item for seed in range(2000) for item in draw(10, 3, seed).tolist())
+    often = Counter(item for seed in range(2000) for item in draw_positions(10, 3, seed).tolist())
     assert max(abs(often[item] - 600) for item in range(10)) < 5 * 20.5
 
 
 @pytest.mark.parametrize("n", [-1, 0, 4])
 def test_as_many_as_there_are_not_cannot_be_drawn(n: int) -> None:
     with pytest.raises(InputError, match=f"{n} HS cannot be drawn; there are 3"):
-        draw(3, n, 0, "HS")
+        draw_positions(3, n, 0, "HS")
     with pytest.raises(InputError, match=f"{n} HS cannot be drawn; there are 3"):
         draw_stratified(np.array(["a", "b", "b"], object), n, 0, "HS")
 
@@ -198,7 +208,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, see
     vectors = with_duplicates(99, seed, dimension=384)
     sources = np.arange(0, 99, 2)
     whole = neighbours(vectors, sources, 4)
-    monkeypatch.setattr(retrieve, "COPIED", copied)
+    monkeypatch.setattr(retrieve, "COPIED_ROWS", copied)
     pd.testing.assert_frame_equal(neighbours(vectors, sources, 4, memory_mb=1), whole)
 
 
@@ -209,7 +219,7 @@ def test_k_below_one_is_refused() -> None:
 
 def test_candidates_are_the_neighbours_that_are_no_source_each_once() -> None:
     found = pd.DataFrame({"source": [0, 0, 1, 1], "cn": [5, 1, 5, 2]})
-    assert candidates(found, np.array([0, 1])).tolist() == [2, 5]
+    assert candidate_positions(found, np.array([0, 1])).tolist() == [2, 5]
 
 
 # -- languages
@@ -229,4 +239,4 @@ def test_candidates_are_the_neighbours_that_are_no_source_each_once() -> None:
     ],
 )
 def test_a_corpus_that_is_not_english_is_recognised(bodies: list[str], languages: list[str], found: str | None) -> None:
-    assert foreign(bodies, languages) == found
+    assert non_english_note(bodies, languages) == found

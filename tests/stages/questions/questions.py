@@ -61,7 +61,9 @@ written = st.tuples(st.integers(0, 9), st.none() | st.integers(9, 20)).flatmap(
 )
 curating = possible(Curate, st.integers(0, 9), st.none() | st.integers(9, 20), st.lists(names, min_size=1).map(tuple))
 questions: st.SearchStrategy[Question[Any]] = one_ofs() | any_ofs() | scales() | written | curating
-forms = st.dictionaries(st.sampled_from(["text", "types", "Quality", "why_2"]), questions, min_size=1).map(Form.of)
+forms = st.dictionaries(st.sampled_from(["text", "types", "Quality", "why_2"]), questions, min_size=1).map(
+    Form.from_table
+)
 
 
 def answers(question: Question[Any]) -> st.SearchStrategy[Any]:

@@ -99,10 +99,10 @@ def test_what_was_done_is_found_by_comparing_with_the_given_text() -> None:
 
 
 def test_what_is_rejected_adds_no_text_to_the_study() -> None:
-    form = Form.of({"text": QUESTION, "fit": "one_of(no,yes)"})
-    assert form.text(form.take({"text": GIVEN, "fit": "yes"})) == GIVEN
-    assert form.text(form.take({"text": {"reject": "rude"}, "fit": "no"})) is None
-    assert form.edits == ("text", QUESTION)
+    form = Form.from_table({"text": QUESTION, "fit": "one_of(no,yes)"})
+    assert form.text(form.load_submitted({"text": GIVEN, "fit": "yes"})) == GIVEN
+    assert form.text(form.load_submitted({"text": {"reject": "rude"}, "fit": "no"})) is None
+    assert form.edited_question == ("text", QUESTION)
 
 
 def test_a_text_that_a_model_wrote_too_long_once_is_recalled_and_so_is_a_rejection() -> None:

@@ -11,7 +11,7 @@ from fcpair.errors import InputError
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Form, OneOf, Text, When, parse_form, parse_question
 from fcpair.stages.questions.answer_arrays import numbers, part_codes
 
-WRITING = Form.of({"text": "text(min_words=2)", "types": AnyOf(("facts", "humour")), "sure": "scale(1,5,0.5)"})
+WRITING = Form.from_table({"text": "text(min_words=2)", "types": AnyOf(("facts", "humour")), "sure": "scale(1,5,0.5)"})
 LABEL = parse_form("label: one_of(no,unsure?,yes+)")
 
 
@@ -44,15 +44,15 @@ def test_a_form_that_cannot_be_read_is_refused(text: str, problem: str) -> None:
 
 
 def test_a_recipe_gives_questions_as_text() -> None:
-    assert Form.of({"label": "one_of(no,unsure?,yes+)"}) == LABEL
+    assert Form.from_table({"label": "one_of(no,unsure?,yes+)"}) == LABEL
     with pytest.raises(InputError, match=r"`label` is `5`; expected a question such as `text\(\)`"):
-        Form.of({"label": 5})  # type: ignore[dict-item]
+        Form.from_table({"label": 5})  # type: ignore[dict-item]
 
 
 def test_a_row_of_a_file_and_a_page_give_the_same_answer() -> None:
     read = WRITING.read({"text": " two words", "types": "humour, facts", "sure": "4,5"})
     assert read == {"text": " two words", "types": 3, "sure": 7}
-    assert WRITING.take({"sure": 4.5, "types": ["humour", "facts"], "text": " two words"}) == read
+    assert WRITING.load_submitted({"sure": 4.5, "types": ["humour", "facts"], "text": " two words"}) == read
     assert WRITING.names(read) == {"text": " two words", "types": "facts; humour", "sure": "4.5"}
 
 
@@ -64,14 +64,16 @@ def test_an_answer_is_kept_as_json_in_the_order_of_the_form() -> None:
 
 
 def test_equal_texts_make_the_same_answer() -> None:
-    one, two = (WRITING.take({"text": text, "types": [], "sure": 1}) for text in ("déjà vu", " de\u0301ja\u0300 vu\n"))
+    one, two = (
+        WRITING.load_submitted({"text": text, "types": [], "sure": 1}) for text in ("déjà vu", " de\u0301ja\u0300 vu\n")
+    )
     assert one != two
     assert WRITING.key(one) == WRITING.key(two)
 
 
 def test_all_that_is_wrong_with_an_answer_is_said_at_once() -> None:
     with pytest.raises(InputError) as found:
-        WRITING.take({"text": "one", "sure": 3.3, "tone": "kind"})
+        WRITING.load_submitted({"text": "one", "sure": 3.3, "tone": "kind"})
     assert str(found.value) == (
         "`tone` is no question here; text: the text has 1 word; expected at least 2; types: an answer is missing; "
         "sure: `3.3` is between the steps of the scale; the nearest are 3 and 3.5, expected 1 to 5 by 0.5"
@@ -82,20 +84,20 @@ def test_the_only_question_of_a_form_is_not_named_in_its_errors() -> None:
     with pytest.raises(InputError, match=r"^unknown label `maybe`; expected one of 0, no, 1, unsure, 2, yes$"):
         LABEL.read({"label": "maybe"})
     with pytest.raises(InputError, match=r"^an answer is missing$"):
-        LABEL.take({})
+        LABEL.load_submitted({})
 
 
 def test_a_text_of_no_words_may_be_missing() -> None:
     review = parse_form("fit: one_of(no,yes+); why: text(min_words=0)")
-    assert review.take({"fit": "yes"}) == {"fit": 1, "why": ""}
+    assert review.load_submitted({"fit": "yes"}) == {"fit": 1, "why": ""}
     assert review.text({"fit": 1, "why": " \n"}) is None
 
 
 def test_the_first_text_is_the_one_that_can_be_a_side() -> None:
     form = parse_form("fit: one_of(no,yes+); text: edit(); note: text(min_words=0)")
-    assert form.writes == "text"
+    assert form.written_question == "text"
     assert form.text({"fit": 1, "text": " as it is ", "note": ""}) == " as it is "
-    assert (LABEL.writes, LABEL.text({"label": 1})) == (None, None)
+    assert (LABEL.written_question, LABEL.text({"label": 1})) == (None, None)
 
 
 def test_a_page_gets_the_questions_in_order() -> None:
@@ -117,7 +119,7 @@ def test_the_parts_of_a_form_are_those_of_its_closed_questions() -> None:
 
 def test_distinct_answers_become_a_table_of_codes() -> None:
     stored = [
-        WRITING.store(WRITING.take({"text": text, "types": types, "sure": sure}))
+        WRITING.store(WRITING.load_submitted({"text": text, "types": types, "sure": sure}))
         for text, types, sure in [("a b", [], 1), ("c d", ["humour"], 4.5)]
     ]
     table = part_codes(WRITING, [*stored, None])
@@ -150,8 +152,8 @@ def test_a_question_that_depends_on_an_answer_is_written_and_read_back() -> None
         "text": "text(min_words=6) when abusive=yes",
         "also": "any_of(a,b) when abusive = yes",
     }
-    assert str(Form.of(table)) == GATED
-    assert parse_form(GATED) == Form.of(table)
+    assert str(Form.from_table(table)) == GATED
+    assert parse_form(GATED) == Form.from_table(table)
 
 
 def test_a_choice_with_signs_in_its_name_is_quoted_in_a_condition() -> None:
@@ -162,7 +164,7 @@ def test_a_choice_with_signs_in_its_name_is_quoted_in_a_condition() -> None:
 
 def test_what_is_not_asked_is_nothing_everywhere() -> None:
     form = parse_form(GATED)
-    normal = form.take({"abusive": "no"})
+    normal = form.load_submitted({"abusive": "no"})
     assert normal == form.read({"abusive": "no", "text": "", "also": ""}) == {"abusive": 1, "text": None, "also": None}
     assert form.store(normal) == '{"abusive":"no","text":null,"also":null}'
     assert form.load(form.store(normal)) == normal
@@ -174,14 +176,14 @@ def test_what_is_not_asked_is_nothing_everywhere() -> None:
 def test_what_is_asked_must_be_answered_and_what_is_not_must_be_empty() -> None:
     form = parse_form(GATED)
     with pytest.raises(InputError, match=r"text: the text has 1 word; expected at least 6; also: an answer is missing"):
-        form.take({"abusive": "yes", "text": "Why?"})
+        form.load_submitted({"abusive": "yes", "text": "Why?"})
     with pytest.raises(InputError, match=r"^text: this is asked only when abusive=yes; leave it empty$"):
-        form.take({"abusive": "no", "text": "Why would anybody say such a thing?"})
+        form.load_submitted({"abusive": "no", "text": "Why would anybody say such a thing?"})
 
 
 def test_a_question_that_depends_on_one_that_is_not_asked_is_not_asked_either() -> None:
     form = parse_form("a: one_of(yes,no); b: one_of(yes,no) when a=yes; c: text() when b=yes,no")
-    assert form.take({"a": "no"}) == {"a": 1, "b": None, "c": None}
+    assert form.load_submitted({"a": "no"}) == {"a": 1, "b": None, "c": None}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from fcpair.evaluate.ranking import System
 from fcpair.evaluate.rerank import Cross, Rerank
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.evaluate.trec_run import Run
-from fcpair.stages.questions.named_values import Named, read_named
+from fcpair.stages.questions.named_values import NamedValue, parse_named
 
 awkward = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0") | st.sampled_from(' ,()="\\:/@é'))
 models = awkward.filter(bool)
@@ -65,7 +65,7 @@ def test_a_system_is_read_back_from_its_name(system: System) -> None:
 
 @given(systems)
 def test_a_short_name_is_read_back_with_files_at_their_last_part(system: System) -> None:
-    assert parse_system(system.short) == without_folders(system)
+    assert parse_system(system.short_name) == without_folders(system)
 
 
 def without_folders(system: System) -> System:
@@ -91,7 +91,7 @@ def without_folders(system: System) -> System:
         (Tfidf(), "tfidf(fit=pool)", "tfidf"),
         (Tfidf(Path("a/b c.csv")), "tfidf(fit=a/b c.csv)", "tfidf(fit=b c.csv)"),
         (Bm25(k1=1.2), "bm25(k1=1.2,b=0.75,variant=lucene,tokens=words,lower=true,fit=pool)", "bm25(k1=1.2)"),
-        (Bm25(lower=False, tokens="space").short, "bm25(tokens=space,lower=false)", ""),
+        (Bm25(lower=False, tokens="space").short_name, "bm25(tokens=space,lower=false)", ""),
         (Sbert("all-MiniLM-L6-v2"), "sbert:all-MiniLM-L6-v2", "sbert:all-MiniLM-L6-v2"),
         (Sbert('a "b"'), 'sbert:"a \\"b\\""', 'sbert:"a \\"b\\""'),
         (Llm("org/model:free", 5), "llm:org/model:free(n=5)", "llm:org/model:free(n=5)"),
@@ -107,7 +107,7 @@ def without_folders(system: System) -> System:
 def test_the_name_and_the_short_name(system: System | str, name: str, short: str) -> None:
     assert str(system) == name
     if isinstance(system, System):
-        assert system.short == short
+        assert system.short_name == short
 
 
 @pytest.mark.parametrize("word", ["pool", "pool+hs"])
@@ -115,8 +115,8 @@ def test_a_file_that_is_called_like_a_word_of_the_option_stays_a_file(word: str)
     for file in (Path(word), Path("folder") / word):
         system = Tfidf(file)
         assert parse_system(str(system)) == system
-        assert system.short == f"tfidf(fit=./{word})"
-    assert parse_system(f"tfidf(fit={word})").short == Tfidf("pool" if word == "pool" else "pool+hs").short
+        assert system.short_name == f"tfidf(fit=./{word})"
+    assert parse_system(f"tfidf(fit={word})").short_name == Tfidf("pool" if word == "pool" else "pool+hs").short_name
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def test_names_may_be_spaced_quoted_and_ordered_as_one_likes(text: str, system: 
 def test_files_are_taken_to_be_relative_to_a_folder_also_inside() -> None:
     system = Rerank(Cross("c", Tfidf(Path("a.csv"))), by=Llm("m"))
     expected = Rerank(Cross("c", Tfidf(Path("there/a.csv"))), by=Llm("m"))
-    assert system.within(Path("there")) == expected
-    assert Tfidf(Path("/abs/a.csv")).within(Path("there")) == Tfidf(Path("/abs/a.csv"))
-    assert Tfidf().within(Path("there")) == Tfidf()
+    assert system.resolve_in(Path("there")) == expected
+    assert Tfidf(Path("/abs/a.csv")).resolve_in(Path("there")) == Tfidf(Path("/abs/a.csv"))
+    assert Tfidf().resolve_in(Path("there")) == Tfidf()
 
 
 # -- refused
@@ -251,7 +251,7 @@ def test_any_text_is_a_system_or_refused(text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Switch(Named):
+class Switch(NamedValue):
     """A value with options of every kind, for the reader."""
 
     word: ClassVar[str] = "switch"
@@ -261,9 +261,9 @@ class Switch(Named):
 
 
 def test_any_value_with_a_name_is_read() -> None:
-    assert read_named('switch:3(on=true,label="a,b")', {"switch": Switch}, "switch") == Switch(3, True, "a,b")
+    assert parse_named('switch:3(on=true,label="a,b")', {"switch": Switch}, "switch") == Switch(3, True, "a,b")
 
 
 def test_what_stands_behind_the_colon_is_checked_too() -> None:
     with pytest.raises(InputError, match="`of` is `x`; expected a whole number"):
-        read_named("switch:x", {"switch": Switch}, "switch")
+        parse_named("switch:x", {"switch": Switch}, "switch")

@@ -33,8 +33,8 @@ def test_an_answer_is_the_same_after_it_was_kept_and_after_it_was_named(asked: t
     assert question.load(stored) == answer
     assert question.read(question.name(answer)) == answer
     assert question.key(question.load(stored)) == question.key(answer)
-    assert len(question.part_codes(answer)) == len(question.parts()) or question.no_parts
-    assert bool(question.no_parts) == (not question.parts())
+    assert len(question.part_codes(answer)) == len(question.parts()) or question.no_parts_reason
+    assert bool(question.no_parts_reason) == (not question.parts())
 
 
 @given(

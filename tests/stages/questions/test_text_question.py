@@ -103,7 +103,7 @@ def test_to_write_and_to_edit_are_two_questions() -> None:
 def test_no_agreement_is_measured_on_texts_and_why() -> None:
     for question in (Text(), Edit()):
         assert (question.parts(), question.part_codes("text")) == ((), ())
-        assert question.no_parts == "two people write two texts, which neither agree nor disagree"
+        assert question.no_parts_reason == "two people write two texts, which neither agree nor disagree"
         assert question.is_definite("text")
 
 

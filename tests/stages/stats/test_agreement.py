@@ -22,7 +22,7 @@ from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Choice, Closed, OneOf, parse_question
-from fcpair.stages.stats.agreement import Agreement, agreement
+from fcpair.stages.stats.agreement import Agreement, compute_agreement
 from fcpair.stages.stats.kappa import SubsetAgreement, cohens_kappa
 
 SCHEME = OneOf(
@@ -67,7 +67,7 @@ SAME_RAW = [[45, 15], [25, 15]], [[25, 35], [5, 35]]  # ibid., equal percentages
 
 def test_kappa_of_the_textbook_table() -> None:
     """Observed 35/50 = 0.7; by chance 0.5 x 0.6 + 0.5 x 0.4 = 0.5; kappa = 0.2 / 0.5 = 0.4."""
-    subset = only(agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, TEXTS))
+    subset = only(compute_agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, TEXTS))
     assert subset.kappa.value == pytest.approx(0.4)
     assert subset.raw_agreement == pytest.approx(0.7)
     assert subset.kappa.n == subset.n == 50
@@ -76,21 +76,21 @@ def test_kappa_of_the_textbook_table() -> None:
 def test_a_kappa_that_stands_on_one_hs_has_no_interval() -> None:
     """0 0, 0 2 / 2 2, 2 2: kappa is (3/4 - 1/2) / (1 - 1/2), but without the first HS both used one class."""
     given: Given = {0: {"a": 0, "b": 0}, 1: {"a": 0, "b": 2}, 4: {"a": 2, "b": 2}, 5: {"a": 2, "b": 2}}
-    subset = only(agreement(labels_of(given), SCHEME))
+    subset = only(compute_agreement(labels_of(given), SCHEME))
     assert subset.kappa.value == pytest.approx(0.5)
     assert (subset.kappa.low, subset.kappa_se) == (None, None)
     assert subset.kappa.note == "no interval: without one HS the figure is undefined"
 
 
 def test_the_standard_deviation_of_kappa_has_no_interval_and_says_why() -> None:
-    found = figures(agreement(three_tables_and_one_undefined(), SCHEME, TEXTS))["standard deviation of kappa"]
+    found = figures(compute_agreement(three_tables_and_one_undefined(), SCHEME, TEXTS))["standard deviation of kappa"]
     assert found.low is None
     assert "no interval: chance adds to it on small subsets" in found.note
 
 
 def test_table_and_prevalence_have_the_classes_in_code_order_and_the_first_name_in_rows() -> None:
     given = {0: {"b": 2, "a": 0}, 1: {"a": 0, "b": 0}, 2: {"b": 1, "a": 2}, 3: {"a": 0, "b": 2}}
-    found = agreement(labels_of(given), SCHEME, TEXTS)
+    found = compute_agreement(labels_of(given), SCHEME, TEXTS)
     assert found.classes == ("not_appropriate", "not_sure", "appropriate")
     assert only(found).annotators == ("a", "b")
     assert only(found).table == ((1, 0, 2), (0, 0, 0), (0, 1, 0))
@@ -100,7 +100,7 @@ def test_table_and_prevalence_have_the_classes_in_code_order_and_the_first_name_
 def test_classes_follow_the_codes_even_if_the_scheme_lists_them_otherwise() -> None:
     shuffled = OneOf(SCHEME.choices[::-1])
     labels = labels_of(from_table("a", "b", COHEN))
-    assert agreement(labels, shuffled, TEXTS) == agreement(labels, SCHEME, TEXTS)
+    assert compute_agreement(labels, shuffled, TEXTS) == compute_agreement(labels, SCHEME, TEXTS)
 
 
 @pytest.mark.parametrize(("weights", "power"), [("linear", 1), ("quadratic", 2)])
@@ -111,7 +111,7 @@ def test_weighted_kappa_by_loops(weights: Any, power: int) -> None:
     given = {p: {"a": int(i), "b": int(j)} for p, (i, j) in enumerate(codes)}
     seen = np.mean([abs(i - j) ** power for i, j in codes])
     chance = np.mean([abs(i - j) ** power for i in codes[:, 0] for j in codes[:, 1]])
-    found = only(agreement(labels_of(given), SCHEME, replace(TEXTS, weights=weights)))
+    found = only(compute_agreement(labels_of(given), SCHEME, replace(TEXTS, weights=weights)))
     assert found.kappa.value == pytest.approx(1 - seen / chance)
     assert found.kappa_se is not None
 
@@ -120,7 +120,7 @@ def test_weights_are_over_ranks_not_codes() -> None:
     wide = OneOf((Choice(0, "no"), Choice(1, "maybe"), Choice(50, "yes")))
     codes = [(0, 0), (0, 1), (1, 2), (2, 2), (2, 0), (1, 1)]
     found = [
-        only(agreement(labels_of({p: {"a": c[i], "b": c[j]} for p, (i, j) in enumerate(codes)}), s, linear))
+        only(compute_agreement(labels_of({p: {"a": c[i], "b": c[j]} for p, (i, j) in enumerate(codes)}), s, linear))
         for s, c in ((wide, (0, 1, 50)), (SCHEME, (0, 1, 2)))
         for linear in [replace(TEXTS, weights="linear")]
     ]
@@ -128,12 +128,12 @@ def test_weights_are_over_ranks_not_codes() -> None:
 
 
 def test_a_pair_with_three_labels_is_in_three_subsets() -> None:
-    found = agreement(labels_of({0: {"c": 0, "a": 0, "b": 2}, 1: {"a": 0, "b": 0}}), SCHEME, TEXTS)
+    found = compute_agreement(labels_of({0: {"c": 0, "a": 0, "b": 2}, 1: {"a": 0, "b": 0}}), SCHEME, TEXTS)
     assert {s.annotators: s.n for s in found.subsets} == {("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 1}
 
 
 def test_annotators_who_share_no_pair_have_no_subset() -> None:
-    found = agreement(labels_of({0: {"a": 0, "b": 0}, 1: {"b": 2, "c": 0}}), SCHEME, TEXTS)
+    found = compute_agreement(labels_of({0: {"a": 0, "b": 0}, 1: {"b": 2, "c": 0}}), SCHEME, TEXTS)
     assert [s.annotators for s in found.subsets] == [("a", "b"), ("b", "c")]
 
 
@@ -141,7 +141,7 @@ def test_annotators_who_share_no_pair_have_no_subset() -> None:
 
 
 def test_kappa_is_undefined_where_both_use_the_same_single_class() -> None:
-    subset = only(agreement(labels_of({p: {"a": 0, "b": 0} for p in range(5)}), SCHEME, TEXTS))
+    subset = only(compute_agreement(labels_of({p: {"a": 0, "b": 0} for p in range(5)}), SCHEME, TEXTS))
     assert (subset.kappa.value, subset.kappa_se) == (None, None)
     assert subset.kappa.undefined is not None
     assert "same single class" in subset.kappa.undefined
@@ -150,7 +150,7 @@ def test_kappa_is_undefined_where_both_use_the_same_single_class() -> None:
 
 @pytest.mark.parametrize("second", [0, 2])
 def test_kappa_is_undefined_on_one_shared_pair(second: int) -> None:
-    subset = only(agreement(labels_of({0: {"a": 0, "b": second}}), SCHEME, TEXTS))
+    subset = only(compute_agreement(labels_of({0: {"a": 0, "b": second}}), SCHEME, TEXTS))
     assert subset.kappa == Figure("Cohen's kappa", None, 1, undefined="one shared pair: it has no variance")
 
 
@@ -158,7 +158,7 @@ def test_kappa_is_undefined_on_one_shared_pair(second: int) -> None:
 @pytest.mark.parametrize("weights", ["none", "linear"])
 def test_a_kappa_that_no_pair_moves_has_no_interval(table: list[list[int]], kappa: float, weights: Any) -> None:
     options = replace(TEXTS, weights=weights)
-    subset = only(agreement(spread_out(from_table("a", "b", table)), SCHEME, options))
+    subset = only(compute_agreement(spread_out(from_table("a", "b", table)), SCHEME, options))
     assert subset.kappa.value == pytest.approx(kappa)
     assert (subset.kappa.low, subset.kappa.high, subset.kappa_se) == (None, None, None)
     assert "changes nothing, so the error cannot be estimated" in subset.kappa.note
@@ -172,7 +172,7 @@ def spread_out(given: Given) -> pd.DataFrame:
 
 
 def test_no_interval_reaches_beyond_one() -> None:
-    kappa = only(agreement(spread_out(from_table("a", "b", [[10, 1], [0, 10]])), SCHEME, TEXTS)).kappa
+    kappa = only(compute_agreement(spread_out(from_table("a", "b", [[10, 1], [0, 10]])), SCHEME, TEXTS)).kappa
     assert kappa.low is not None
     assert kappa.value is not None
     assert kappa.low < kappa.value < 1 == kappa.high
@@ -191,7 +191,7 @@ def test_kappa_equals_statsmodels(table: list[list[int]]) -> None:
 
 @pytest.mark.parametrize("given", [{}, {0: {"a": 0}, 1: {"b": 2}}], ids=["no labels", "no overlap"])
 def test_without_overlap_every_figure_says_why_it_is_undefined(given: Given) -> None:
-    found = agreement(labels_of(given), SCHEME, TEXTS)
+    found = compute_agreement(labels_of(given), SCHEME, TEXTS)
     assert found.subsets == ()
     assert (found.n_pairs, found.n_overlapped, found.n_labels) == (len(given), 0, len(given))
     assert all(figure.value is None and figure.undefined for figure in (*found.summary, *found.pooled))
@@ -200,14 +200,14 @@ def test_without_overlap_every_figure_says_why_it_is_undefined(given: Given) -> 
 
 def test_one_class_leaves_only_raw_agreement_and_ac1() -> None:
     """AC1 = (1 - 0) / (1 - 0) by its formula; the others divide by 0."""
-    found = agreement(labels_of({p: {"a": 2, "b": 2} for p in range(8)}), SCHEME, TEXTS)
+    found = compute_agreement(labels_of({p: {"a": 2, "b": 2} for p in range(8)}), SCHEME, TEXTS)
     defined = {name: figure.value for name, figure in figures(found).items() if figure.undefined is None}
     assert defined == {"raw agreement": 1, "Gwet's AC1": 1}
     assert all(figure.value is None for name, figure in figures(found).items() if name not in defined)
 
 
 def test_one_pair_gives_raw_agreement_only() -> None:
-    found = figures(agreement(labels_of({0: {"a": 0, "b": 2, "c": 0}}), SCHEME, TEXTS))
+    found = figures(compute_agreement(labels_of({0: {"a": 0, "b": 2, "c": 0}}), SCHEME, TEXTS))
     assert [name for name, figure in found.items() if figure.value is not None] == ["raw agreement"]
     assert found["raw agreement"].value == pytest.approx(1 / 3)
 
@@ -215,20 +215,20 @@ def test_one_pair_gives_raw_agreement_only() -> None:
 def test_a_scheme_that_keeps_one_class_has_no_chance_corrected_figure() -> None:
     scheme = OneOf((Choice(0, "unsure", definite=False), Choice(1, "yes", positive=True)))
     labels = labels_of({0: {"a": 1, "b": 1}, 5: {"a": 1, "b": 1}, 6: {"a": 1, "b": 0}})
-    found = figures(agreement(labels, scheme, replace(TEXTS, not_sure="drop")))
+    found = figures(compute_agreement(labels, scheme, replace(TEXTS, not_sure="drop")))
     assert [name for name, figure in found.items() if figure.value is not None] == ["raw agreement"]
 
 
 def test_a_scheme_that_keeps_no_class_leaves_nothing() -> None:
     scheme = OneOf((Choice(0, "hm", definite=False), Choice(1, "well", definite=False)))
-    found = agreement(labels_of({0: {"a": 0, "b": 0}}), scheme, replace(TEXTS, not_sure="drop"))
+    found = compute_agreement(labels_of({0: {"a": 0, "b": 0}}), scheme, replace(TEXTS, not_sure="drop"))
     assert (found.classes, found.n_labels, found.subsets) == ((), 0, ())
     assert all(figure.value is None and figure.undefined for figure in figures(found).values())
 
 
 def test_fleiss_rests_only_on_pairs_with_its_number_of_labels() -> None:
     given: Given = {0: {"a": 0, "b": 0}, 1: {"a": 2, "b": 2}, 2: {"a": 0, "b": 2, "c": 0, "d": 0}}
-    found = figures(agreement(labels_of(given), SCHEME, TEXTS))
+    found = figures(compute_agreement(labels_of(given), SCHEME, TEXTS))
     assert (found["Fleiss' kappa, 2 labels"].value, found["Fleiss' kappa, 2 labels"].n) == (1, 2)
     assert found["Fleiss' kappa, 3 labels"].undefined == "no pair has exactly 3 labels"
     assert found["Krippendorff's alpha, nominal"].n == 3
@@ -248,7 +248,7 @@ def three_tables_and_one_undefined() -> pd.DataFrame:
 
 def test_summary_of_the_defined_kappas_by_hand() -> None:
     """Kappas 2/5, 3/23 and 7/27 on 50, 100 and 100 pairs; the fourth subset, of one class, is left out."""
-    found = figures(agreement(three_tables_and_one_undefined(), SCHEME, TEXTS))
+    found = figures(compute_agreement(three_tables_and_one_undefined(), SCHEME, TEXTS))
     kappas = [2 / 5, 3 / 23, 7 / 27]
     mean = sum(kappas) / 3
     spread = (sum((kappa - mean) ** 2 for kappa in kappas) / 2) ** 0.5
@@ -261,11 +261,11 @@ def test_summary_of_the_defined_kappas_by_hand() -> None:
 
 def test_the_summary_counts_a_pair_of_several_subsets_once() -> None:
     given = {p: dict(zip("abc", codes, strict=True)) for p, codes in enumerate([(0, 0, 2), (2, 2, 0), (0, 2, 0)])}
-    assert figures(agreement(labels_of(given), SCHEME, TEXTS))["mean kappa"].n == 3
+    assert figures(compute_agreement(labels_of(given), SCHEME, TEXTS))["mean kappa"].n == 3
 
 
 def test_one_subset_has_no_standard_deviation() -> None:
-    found = figures(agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, TEXTS))
+    found = figures(compute_agreement(labels_of(from_table("a", "b", COHEN)), SCHEME, TEXTS))
     assert found["mean kappa"].value == found["mean kappa weighted by n"].value == pytest.approx(0.4)
     assert found["standard deviation of kappa"].value is None
     assert found["standard deviation of kappa"].undefined
@@ -277,7 +277,7 @@ def test_one_subset_has_no_standard_deviation() -> None:
 def test_dropped_indefinite_labels_are_left_out_before_anything_else() -> None:
     """Pair 1 loses one label and with it its overlap; pair 2 loses its only label."""
     given: Given = {0: {"a": 0, "b": 2}, 1: {"a": 0, "b": 1}, 2: {"a": 1}, 3: {"a": 2, "b": 2}}
-    found = agreement(labels_of(given), SCHEME, replace(TEXTS, not_sure="drop"))
+    found = compute_agreement(labels_of(given), SCHEME, replace(TEXTS, not_sure="drop"))
     assert found.classes == ("not_appropriate", "appropriate")
     assert (found.n_pairs, found.n_overlapped, found.n_labels) == (3, 2, 5)
     assert only(found).table == ((0, 1), (0, 1))
@@ -286,7 +286,7 @@ def test_dropped_indefinite_labels_are_left_out_before_anything_else() -> None:
 def test_pairs_with_one_label_change_no_figure() -> None:
     labels = three_tables_and_one_undefined()
     alone = labels_of({900: {"a": 2}, 901: {"d": 1}})
-    found, more = (agreement(x, SCHEME, TEXTS) for x in (labels, pd.concat([labels, alone])))
+    found, more = (compute_agreement(x, SCHEME, TEXTS) for x in (labels, pd.concat([labels, alone])))
     assert replace(more, n_pairs=found.n_pairs, n_labels=found.n_labels) == found
 
 
@@ -311,42 +311,42 @@ def test_every_option_has_help() -> None:
 
 def test_labels_without_a_column_are_refused() -> None:
     with pytest.raises(InputError, match="lack the columns hs_id, code"):
-        agreement(labels_of({0: {"a": 0}}).drop(columns=["hs_id", "code"]), SCHEME)
+        compute_agreement(labels_of({0: {"a": 0}}).drop(columns=["hs_id", "code"]), SCHEME)
 
 
 def test_empty_cells_are_refused() -> None:
     labels = labels_of({0: {"a": 0, "b": 2}}).astype({"code": float})
     labels.loc[1, "code"] = np.nan
     with pytest.raises(InputError, match="empty cells in code"):
-        agreement(labels, SCHEME)
+        compute_agreement(labels, SCHEME)
 
 
 def test_codes_outside_the_scheme_are_refused_with_their_pairs() -> None:
     with pytest.raises(InputError, match=r"lacks \(7\), as on pairs 4, 5; expected 0, 1, 2"):
-        agreement(labels_of({3: {"a": 0}, 4: {"a": 7}, 5: {"b": 7}}), SCHEME)
+        compute_agreement(labels_of({3: {"a": 0}, 4: {"a": 7}, 5: {"b": 7}}), SCHEME)
 
 
 def test_two_judgements_of_one_annotator_on_a_pair_are_refused() -> None:
     labels = labels_of({p: {"a": 0} for p in range(7)})
     with pytest.raises(InputError, match=r"pairs 0, 1, 2, 3, 4 and 2 more; give only the current"):
-        agreement(pd.concat([labels, labels]), SCHEME)
+        compute_agreement(pd.concat([labels, labels]), SCHEME)
 
 
 def test_a_pair_in_two_places_of_the_grid_is_refused() -> None:
     labels = labels_of({3: {"a": 0, "b": 0}}).assign(cn_id=[1, 2])
     with pytest.raises(InputError, match="one cell_id several hs_id or cn_id: pairs 3"):
-        agreement(labels, SCHEME)
+        compute_agreement(labels, SCHEME)
 
 
 def test_the_input_stays_as_it_was() -> None:
     labels = three_tables_and_one_undefined()
     before = labels.copy()
-    agreement(labels, SCHEME, TEXTS)
+    compute_agreement(labels, SCHEME, TEXTS)
     pd.testing.assert_frame_equal(labels, before)
 
 
 def test_as_dict_survives_json() -> None:
-    found = agreement(three_tables_and_one_undefined(), SCHEME, TEXTS)
+    found = compute_agreement(three_tables_and_one_undefined(), SCHEME, TEXTS)
     again = json.loads(json.dumps(found.as_dict(), allow_nan=False))
     assert again["subsets"][0]["table"] == [[20, 0, 5], [0, 0, 0], [10, 0, 15]]
     assert again["pooled"][0]["name"] == "raw agreement"
@@ -382,7 +382,7 @@ def values(found: Agreement, *left_out: str) -> dict[str, Any]:
 
 @given(given_labels())
 def test_every_figure_has_either_a_finite_value_or_a_reason(given_: Given) -> None:
-    found = agreement(labels_of(given_), SCHEME, TEXTS)
+    found = compute_agreement(labels_of(given_), SCHEME, TEXTS)
     for figure in (*found.summary, *found.pooled, *(subset.kappa for subset in found.subsets)):
         assert (figure.value is None) == (figure.undefined is not None)
         assert (figure.low is None) == (figure.high is None)
@@ -395,14 +395,14 @@ def test_every_figure_has_either_a_finite_value_or_a_reason(given_: Given) -> No
 def test_the_order_of_the_rows_changes_nothing(given_: Given, random: Any) -> None:
     labels = labels_of(given_)
     order = random.sample(range(len(labels)), len(labels))
-    assert agreement(labels.iloc[order], SCHEME, TEXTS) == agreement(labels, SCHEME, TEXTS)
+    assert compute_agreement(labels.iloc[order], SCHEME, TEXTS) == compute_agreement(labels, SCHEME, TEXTS)
 
 
 @given(given_labels(), st.permutations("abcd"))
 def test_the_names_of_the_annotators_change_no_figure(given_: Given, names: list[str]) -> None:
     labels = labels_of(given_)
     renamed = labels.assign(annotator=labels["annotator"].map(dict(zip("abcd", names, strict=True))))
-    found, again = (agreement(x, SCHEME, TEXTS) for x in (labels, renamed))
+    found, again = (compute_agreement(x, SCHEME, TEXTS) for x in (labels, renamed))
     assert again.pooled == found.pooled
     assert values(again) == values(found)
     assert sorted(s.n for s in again.subsets) == sorted(s.n for s in found.subsets)
@@ -414,7 +414,7 @@ def test_the_codes_of_the_classes_matter_only_to_ordinal_alpha(given_: Given, co
     recoded = labels.assign(code=labels["code"].map(dict(enumerate(codes))))
     ordinal = "Krippendorff's alpha, ordinal"
     left_out = () if codes in ([0, 1, 2], [2, 1, 0]) else (ordinal,)
-    found, again = (agreement(x, SCHEME, TEXTS) for x in (labels, recoded))
+    found, again = (compute_agreement(x, SCHEME, TEXTS) for x in (labels, recoded))
     assert values(again, *left_out) == values(found, *left_out)
 
 
@@ -441,7 +441,7 @@ ALPHAS = ("nominal", "ordinal", "interval")
 def test_alpha_is_given_up_to_the_distance_of_the_question_and_says_which_that_is(
     text: str, there: int, own: str | None
 ) -> None:
-    found = agreement(three_tables_and_one_undefined(), question(text))
+    found = compute_agreement(three_tables_and_one_undefined(), question(text))
     alphas = [figure for figure in found.pooled if "alpha" in figure.name]
     assert [figure.name for figure in alphas] == [f"Krippendorff's alpha, {name}" for name in ALPHAS[:there]]
     said = [name for name, figure in zip(ALPHAS, alphas, strict=False) if "the distance of the question" in figure.note]
@@ -451,7 +451,7 @@ def test_alpha_is_given_up_to_the_distance_of_the_question_and_says_which_that_i
 def test_a_distance_changes_nothing_but_the_note_of_its_alpha() -> None:
     labels = three_tables_and_one_undefined()
     texts = ("one_of(a,b?,c+)", "one_of(a,b?,c+,distance=ordinal)")
-    plain, ordinal = (figures(agreement(labels, question(text))) for text in texts)
+    plain, ordinal = (figures(compute_agreement(labels, question(text))) for text in texts)
     note = plain["Krippendorff's alpha, ordinal"].note.replace("codes", "codes; the distance of the question")
     assert ordinal == {
         name: replace(figure, note=note) if name.endswith("ordinal") else figure for name, figure in plain.items()
@@ -463,7 +463,7 @@ def test_the_interval_distance_is_that_of_the_numbers() -> None:
     for text, step in (("scale(1,5,1)", 1), ("scale(-2,2,0.5)", 2), ("scale(0,0.004,0.001)", 1)):
         low, middle, high = 0, 2 * step, 4 * step
         labels = labels_of({0: {"a": low, "b": low}, 1: {"a": low, "b": middle}, 5: {"a": high, "b": high}})
-        found = figures(agreement(labels, question(text)))["Krippendorff's alpha, interval"]
+        found = figures(compute_agreement(labels, question(text)))["Krippendorff's alpha, interval"]
         assert found.value == pytest.approx(24 / 29)
 
 
@@ -475,7 +475,7 @@ def test_a_scale_of_101_points_takes_little_memory() -> None:
     labels = pd.DataFrame({"cell_id": pairs, "hs_id": pairs // 30, "cn_id": pairs % 30, "code": codes.clip(0, 100)})
     labels["annotator"] = [f"p{(pair + at) % 4}" for at, pair in enumerate(pairs)]
     tracemalloc.start()
-    found = agreement(labels, question("scale(0,100,1)"), Agree(weights="quadratic", intervals="annotators"))
+    found = compute_agreement(labels, question("scale(0,100,1)"), Agree(weights="quadratic", intervals="annotators"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60 * 1024**2
@@ -501,13 +501,13 @@ def fc_conan() -> pd.DataFrame:
 
 def test_fc_conan_kappa_of_annotator_columns_1_and_2(fc_conan: pd.DataFrame) -> None:
     """0.377427 on 701 pairs, three classes: scikit-learn's cohen_kappa_score gives the same."""
-    subset = agreement(fc_conan, SCHEME, TEXTS).subsets[0]
+    subset = compute_agreement(fc_conan, SCHEME, TEXTS).subsets[0]
     assert (subset.annotators, subset.n) == (("1", "2"), 701)
     assert subset.kappa.value == pytest.approx(0.377427, abs=5e-7)
 
 
 def test_fc_conan_figures_stand_within_their_intervals(fc_conan: pd.DataFrame) -> None:
-    found = agreement(fc_conan, SCHEME)
+    found = compute_agreement(fc_conan, SCHEME)
     assert (found.n_overlapped, found.n_labels) == (701, 701 + 701 + 199)
     assert {f.name: f.n for f in found.pooled if f.n != 701} == {
         "Fleiss' kappa, 2 labels": 502,
@@ -522,6 +522,6 @@ def test_fc_conan_figures_stand_within_their_intervals(fc_conan: pd.DataFrame) -
 
 def test_fc_conan_pairs_of_two_have_no_definite_conflict(fc_conan: pd.DataFrame) -> None:
     """Without "not sure", the released pairs with two labels agree throughout: selection, not reliability."""
-    found = figures(agreement(fc_conan, SCHEME, Agree(not_sure="drop")))["Fleiss' kappa, 2 labels"]
+    found = figures(compute_agreement(fc_conan, SCHEME, Agree(not_sure="drop")))["Fleiss' kappa, 2 labels"]
     assert (found.n, found.value, found.low, found.high) == (392, 1, None, None)
     assert "leaving out any one HS or CN changes nothing" in found.note

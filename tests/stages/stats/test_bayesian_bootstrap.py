@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binomtest
 
 from fcpair.errors import InputError
-from fcpair.stages.stats.bayesian_bootstrap import LEAST_HS, intervals
+from fcpair.stages.stats.bayesian_bootstrap import LEAST_HS, mean_intervals
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ def figures(n_hs: int, n_figures: int, seed: int) -> Floats:
 def bounds(values: Floats, draws: int = 300, seed: int = 4, ends: tuple[float, float] = (0.0, 1.0)) -> Floats:
     """The lower and the upper bounds, shape `(2, n_figures)`."""
     reach = np.tile(np.array(ends)[:, None], values.shape[1])
-    return np.stack(intervals(values, reach, draws, seed))
+    return np.stack(mean_intervals(values, reach, draws, seed))
 
 
 def of_hits(n_hits: int, n_hs: int, draws: int = 200_000) -> list[float]:

@@ -13,20 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from fcpair.params import Agree, Reach
+from fcpair.params import Agree, IntervalScope
 from fcpair.records import Figure
 from fcpair.stages.questions import Scale
 from fcpair.stages.questions.labels import APPROPRIATENESS
-from fcpair.stages.stats.agreement import Agreement, agreement
+from fcpair.stages.stats.agreement import Agreement, compute_agreement
 from fcpair.stages.stats.grid_jackknife import (
     Cluster,
     Sides,
     Spread,
-    bounded,
-    spread,
+    add_bounds,
+    add_interval,
+    jackknife_spread,
+    no_interval_reason,
     standard_error,
-    why_none,
-    with_interval,
 )
 
 SCALE = Scale(Decimal(1), Decimal(2), Decimal("0.5"))
@@ -71,13 +71,16 @@ def spreads(hs: float, cn: float, pair: float, **more: float) -> dict[Cluster, S
 
 def test_the_jackknife_variance_by_hand() -> None:
     """1, 2 and 6 about their mean 3: 4 + 1 + 9 = 14, times 2 / 3."""
-    found = spread(np.array([1.0, 2.0, 6.0]))
+    found = jackknife_spread(np.array([1.0, 2.0, 6.0]))
     assert found.n == 3
     assert found.variance == pytest.approx(28 / 3)
 
 
 def test_replicates_that_stand_for_several_clusters_count_so_often() -> None:
-    one, many = spread(np.array([1.0, 4.0]), np.array([3, 2])), spread(np.array([1.0, 1.0, 1.0, 4.0, 4.0]))
+    one, many = (
+        jackknife_spread(np.array([1.0, 4.0]), np.array([3, 2])),
+        jackknife_spread(np.array([1.0, 1.0, 1.0, 4.0, 4.0])),
+    )
     assert one.n == 5
     assert one.variance == pytest.approx(many.variance)
 
@@ -93,11 +96,11 @@ def test_the_interval_of_raw_agreement_by_hand() -> None:
     yes, no = (0, 0), (0, 2)
     labels = on_grid({(0, 0): yes, (0, 1): no, (1, 0): yes, (1, 1): yes, (2, 0): yes, (2, 1): no})
     options = Agree(level=0.5)  # t = tan(0.25 pi) = 1
-    raw = figures(agreement(labels, APPROPRIATENESS, options))["raw agreement"]
+    raw = figures(compute_agreement(labels, APPROPRIATENESS, options))["raw agreement"]
     assert raw.value == pytest.approx(2 / 3)
     assert raw.low == pytest.approx(2 / 3 - (17 / 180) ** 0.5)
     assert raw.high == pytest.approx(2 / 3 + (17 / 180) ** 0.5)
-    wide = figures(agreement(labels, APPROPRIATENESS))["raw agreement"]
+    wide = figures(compute_agreement(labels, APPROPRIATENESS))["raw agreement"]
     assert (wide.low, wide.high) == (0, 1)  # 2/3 and 12.7 times 0.307 each way, cut off
 
 
@@ -123,24 +126,24 @@ def test_the_variance_of_one_side_is_its_own_and_what_annotators_add() -> None:
 
 def test_with_one_column_everything_else_is_left_out() -> None:
     of_column = Sides(("row", "column"), Cluster.CN)
-    assert of_column.left_out("texts") == (Cluster.HS,)
-    assert of_column.left_out("annotators") == (Cluster.HS, Cluster.ANNOTATOR, Cluster.HS_ANNOTATOR)
-    assert of_column.spoken_for("annotators") == "new rows and annotators"
-    assert Sides().left_out("annotators") == tuple(Cluster)
-    assert [Sides().spoken_for(reach) for reach in ("texts", "annotators")] == [
+    assert of_column.clusters_left_out("texts") == (Cluster.HS,)
+    assert of_column.clusters_left_out("annotators") == (Cluster.HS, Cluster.ANNOTATOR, Cluster.HS_ANNOTATOR)
+    assert of_column.interval_scope("annotators") == "new rows and annotators"
+    assert Sides().clusters_left_out("annotators") == tuple(Cluster)
+    assert [Sides().interval_scope(reach) for reach in ("texts", "annotators")] == [
         "new HS and CN, the same annotators",
         "new HS, CN and annotators",
     ]
 
 
 @pytest.mark.parametrize("reach", ["texts", "annotators"])
-def test_intervals_within_a_column_are_what_leaving_out_by_hand_gives(reach: Reach) -> None:
+def test_intervals_within_a_column_are_what_leaving_out_by_hand_gives(reach: IntervalScope) -> None:
     labels = random_labels(4)
     labels = labels[labels["cn_id"].isin({1, 2})].assign(cn_id=1)  # as many rows as pairs, so that they need no column
     labels["hs_id"] = pd.factorize(labels["cell_id"])[0]
     options, of_column = Agree(intervals=reach, level=0.5), Sides(("row", "column"), Cluster.CN)
-    variance = {cluster: by_hand(labels, cluster) for cluster in of_column.left_out(reach)}
-    found = agreement(labels, SCALE, options, of_column)
+    variance = {cluster: by_hand(labels, cluster) for cluster in of_column.clusters_left_out(reach)}
+    found = compute_agreement(labels, SCALE, options, of_column)
     for figure in found.pooled:
         if figure.name in NAMES and NAMES[figure.name] is None:
             total = variance[Cluster.HS][figure.name]
@@ -156,23 +159,25 @@ def test_intervals_within_a_column_are_what_leaving_out_by_hand_gives(reach: Rea
 
 def test_the_shortest_side_gives_the_degrees_of_freedom() -> None:
     figure = Figure("x", 0.5, 100)
-    assert bounded(figure, spreads(0.0003, 0.0002, 0.0001), 0.95).high == pytest.approx(0.5 + t.ppf(0.975, 11) * 0.02)
+    assert add_bounds(figure, spreads(0.0003, 0.0002, 0.0001), 0.95).high == pytest.approx(
+        0.5 + t.ppf(0.975, 11) * 0.02
+    )
     people = {"annotator": 0.0, "hs_annotator": 0.0, "cn_annotator": 0.0, "label": 0.0}
-    wider = bounded(figure, spreads(0.0003, 0.0002, 0.0001, **people), 0.95)
+    wider = add_bounds(figure, spreads(0.0003, 0.0002, 0.0001, **people), 0.95)
     assert wider.high == pytest.approx(0.5 + t.ppf(0.975, 8) * 0.02)
 
 
 def test_bounds_are_cut_off_at_the_ends_of_the_range() -> None:
-    found = bounded(Figure("x", 0.5, 100), spreads(9, 9, 9), 0.95, lowest=0.0)
+    found = add_bounds(Figure("x", 0.5, 100), spreads(9, 9, 9), 0.95, lowest=0.0)
     assert (found.low, found.high) == (0, 1)
 
 
 def test_few_of_a_side_are_pointed_out() -> None:
     short = {**spreads(0.3, 0.2, 0.1), Cluster.HS: Spread(0.3, 9)}
-    assert with_interval(Figure("x", 0.5, 9, note="so"), short, 0.95).note == (
+    assert add_interval(Figure("x", 0.5, 9, note="so"), short, 0.95).note == (
         "so; interval from 9 HS, 30 CN; wide, because of only 9 HS"
     )
-    assert with_interval(Figure("x", 0.5, 9), spreads(0.3, 0.2, 0.1), 0.95).note == "interval from 12 HS, 30 CN"
+    assert add_interval(Figure("x", 0.5, 9), spreads(0.3, 0.2, 0.1), 0.95).note == "interval from 12 HS, 30 CN"
 
 
 @pytest.mark.parametrize(
@@ -187,16 +192,16 @@ def test_few_of_a_side_are_pointed_out() -> None:
 )
 def test_why_there_is_no_interval(found: dict[Cluster, Spread], why: str) -> None:
     given_ = {**spreads(0.3, 0.2, 0.1), **found}
-    said = why_none(given_)
+    said = no_interval_reason(given_)
     assert said is not None
     assert why in said
-    figure = with_interval(Figure("x", 0.5, 100), given_, 0.95)
+    figure = add_interval(Figure("x", 0.5, 100), given_, 0.95)
     assert (figure.low, figure.high, figure.note) == (None, None, f"no interval: {said}")
 
 
 def test_a_figure_without_a_value_stays_as_it_is() -> None:
     figure = Figure("x", None, 0, undefined="so")
-    assert with_interval(figure, {}, 0.95) is figure
+    assert add_interval(figure, {}, 0.95) is figure
 
 
 # -- against leaving out by hand
@@ -236,7 +241,7 @@ def by_hand(
         gone = number == one
         if n_labels is not None:
             gone = overlapped["cell_id"].isin(overlapped.loc[gone, "cell_id"])
-        found = figures(agreement(overlapped[~gone], SCALE, options))
+        found = figures(compute_agreement(overlapped[~gone], SCALE, options))
         replicates.append({name: np.nan if figure.value is None else figure.value for name, figure in found.items()})
     table = pd.DataFrame(replicates)
     return {str(name): (len(table) - 1) * float(table[name].to_numpy().var()) for name in table}
@@ -266,7 +271,7 @@ def variances() -> dict[str, dict[Cluster, float]]:
 @pytest.mark.parametrize("reach", ["texts", "annotators"])
 @pytest.mark.parametrize("name", NAMES)
 def test_each_interval_is_what_leaving_out_by_hand_gives(
-    variances: dict[str, dict[Cluster, float]], name: str, reach: Reach
+    variances: dict[str, dict[Cluster, float]], name: str, reach: IntervalScope
 ) -> None:
     variance, labels = variances[name], random_labels(4)
     total = max(variance[Cluster.HS] + variance[Cluster.CN] - variance[Cluster.PAIR], variance[Cluster.PAIR])
@@ -274,7 +279,7 @@ def test_each_interval_is_what_leaving_out_by_hand_gives(
         shared = variance[Cluster.HS_ANNOTATOR] + variance[Cluster.CN_ANNOTATOR] - variance[Cluster.LABEL]
         total += max(0.0, variance[Cluster.ANNOTATOR] - shared)
     options = Agree(intervals=reach, weights="linear", level=0.5)
-    figure = figures(agreement(labels, SCALE, options))[name]
+    figure = figures(compute_agreement(labels, SCALE, options))[name]
     assert figure.value is not None
     assert figure.low is not None
     sides = ["hs_id", "cn_id"] + ["annotator"] * (reach == "annotators")
@@ -288,7 +293,7 @@ def test_the_standard_error_of_two_annotators_is_what_leaving_out_by_hand_gives(
     hs, cn, pair = (
         by_hand(labels, cluster, options)["mean kappa"] for cluster in (Cluster.HS, Cluster.CN, Cluster.PAIR)
     )
-    (subset,) = agreement(labels, SCALE, options).subsets
+    (subset,) = compute_agreement(labels, SCALE, options).subsets
     assert subset.kappa_se == pytest.approx(max(hs + cn - pair, pair) ** 0.5)
 
 
@@ -310,7 +315,7 @@ def widths(found: Agreement) -> Iterable[tuple[str, float]]:
 @given(studies())
 def test_no_interval_is_without_width_or_excludes_its_figure(labels: pd.DataFrame) -> None:
     for options in (TEXTS, ANNOTATORS):
-        for figure in figures(agreement(labels, APPROPRIATENESS, options)).values():
+        for figure in figures(compute_agreement(labels, APPROPRIATENESS, options)).values():
             if figure.low is not None:
                 assert figure.value is not None
                 assert figure.high is not None
@@ -328,20 +333,20 @@ def test_no_standard_error_is_smaller_than_if_pairs_were_free(drawn: list[float]
 
 @given(studies())
 def test_speaking_for_new_annotators_too_never_narrows_an_interval(labels: pd.DataFrame) -> None:
-    texts = dict(widths(agreement(labels, APPROPRIATENESS, TEXTS)))
-    for name, width in widths(agreement(labels, APPROPRIATENESS, ANNOTATORS)):
+    texts = dict(widths(compute_agreement(labels, APPROPRIATENESS, TEXTS)))
+    for name, width in widths(compute_agreement(labels, APPROPRIATENESS, ANNOTATORS)):
         assert width >= texts[name] - 1e-9
 
 
 @given(studies(), st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_no_interval(labels: pd.DataFrame, random: Any) -> None:
     order = random.sample(range(len(labels)), len(labels))
-    found, again = (agreement(rows, APPROPRIATENESS, ANNOTATORS) for rows in (labels, labels.iloc[order]))
+    found, again = (compute_agreement(rows, APPROPRIATENESS, ANNOTATORS) for rows in (labels, labels.iloc[order]))
     assert found == again
 
 
 @given(studies())
 def test_hs_and_cn_may_change_places(labels: pd.DataFrame) -> None:
     turned = labels.rename(columns={"hs_id": "cn_id", "cn_id": "hs_id"})
-    found, again = (dict(widths(agreement(rows, APPROPRIATENESS))) for rows in (labels, turned))
+    found, again = (dict(widths(compute_agreement(rows, APPROPRIATENESS))) for rows in (labels, turned))
     assert again == pytest.approx(found)

@@ -14,12 +14,12 @@ from scipy.stats import t
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from fcpair.errors import InputError
-from fcpair.stages.stats.clustered_difference import of_log_odds, of_shares
-from fcpair.stages.stats.group_differences import DRAWN, Compared, permuted
-from fcpair.stages.stats.group_differences import compared as compared_by
+from fcpair.stages.stats.clustered_difference import log_odds_difference, share_difference
+from fcpair.stages.stats.group_differences import N_DRAWN, GroupComparison, permutation_p
+from fcpair.stages.stats.group_differences import compare_annotator_groups as compared_by
 
 
-def compared(frame: pd.DataFrame, *, seed: int = 13) -> Compared:
+def compared(frame: pd.DataFrame, *, seed: int = 13) -> GroupComparison:
     (found,) = compared_by(frame, ["group"], seed=seed)
     return found
 
@@ -64,7 +64,7 @@ def test_errors_are_clustered_both_ways() -> None:
     both = np.arange(len(given))  # every label is one of its own in both
     of_items, of_people, of_both = (_clustered(given, x, groups) for groups in (item, person, both))
     error = np.sqrt(max(of_items + of_people - of_both, of_items, of_people))
-    value, low, high = of_shares(given, first, np.stack([item, person], axis=1))
+    value, low, high = share_difference(given, first, np.stack([item, person], axis=1))
     assert (high - value) / error == pytest.approx(1.98, rel=0.015)  # t at 0.975 with about 118
     assert value - low == pytest.approx(high - value)
 
@@ -73,7 +73,7 @@ def test_log_odds_have_the_errors_of_a_logistic_regression() -> None:
     given, first, item, person = _arrays(drawn(60, 60, 0.5, n_items=80))
     fitted = sm.Logit(given, sm.add_constant(first.astype(float))).fit(disp=0)
     errors = [one[1, 1] ** 0.5 for one in cov_cluster_2groups(fitted, item, person)]
-    value, _, high = of_log_odds(given, first, np.stack([item, person], axis=1))
+    value, _, high = log_odds_difference(given, first, np.stack([item, person], axis=1))
     assert value == pytest.approx(fitted.params[1])
     assert (high - value) / max(errors) == pytest.approx(1.98, rel=0.015)
 
@@ -85,7 +85,7 @@ def test_people_alone_have_the_error_of_welch_and_the_freedom_of_both_groups() -
     tendency = np.r_[rng.uniform(0.2, 0.8, 7), rng.uniform(0.4, 0.6, 30)]
     given = (rng.random(37 * n_items) < tendency[people_of]).astype(float)
     clusters = np.stack([np.tile(np.arange(n_items), 37), people_of], axis=1)
-    value, low, high = of_shares(given, people_of < 7, clusters)
+    value, low, high = share_difference(given, people_of < 7, clusters)
     means = given.reshape(37, n_items).mean(axis=1)
     error = np.sqrt(means[:7].var(ddof=1) / 7 + means[7:].var(ddof=1) / 30)
     freedom = (1 / 7 + 1 / 30) ** 2 / (1 / 7**2 / 6 + 1 / 30**2 / 29)
@@ -113,14 +113,14 @@ def test_the_permutation_goes_through_all_ways_where_they_are_few() -> None:
     every = [means[list(one)].mean() - np.delete(means, one).mean() for one in combinations(range(9), 4)]
     seen = means[:4].mean() - means[4:].mean()
     tails = [sum(one >= seen - 1e-12 for one in every), sum(one <= seen + 1e-12 for one in every)]
-    assert permuted(given, first, annotator, rng) == min(1, 2 * min(tails) / len(every))
+    assert permutation_p(given, first, annotator, rng) == min(1, 2 * min(tails) / len(every))
 
 
 def test_p_is_as_often_below_a_level_as_it_says_where_nothing_differs() -> None:
     rng, annotator = np.random.default_rng(1), np.repeat(np.arange(11), 40)
     first, hard = annotator < 5, rng.normal(0, 1, (200, 40))
     given = (rng.normal(np.tile(hard, 11), 1) > 0).astype(float)
-    found = np.array([permuted(one, first, annotator, rng) for one in given])
+    found = np.array([permutation_p(one, first, annotator, rng) for one in given])
     assert 0.1 - 3 * np.sqrt(0.1 * 0.9 / 200) <= np.mean(found <= 0.1) <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 200)
 
 
@@ -144,7 +144,7 @@ def test_the_least_p_is_twice_one_way_of_all_where_p_is_exact() -> None:
         labels(people(5, 5), {f"p{at}": "y" * 8 if at < 5 else "n" * 8 for at in range(10)})
     ).differences
     assert (found.exact, found.p) == (True, found.least_p)
-    assert found.about_p == (
+    assert found.least_p_note == (
         "the least p that 5 : 5 people can give is 0.0079: exact, from all 252 ways to assign the groups, doubled"
     )
 
@@ -153,11 +153,11 @@ def test_the_least_p_of_random_ways_is_one_that_they_can_give() -> None:
     (found,) = compared(
         labels(people(9, 9), {f"p{at}": "y" * 8 if at < 9 else "n" * 8 for at in range(18)})
     ).differences
-    assert (found.exact, found.least_p) == (False, 2 / (DRAWN + 1))
+    assert (found.exact, found.least_p) == (False, 2 / (N_DRAWN + 1))
     assert found.p is not None
     assert found.p >= found.least_p  # at most 2 or 3 of 48,620 ways are as extreme
     assert found.p <= 5 * found.least_p
-    assert "is 0.0002: from 10,000 random ways to assign the groups, doubled" in found.about_p
+    assert "is 0.0002: from 10,000 random ways to assign the groups, doubled" in found.least_p_note
 
 
 def test_groups_that_gave_a_label_always_and_never_have_no_interval() -> None:
@@ -259,7 +259,7 @@ def test_one_group_is_no_comparison() -> None:
 
 def test_who_has_no_group_does_not_count() -> None:
     frame = drawn(6, 5)
-    found: Compared = compared(frame.assign(group=frame["group"].where(frame["annotator"] != "p0", "")))
+    found: GroupComparison = compared(frame.assign(group=frame["group"].where(frame["annotator"] != "p0", "")))
     assert found.people == {"f": 5, "m": 5}
 
 

@@ -13,7 +13,7 @@ from statsmodels.stats.anova import anova_lm
 from benchmarks.coverage import CAMPS, EFFECTS, RARE, SHAPES
 from benchmarks.latent import Effects, Shape, draw
 from fcpair.stages.stats.grid_jackknife import Cluster, Sides
-from fcpair.stages.stats.interval_cautions import as_many, cautions, explained_by
+from fcpair.stages.stats.interval_cautions import effective_number, find_cautions, intraclass_correlation
 from fcpair.stages.stats.rating_counts import Overlap
 
 CLASSES = ("no", "unsure", "yes")
@@ -23,12 +23,12 @@ GRID = SHAPES["45 x 24"]
 def said_of(shape: Shape, effects: Effects, n: int = 10) -> list[str]:
     """All that is said of some studies."""
     rng = np.random.default_rng(2)
-    return [one for _ in range(n) for one in cautions(draw(shape, effects, rng)[0], CLASSES)]
+    return [one for _ in range(n) for one in find_cautions(draw(shape, effects, rng)[0], CLASSES)]
 
 
 def test_texts_of_the_same_weight_count_as_what_they_are_and_others_as_fewer() -> None:
-    assert as_many(np.array([0, 0, 1, 1, 2, 2])) == 3
-    assert as_many(np.array([0, 0, 0, 1])) == pytest.approx(16 / 10)
+    assert effective_number(np.array([0, 0, 1, 1, 2, 2])) == 3
+    assert effective_number(np.array([0, 0, 0, 1])) == pytest.approx(16 / 10)
 
 
 def test_what_texts_explain_is_the_intraclass_correlation_of_an_analysis_of_variance() -> None:
@@ -38,17 +38,17 @@ def test_what_texts_explain_is_the_intraclass_correlation_of_an_analysis_of_vari
     table = anova_lm(ols("share ~ C(text)", pd.DataFrame({"share": share, "text": text})).fit())
     between, within = table["mean_sq"]
     size = (48 - (np.bincount(text) ** 2).sum() / 48) / 7
-    assert explained_by(share, text) == pytest.approx((between - within) / (between + (size - 1) * within))
+    assert intraclass_correlation(share, text) == pytest.approx((between - within) / (between + (size - 1) * within))
 
 
 @pytest.mark.parametrize("text", [[0, 0, 0, 0], [0, 1, 2, 3]], ids=["one text", "no two pairs of one"])
 def test_nothing_is_explained_where_that_is_undefined(text: list[int]) -> None:
-    assert explained_by(np.array([0.0, 1, 0, 1]), np.array(text)) == 0
+    assert intraclass_correlation(np.array([0.0, 1, 0, 1]), np.array(text)) == 0
 
 
 def test_texts_that_never_differ_within_explain_everything() -> None:
-    assert explained_by(np.array([0.0, 0, 1, 1]), np.array([0, 0, 1, 1])) == 1
-    assert explained_by(np.zeros(4), np.array([0, 0, 1, 1])) == 0
+    assert intraclass_correlation(np.array([0.0, 0, 1, 1]), np.array([0, 0, 1, 1])) == 1
+    assert intraclass_correlation(np.zeros(4), np.array([0, 0, 1, 1])) == 0
 
 
 def test_a_study_like_those_in_which_intervals_hold_has_no_caution() -> None:
@@ -76,10 +76,10 @@ def test_labels_that_are_nearly_all_of_one_class_are_found() -> None:
 
 def test_a_side_with_one_text_is_not_warned_of_and_sides_have_their_names() -> None:
     overlap, _ = draw(replace(GRID, two=0.12, three=0.05, focus=1.5), EFFECTS["none"], np.random.default_rng(2))
-    assert "lies unevenly on 35 rows, as if on 14.3" in cautions(overlap, CLASSES, Sides(("row", "column")))[0]
-    assert cautions(overlap, CLASSES, Sides(("row", "column"), fixed=Cluster.HS)) == ()
+    assert "lies unevenly on 35 rows, as if on 14.3" in find_cautions(overlap, CLASSES, Sides(("row", "column")))[0]
+    assert find_cautions(overlap, CLASSES, Sides(("row", "column"), fixed=Cluster.HS)) == ()
 
 
 def test_without_overlap_there_is_nothing_to_say() -> None:
     none = np.zeros(0, dtype=np.int64)
-    assert cautions(Overlap(3, none, none, none, none, none), CLASSES) == ()
+    assert find_cautions(Overlap(3, none, none, none, none, none), CLASSES) == ()

@@ -22,7 +22,7 @@ from fcpair.stages.stats.multi_rater import (
     ordinal_alpha,
     pooled_figures,
 )
-from fcpair.stages.stats.rating_counts import Overlap, Sums, coincidence, dense, moments, sums_by
+from fcpair.stages.stats.rating_counts import Overlap, Sums, coincidence, dense_codes, moments, sums_by
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ def sums(profiles: Ints, weights: Floats | None = None) -> Sums:
     """Over so many pairs of each profile; one of each if not given."""
     weights = np.ones(len(profiles)) if weights is None else weights
     matrix = coincidence(profiles, weights.astype(np.int64))
-    return Sums.of(weights @ moments(profiles), lambda values: values @ matrix @ values)
+    return Sums.from_moments(weights @ moments(profiles), lambda values: values @ matrix @ values)
 
 
 def alpha(found: Sums, distance: Distance) -> Floats:
@@ -97,7 +97,7 @@ def test_sums_by_cluster_are_those_of_a_loop(members: list[tuple[int, int]]) -> 
 
 @given(st.lists(st.sampled_from([0, 1, 5, 7, 10**9]), min_size=1))
 def test_dense_codes_are_those_of_numpy_s_unique(codes: list[int]) -> None:
-    for found, expected in zip(dense(np.array(codes)), np.unique(codes, return_inverse=True), strict=True):
+    for found, expected in zip(dense_codes(np.array(codes)), np.unique(codes, return_inverse=True), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 

@@ -15,8 +15,8 @@ from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Scale, parse_form, parse_question
-from fcpair.stages.stats.agreement import Agreement, agreement, part_agreements
-from fcpair.stages.stats.rating_bins import check_bins, fitting, parse_bins
+from fcpair.stages.stats.agreement import Agreement, compute_agreement, part_agreements
+from fcpair.stages.stats.rating_bins import check_bins, drop_unfit_bins, parse_bins
 
 HALVES = "scale(1,5,0.5)"
 PARSCN = ("1-2", "2.5-3.5", "4-5")
@@ -37,7 +37,7 @@ def rated(one: list[float], other: list[float], options: Agree) -> Agreement:
         for at, number in enumerate(numbers)
     ]
     labels = pd.DataFrame(rows, columns=["cell_id", "hs_id", "cn_id", "annotator", "code"])
-    return agreement(labels, question, options)
+    return compute_agreement(labels, question, options)
 
 
 def figures(found: Agreement) -> dict[str, Figure]:
@@ -124,7 +124,7 @@ def test_bins_that_cannot_be_are_refused(given: tuple[str, ...], problem: str) -
 def test_bins_are_for_scales_only() -> None:
     labels = pd.DataFrame(columns=["cell_id", "hs_id", "cn_id", "annotator", "code"])
     with pytest.raises(InputError, match=r"bins are for numbers on a scale, and this asks one_of\(no,yes\)"):
-        agreement(labels, parse_question("one_of(no,yes)"), Agree(bins=PARSCN))  # type: ignore[arg-type]
+        compute_agreement(labels, parse_question("one_of(no,yes)"), Agree(bins=PARSCN))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="asks for none"):
         check_bins(parse_form("fit: one_of(no,yes); why: text()"), PARSCN)
     with pytest.raises(InputError, match=r"`points`: bin `2\.5-3\.5`: `2\.5` is between the steps"):
@@ -133,8 +133,8 @@ def test_bins_are_for_scales_only() -> None:
 
 def test_bins_fall_away_where_they_do_not_fit_the_form_of_another_round() -> None:
     options = Agree(bins=PARSCN)
-    assert fitting(parse_form("fit: one_of(no,yes)"), options) == Agree()
-    assert fitting(parse_form(f"tone: {HALVES}"), options) is options
+    assert drop_unfit_bins(parse_form("fit: one_of(no,yes)"), options) == Agree()
+    assert drop_unfit_bins(parse_form(f"tone: {HALVES}"), options) is options
 
 
 def test_a_form_with_a_scale_and_others_has_bins_on_the_scale_alone() -> None:

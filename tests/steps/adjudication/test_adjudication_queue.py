@@ -15,7 +15,7 @@ from servers import copy_study
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, UnknownIdError
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule
-from fcpair.steps.adjudication.adjudication_queue import Case, Queue, Ruling, way_through
+from fcpair.steps.adjudication.adjudication_queue import ConflictCase, DecisionRequest, QueueCounts, visiting_order
 from fcpair.study import Study
 from steps.online import admit
 from steps.small import ANNOTATORS, NAMES, assert_refused, dump, open_work, record, standing, write_csv
@@ -30,15 +30,17 @@ def adjudicators(study: Study, *names: str) -> list[int]:
     return [admit(study, name).id for name in names]
 
 
-def first_case(study: Study, person: int) -> Case:
+def first_case(study: Study, person: int) -> ConflictCase:
     case = study.grid().docket.next(person)
     assert case is not None
     return case
 
 
-def rule(case: Case, outcome: str = "appropriate", request_id: str | None = None, **more: object) -> Ruling:
+def rule(
+    case: ConflictCase, outcome: str = "appropriate", request_id: str | None = None, **more: object
+) -> DecisionRequest:
     given = {"note": "", "flagged": False, **more}
-    return Ruling(
+    return DecisionRequest(
         request_id or f"on-{case.cell_id}-{case.decision_id}-{outcome}",
         case.cell_id,
         outcome,
@@ -80,7 +82,7 @@ def test_what_waits_is_what_the_keyboard_would_show(at: At) -> None:
         grid.docket.decide(judy, rule(case))
     assert len(shown) > 5
     assert sorted(shown) == waiting
-    assert grid.docket.state(judy) == Queue(0, False, 0, len(shown))
+    assert grid.docket.state(judy) == QueueCounts(0, False, 0, len(shown))
 
 
 def test_only_pairs_that_wait_can_be_looked_at(at: At) -> None:
@@ -104,7 +106,7 @@ def test_labels_that_agree_and_labels_that_are_missing_need_no_decision(at: At, 
     for pair, said in ((1, "the labels of pair 1 agree"), (2, "pair 2 has no label"), (3, "pair 3 has no label")):
         with pytest.raises(ConflictError, match=said):
             grid.docket.case(judy, pair)
-    assert grid.docket.state(judy) == Queue(0, False, 0, 0)
+    assert grid.docket.state(judy) == QueueCounts(0, False, 0, 0)
     assert grid.docket.next(judy) is None
 
 
@@ -140,7 +142,7 @@ def test_a_pair_with_an_open_label_is_never_shown(
     waiting = set(grid.waiting())
     state = grid.docket.state(judy)
     assert (state.waiting, state.not_due) == (len(waiting - open_pairs), bool(open_pairs))
-    assert not {one.cell_id for one in grid.docket.decided()} & open_pairs
+    assert not {one.cell_id for one in grid.docket.decisions()} & open_pairs
     while case := grid.docket.next(judy):
         assert case.cell_id in waiting - open_pairs
         grid.docket.decide(judy, rule(case))
@@ -161,7 +163,7 @@ def test_a_decision_that_is_taken_back_leaves_its_note_and_its_flag(at: At) -> N
     assert (again.outcome, again.note, again.flagged) == (None, "irony", True)
     assert (others.note, others.flagged) == ("", False)
     study.grid().decide(case.cell_id, 2, by="judy", seen=study.grid().conflict(case.cell_id, by="judy"))
-    assert docket.decided(judy)[0].flagged
+    assert docket.decisions(judy)[0].flagged
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.VALIDATOR, Role.LEAD])
@@ -193,7 +195,7 @@ def assert_nothing_opens(study: Study, person: int, said: str) -> None:
         lambda: docket.state(person),
         lambda: docket.next(person),
         lambda: docket.case(person, pair),
-        lambda: docket.decide(person, Ruling("a-request", pair, "appropriate")),
+        lambda: docket.decide(person, DecisionRequest("a-request", pair, "appropriate")),
         lambda: docket.undo(person, pair, "a-request"),
     )
     for call in calls:
@@ -214,7 +216,10 @@ def test_who_labelled_a_pair_does_not_decide_it(at: At) -> None:
     with pytest.raises(RefusedError, match=f"`cleo` labelled pair {pair}"):
         grid.docket.case(cleo, pair)
     assert_refused(
-        study, lambda: grid.docket.decide(cleo, Ruling("a-request", pair, "appropriate")), RefusedError, "labelled"
+        study,
+        lambda: grid.docket.decide(cleo, DecisionRequest("a-request", pair, "appropriate")),
+        RefusedError,
+        "labelled",
     )
     while case := grid.docket.next(cleo):
         assert case.cell_id not in own
@@ -238,7 +243,10 @@ def test_who_validates_a_pair_does_not_decide_it(at: At, tmp_path: Path) -> None
     study.change_role("vera", Role.ADJUDICATOR)
     vera = admit(study, "vera").id
     assert_refused(
-        study, lambda: grid.docket.decide(vera, Ruling("a-request", pair, "appropriate")), RefusedError, "validate"
+        study,
+        lambda: grid.docket.decide(vera, DecisionRequest("a-request", pair, "appropriate")),
+        RefusedError,
+        "validate",
     )
 
 
@@ -253,7 +261,7 @@ def test_a_decision_is_kept_with_its_note_and_flag(at: At, outcome: str, code: i
     case = first_case(study, judy)
     reply = grid.docket.decide(judy, rule(case, outcome, note="irony, نه", flagged=True))
     assert standing(study)[case.cell_id] == ("person", code)
-    (kept,) = grid.docket.decided(judy)
+    (kept,) = grid.docket.decisions(judy)
     assert (kept.decision_id, kept.cell_id) == (reply["decision_id"], reply["cell_id"])
     assert (kept.outcome, kept.rule, kept.by) == (outcome, Rule.PERSON, "judy")
     assert (kept.note, kept.flagged) == ("irony, نه", True)
@@ -381,7 +389,7 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
     grid = study.grid()
     people = adjudicators(study, "judy", "vera")
     pairs = grid.waiting()[:2]
-    seen: dict[tuple[int, int], Case] = {}
+    seen: dict[tuple[int, int], ConflictCase] = {}
     stands: dict[int, tuple[int, int]] = {}  # by pair: who decided, and the number of the decision
     for number, (act, second, which) in enumerate(acts):
         who, pair = people[second], pairs[which]
@@ -399,8 +407,8 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
             taken = _attempt(lambda who=who, ruling=ruling: grid.docket.decide(who, ruling))  # type: ignore[misc]
             assert taken == (mine and stands.get(pair, (who, None))[1] == case.decision_id)
             if taken:
-                stands[pair] = (who, grid.docket.decided(who, limit=1)[0].decision_id)
-    assert {one.cell_id: one.decision_id for one in grid.docket.decided()} == {
+                stands[pair] = (who, grid.docket.decisions(who, limit=1)[0].decision_id)
+    assert {one.cell_id: one.decision_id for one in grid.docket.decisions()} == {
         pair: decision for pair, (_, decision) in stands.items()
     }
 
@@ -427,7 +435,7 @@ def test_a_decision_taken_back_waits_again(at: At) -> None:
     assert grid.waiting() == waiting
     assert grid.docket.case(judy, case.cell_id) == case
     assert [row["rule"] for row in grid.explain(case.cell_id).decisions] == ["person", "reopened"]
-    assert grid.docket.decided() == []
+    assert grid.docket.decisions() == []
     assert grid.docket.state(judy).decided == 0
 
 
@@ -454,18 +462,18 @@ def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
 @given(n=st.integers(0, 60), of=st.integers(1, 9))
 def test_every_adjudicator_comes_past_every_pair_once(n: int, of: int) -> None:
     for at in range(of):
-        assert sorted(way_through(n, at, of)) == list(range(n))
+        assert sorted(visiting_order(n, at, of)) == list(range(n))
 
 
 @given(of=st.integers(1, 9), more=st.integers(0, 60))
 def test_all_adjudicators_begin_at_different_pairs(of: int, more: int) -> None:
-    assert len({way_through(of + more, at, of)[0] for at in range(of)}) == of
+    assert len({visiting_order(of + more, at, of)[0] for at in range(of)}) == of
 
 
 @given(n=st.integers(2, 60), turns=st.lists(st.integers(0, 1), max_size=60))
 def test_two_adjudicators_meet_at_the_last_pair_alone(n: int, turns: list[int]) -> None:
     """Whatever the pace of each."""
-    ways, left = (way_through(n, 0, 2), way_through(n, 1, 2)), set(range(n))
+    ways, left = (visiting_order(n, 0, 2), visiting_order(n, 1, 2)), set(range(n))
     for turn in turns[: n - 1]:
         before_them = [next(pair for pair in way if pair in left) for way in ways]
         assert before_them[0] != before_them[1]
@@ -509,7 +517,7 @@ def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     judy, vera = adjudicators(study, "judy", "vera")
     for who, outcome in ((judy, "appropriate"), (vera, "irreconcilable")):
         grid.docket.decide(who, rule(first_case(study, who), outcome))
-    newest, before, *rest = grid.docket.decided()
+    newest, before, *rest = grid.docket.decisions()
     assert [(newest.by, newest.outcome), (before.by, before.outcome)] == [
         ("vera", "irreconcilable"),
         ("judy", "appropriate"),
@@ -518,7 +526,7 @@ def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     assert {one.cell_id: one.outcome for one in rest} == {
         pair: NAMES[code] for pair, (kept, code) in standing(study).items() if kept != "person" and code is not None
     }
-    assert [one.by for one in grid.docket.decided(judy)] == ["judy"]
+    assert [one.by for one in grid.docket.decisions(judy)] == ["judy"]
 
 
 @pytest.mark.server
@@ -528,8 +536,8 @@ def test_a_decision_from_a_file_is_nobody_s_own(at: At, tmp_path: Path) -> None:
     (judy,) = adjudicators(study, "judy")
     pair = grid.waiting()[0]
     grid.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "2", "adjudicator": "judy"}]))
-    assert [(one.by, one.rule) for one in grid.docket.decided()] == [("judy", Rule.IMPORTED)]
-    assert grid.docket.decided(judy) == []
+    assert [(one.by, one.rule) for one in grid.docket.decisions()] == [("judy", Rule.IMPORTED)]
+    assert grid.docket.decisions(judy) == []
     with pytest.raises(ConflictError, match=rf"pair {pair} has been decided by judy \(in a file\)"):
         grid.docket.case(judy, pair)
 
@@ -538,9 +546,9 @@ def test_a_decision_from_a_file_is_nobody_s_own(at: At, tmp_path: Path) -> None:
 def test_the_list_comes_in_pages(at: At) -> None:
     study = at("decided")
     grid = study.grid()
-    whole = grid.docket.decided()
-    pages = [grid.docket.decided(limit=7)]
+    whole = grid.docket.decisions()
+    pages = [grid.docket.decisions(limit=7)]
     while pages[-1]:
-        pages.append(grid.docket.decided(limit=7, before=pages[-1][-1].decision_id))
+        pages.append(grid.docket.decisions(limit=7, before=pages[-1][-1].decision_id))
     assert [one for page in pages for one in page] == whole
     assert len(whole) == len(standing(study))

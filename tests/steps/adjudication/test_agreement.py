@@ -18,7 +18,7 @@ from fcpair.records import Figure, Role
 from fcpair.stages.questions import parse_form
 from fcpair.stages.questions.answer_arrays import part_codes
 from fcpair.stages.questions.labels import VERDICT
-from fcpair.stages.stats.agreement import Agreement, Block, agreement, part_agreements
+from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
 from fcpair.steps.adjudication import agreement as agree
 from fcpair.study import Study
 from steps.online import at_desk, give
@@ -80,7 +80,7 @@ def values(found: Agreement | None) -> dict[str, tuple[float | None, ...]]:
     return {one.name: (one.value, one.low, one.high, one.n) for one in figures}
 
 
-def named(blocks: tuple[Block, ...]) -> dict[tuple[str, str], Block]:
+def named(blocks: tuple[AgreementBlock, ...]) -> dict[tuple[str, str], AgreementBlock]:
     return {(one.part, one.of): one for one in blocks}
 
 
@@ -91,7 +91,7 @@ def test_each_part_has_the_agreement_of_one_question_and_a_text_says_why_it_has_
     assert [one.part for one in parts] == ["types: facts", "types: humour", "tone"]
     for one in parts:
         question = dict(parse_form(FORM).parts())[one.part]
-        assert values(one.agreement) == values(agreement(by_hand(one.part), question))
+        assert values(one.agreement) == values(compute_agreement(by_hand(one.part), question))
         assert one.agreement is not None
         assert (one.agreement.n_labels, one.agreement.n_overlapped) == (34, 17)
     facts, humour, tone = (one.agreement.alpha for one in parts if one.agreement)
@@ -107,7 +107,10 @@ def test_each_column_is_named_and_its_intervals_are_for_new_rows(grid: Grid) -> 
     assert [part for part, of in blocks if not of] == ["text"]
     found = blocks["tone", "respectful"].agreement
     assert found is not None
-    assert (found.n_overlapped, found.spoken_for) == (5, "new rows, the same annotators")  # the last cell was skipped
+    assert (found.n_overlapped, found.interval_scope) == (
+        5,
+        "new rows, the same annotators",
+    )  # the last cell was skipped
     raw = found.pooled[0]
     labels = by_hand("tone")
     agrees = labels[labels["cn_id"] == 2].groupby("hs_id")["code"].nunique() == 1
@@ -133,7 +136,7 @@ def test_a_row_with_too_little_says_so(grid: Grid) -> None:
 def test_notes_of_a_planned_grid_speak_of_rows_and_columns(grid: Grid) -> None:
     tone = named(grid.agreement(Agree(intervals="annotators"), round="answer"))["tone", ""].agreement
     assert tone is not None
-    assert tone.spoken_for == "new rows, columns and annotators"
+    assert tone.interval_scope == "new rows, columns and annotators"
     assert not any("HS" in one.note or "CN" in one.note for one in tone.pooled)
     assert "6 rows, 3 columns" in grid.agreement(round="answer")[3].agreement.pooled[0].note  # type: ignore[union-attr]
 
@@ -183,7 +186,7 @@ def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
 
 def test_the_grid_is_what_is_measured_where_nothing_else_is_said() -> None:
     assert Agree(by="grid") == Agree()
-    assert "by" not in agreement(by_hand("types: facts"), VERDICT).as_dict()["options"]
+    assert "by" not in compute_agreement(by_hand("types: facts"), VERDICT).as_dict()["options"]
     with pytest.raises(InputError, match="by is 'cell'; expected one of grid, column, row"):
         Agree(by="cell")  # type: ignore[arg-type]
 

@@ -13,8 +13,8 @@ from conftest import one_quick
 
 from fcpair.params import Adjudicate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import Ruling
-from fcpair.steps.adjudication.conflict_cache import Conflicts
+from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
+from fcpair.steps.adjudication.conflict_cache import ConflictCache
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.study import Study
 from steps.online import admit
@@ -25,15 +25,15 @@ At = Callable[[str], Study]
 STEPS = 120
 
 
-def assert_is_as_found_anew(study: Study, kept: Conflicts) -> int:
+def assert_is_as_found_anew(study: Study, kept: ConflictCache) -> int:
     """Compare the kept list and its counts with what the labels say now; returns how many there are."""
     with study.store.read() as tx:
-        found = rule_decisions.in_dispute(tx)
-        with kept.as_of(tx) as now:
+        found = rule_decisions.disputed_pairs(tx)
+        with kept.snapshot(tx) as now:
             assert list(now) == found
             assert now.order == [one.cell_id for one in found]
             agenda = permissions.agenda(tx, None)
-            assert now.due == set(agenda.pairs)
+            assert now.due_ids == set(agenda.pairs)
             assert now.n_again(set()) == len(agenda.again)
     return len(found)
 
@@ -43,7 +43,7 @@ def assert_is_as_found_anew(study: Study, kept: Conflicts) -> int:
 def test_the_kept_list_is_that_which_would_be_found_anew_after_whatever_people_do(
     at: At, tmp_path: Path, seed: int
 ) -> None:
-    walk, kept, sizes = Walk(at("dealt"), tmp_path, seed), Conflicts(), set()
+    walk, kept, sizes = Walk(at("dealt"), tmp_path, seed), ConflictCache(), set()
     for _ in range(STEPS):
         walk.step()
         if walk.random.random() < 0.5:  # at times much has happened since it was last asked for
@@ -59,7 +59,7 @@ def fcpair(study: Study, *words: str) -> None:
 
 @pytest.mark.files
 def test_the_kept_list_follows_what_other_processes_do_while_the_study_is_served(at: At, tmp_path: Path) -> None:
-    study, kept = at("labelled"), Conflicts()
+    study, kept = at("labelled"), ConflictCache()
     study.share()
     before = assert_is_as_found_anew(study, kept)
     rows = [{"pair": pair, "annotator": who, "label": "not_sure"} for who, pair in labels_given(study)[:6]]
@@ -79,42 +79,42 @@ def labels_given(study: Study) -> list[tuple[str, int]]:
 @pytest.mark.server
 def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> None:
     """No answer tells of it: work is taken back, and there is nobody left to take it over."""
-    study, kept = at("labelled"), Conflicts()
+    study, kept = at("labelled"), ConflictCache()
     study.add_people(["zoe"], Role.ANNOTATOR)
     with study.store.write() as tx:
         from fcpair.store.assignment import assignments, rounds
 
-        pair = rule_decisions.in_dispute(tx)[0].cell_id
+        pair = rule_decisions.disputed_pairs(tx)[0].cell_id
         zoe = next(one.id for one in study.people if one.name == "zoe")
         import pandas as pd
 
         given = pd.DataFrame({"cell_id": [pair], "person_id": [zoe], "position": [1], "status": ["open"]})
-        assignments.add_assignments(tx, given, rounds.counting(tx))
+        assignments.add_assignments(tx, given, rounds.primary(tx))
     assert_is_as_found_anew(study, kept)
-    assert pair not in kept.due
+    assert pair not in kept.due_ids
     for name in [one.name for one in study.people if one.role is Role.ANNOTATOR]:
         study.retire(name)
     assert_is_as_found_anew(study, kept)
-    assert pair in kept.due
+    assert pair in kept.due_ids
 
 
 @pytest.mark.server
 def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
-    study, kept = at("labelled"), Conflicts()
+    study, kept = at("labelled"), ConflictCache()
     study.share()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy")
     with study.store.read() as old:
-        rule_decisions.in_dispute(old)  # from here on this transaction sees the study as it is now
+        rule_decisions.disputed_pairs(old)  # from here on this transaction sees the study as it is now
         case = study.grid().docket.next(judy.id)
         assert case is not None
-        decide = Ruling("request-1", case.cell_id, "appropriate", seen_answer_id=case.answer_id)
+        decide = DecisionRequest("request-1", case.cell_id, "appropriate", seen_answer_id=case.answer_id)
         other = Thread(target=study.grid().docket.decide, args=(judy.id, decide))
         other.start()
         other.join()
         assert_is_as_found_anew(study, kept)
-        with kept.as_of(old) as now:
-            assert case.cell_id not in now.due
+        with kept.snapshot(old) as now:
+            assert case.cell_id not in now.due_ids
     assert_is_as_found_anew(study, kept)
     study.close()
 
@@ -130,7 +130,7 @@ def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at:
     assert waiting > 2
     first = grid.docket.next(judy.id)
     assert first is not None
-    grid.docket.decide(judy.id, Ruling("request-1", first.cell_id, "irreconcilable"))
+    grid.docket.decide(judy.id, DecisionRequest("request-1", first.cell_id, "irreconcilable"))
     assert grid.docket.state(judy.id).waiting == waiting - 1
     grid.docket.undo(judy.id, first.cell_id, "request-2")
     assert grid.docket.state(judy.id).waiting == waiting

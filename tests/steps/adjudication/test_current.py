@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Table, select
 
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import Ruling
+from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.store.database import latest_rows
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
@@ -48,7 +48,7 @@ def test_the_newest_decision_stands_unless_it_reopens_the_pair(at: At) -> None:
     grid, judy = study.grid(), admit(study, "judy").id
     case = grid.docket.next(judy)
     assert case is not None
-    grid.docket.decide(judy, Ruling("request-1", case.cell_id, "appropriate"))
+    grid.docket.decide(judy, DecisionRequest("request-1", case.cell_id, "appropriate"))
     assert ids(study, adjudication, latest_rows.STANDING) == ids(study, adjudication, latest_rows.DECISION) == [1]
     grid.docket.undo(judy, case.cell_id, "request-2")
     assert ids(study, adjudication, latest_rows.DECISION) == [2]

@@ -195,7 +195,7 @@ def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_pa
     before = dump(study)
     result = grid.adjudicate_dry_run(Adjudicate("majority"))
     assert result.counts == {"unanimous": 2, "new": 0, "reopened": 0, "waiting": 2}
-    assert (result.standing, result.compared, result.same, result.different) == (3, 3, 2, (2,))
+    assert (result.standing, result.compared, result.n_same, result.different) == (3, 3, 2, (2,))
     assert dump(study) == before
 
 

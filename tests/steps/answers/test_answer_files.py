@@ -15,7 +15,7 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin
-from fcpair.stages.assignment.plan import COLUMNS
+from fcpair.stages.assignment.plan import RESERVED_COLUMNS
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
@@ -87,7 +87,7 @@ def test_a_filled_in_sheet_comes_in_and_texts_stay_as_they_were_written(write: G
     assert (run.counts["answers"], run.counts["skips"], run.counts["already_there"]) == (4, 0, 0)
     assert (run.stage, run.params["grid"], run.params["round"]) == ("write import", "write", "write")
     with write.store.read() as tx:
-        assert authorship.texts_on_cells(tx, rounds.named(tx, "write")) == SAID
+        assert authorship.texts_on_cells(tx, rounds.by_name(tx, "write")) == SAID
     table = write.answers("write")
     assert dict(zip(table["cell"], table["also"], strict=True)) == {**ALSO, 1: "facts; warm"}
     assert set(table["origin"]) == {Origin.IMPORTED}
@@ -326,7 +326,7 @@ def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: P
     asked = {"text", "also"}
     write.assign_round("edit")
     sheet = sheets_of(write, tmp_path / "s", "edit")[0][0]
-    assert {*write.answers("write").columns, *sheet} - {*asked, "fit"} <= COLUMNS
+    assert {*write.answers("write").columns, *sheet} - {*asked, "fit"} <= RESERVED_COLUMNS
     for name in ("note", "Time"):
         plan = GridPlan("other", SidePlan(names=ROWS), SidePlan(names=TYPES), (RoundPlan("ask", f"{name}: text()"),))
         with pytest.raises(InputError, match=f"round `ask` has a question `{name}`, which is a column"):

@@ -163,10 +163,10 @@ def test_a_round_that_edits_nothing_or_has_no_answers_is_refused(study: Study) -
 def test_an_edited_text_is_checked_as_any_other_and_a_rejection_is_not(study: Study) -> None:
     desk, ana = study.desk(Annotate()), admit(study, "ana")
     (task,) = desk.tasks(ana)
-    (remark,) = desk.look(ana, task.assignment_id, "Too short.")
+    (remark,) = desk.check_text(ana, task.assignment_id, "Too short.")
     assert (remark.refuses, remark.score) == (True, 2)
-    assert desk.look(ana, task.assignment_id, {"reject": "rude"}) == []
-    (remark,) = desk.look(ana, task.assignment_id, {"reject": "rued"})
+    assert desk.check_text(ana, task.assignment_id, {"reject": "rude"}) == []
+    (remark,) = desk.check_text(ana, task.assignment_id, {"reject": "rued"})
     assert "is no reason here" in remark.sentence
     give(desk, ana, {"reject": "rude"}, task.assignment_id)
     assert desk.answers(ana)[0].answer == {"reject": "rude"}

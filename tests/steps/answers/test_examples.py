@@ -362,5 +362,5 @@ def test_a_place_for_examples_without_examples_is_refused() -> None:
 def test_each_row_brings_the_text_of_its_first_cell(tmp_path: Path) -> None:
     study = study_of(tmp_path)
     with study.grid("write").store.read() as tx:
-        found = store.written(tx, rounds.named(tx, "write"))
+        found = store.current_texts(tx, rounds.by_name(tx, "write"))
     assert [one.hs for one in found] == list(WRITTEN)

@@ -15,7 +15,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, load_recipe
 from fcpair.records import Origin, Role
 from fcpair.steps.answers import generate
-from fcpair.steps.answers.generate import TRIES
+from fcpair.steps.answers.generate import MAX_TRIES
 from fcpair.steps.base.context import note_run
 from fcpair.steps.oversight import recipe_check
 from fcpair.store.answers import authorship, judgements
@@ -69,7 +69,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> lis
 
 def texts(grid: Grid, name: str) -> list[str]:
     with grid.store.read() as tx:
-        return list(authorship.texts_on_cells(tx, rounds.named(tx, name)).values())
+        return list(authorship.texts_on_cells(tx, rounds.by_name(tx, name)).values())
 
 
 def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:
     assert run.params["models"]["plain"]["source"] == "canned"
     assert texts(grid, "propose") == list(SAID.values())
     with grid.store.read() as tx:
-        given = judgements.all_answers(tx, rounds.named(tx, "propose"))
-        assert judgements.origins(tx) == {Origin.GENERATED: 3}
+        given = judgements.all_answers(tx, rounds.by_name(tx, "propose"))
+        assert judgements.n_by_origin(tx) == {Origin.GENERATED: 3}
     assert given["annotator"].tolist() == ["plain"] * 3
     assert given["note"].tolist()[-1] == "the model has no reply to this cell"
     assert [one.role for one in Study(grid.store).people] == [Role.MODEL]
@@ -123,7 +123,7 @@ def test_where_it_changes_each_time_nothing_is_written(tmp_path: Path, monkeypat
 
     def change() -> None:
         with grid.store.write() as tx:
-            options = {**rounds.named(tx, "propose").options.as_json(), "prompt": f"Reply {len(said)}: {{row}}"}
+            options = {**rounds.by_name(tx, "propose").options.as_json(), "prompt": f"Reply {len(said)}: {{row}}"}
             tx.execute(tables.round_.update().where(tables.round_.c.name == "propose").values(options=options))
             note_run(tx, "test", {}, {})
 
@@ -131,7 +131,7 @@ def test_where_it_changes_each_time_nothing_is_written(tmp_path: Path, monkeypat
     with pytest.raises(ConflictError, match="changed each time while they were asked"):
         grid.generate("propose")
     assert texts(grid, "propose") == []
-    assert len(said) == 3 * TRIES
+    assert len(said) == 3 * MAX_TRIES
 
 
 def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp
     grid = study_of(tmp_path, propose)
     assert grid.generate("propose").counts["skips"] == 3
     with grid.store.read() as tx:
-        note = judgements.all_answers(tx, rounds.named(tx, "propose"))["note"].tolist()[0]
+        note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
     assert note.startswith("the reply cannot be taken (unknown label `Good.`; expected one of")
 
 
@@ -203,7 +203,7 @@ def test_a_json_reply_with_a_key_twice_is_no_answer(tmp_path: Path) -> None:
     grid = study_of(tmp_path, propose)
     assert grid.generate("propose").counts["skips"] == 3
     with grid.store.read() as tx:
-        note = judgements.all_answers(tx, rounds.named(tx, "propose"))["note"].tolist()[0]
+        note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
     assert note.startswith("the reply cannot be taken (`text` is given twice)")
     assert grid.answers("propose")["marks"].tolist() == ["duplicate keys", "", ""]
 
@@ -235,7 +235,7 @@ def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_
     study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan])
     study.grid().pair()
     with study.grid().store.read() as tx:
-        (cell,) = generate._asked(tx, "replies", "propose").cell
+        (cell,) = generate._load_queries(tx, "replies", "propose").cell
     assert cell.prompt == "{A joke: a kind joke} about tea.\nTea is for cowards."
     assert study.grid().generation_outlook("propose") == [("m", (1, 0, 13, None))]  # 52 characters
 
@@ -290,10 +290,10 @@ def test_a_changed_prompt_is_a_difference_that_names_its_file(tmp_path: Path) ->
         "utf-8",
     )
     study = Study.create(tmp_path / "study.db", Setup(), grids=load_recipe(recipe).grids)
-    recipe_check.check(study, load_recipe(recipe))
+    recipe_check.check_recipe(study, load_recipe(recipe))
     path.write_text("Answer\n{row}", "utf-8")
     with pytest.raises(RecipeError, match=r"prompt +the text of .*prompt\.txt +another text"):
-        recipe_check.check(study, load_recipe(recipe))
+        recipe_check.check_recipe(study, load_recipe(recipe))
 
 
 @pytest.mark.server
@@ -397,5 +397,5 @@ def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeyp
     with pytest.raises(ServiceError):
         grid.generate("propose")
     with grid.store.read() as tx:
-        assert not judgements.origins(tx)
+        assert not judgements.n_by_origin(tx)
     assert not Study(grid.store).people

@@ -75,7 +75,7 @@ def test_validity_is_a_verdict(taken: Study) -> None:
 
 def test_the_published_labels_follow_the_majority(taken: Study) -> None:
     result = taken.grid().adjudicate_dry_run(Adjudicate("majority"))
-    assert (result.same, result.compared, result.different) == (4, 4, ())
+    assert (result.n_same, result.compared, result.different) == (4, 4, ())
 
 
 def test_a_prepared_study_keeps_its_own_numbers_and_texts(at: At, tmp_path: Path) -> None:

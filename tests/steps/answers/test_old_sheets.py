@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.records import Kept
+from fcpair.records import KeepReason
 from fcpair.study import Study
 from steps.small import open_work, record
 from steps.small import write_csv as write
@@ -28,9 +28,15 @@ def fill_in(path: Path, column: str, answer: str, row: int = 1) -> bytes:
 
 @pytest.mark.parametrize(
     ("column", "answer", "why"),
-    [("label", "skip", Kept.ANSWERS), ("label", "appropriate", Kept.ANSWERS), ("note", "unclear?", Kept.NOTES)],
+    [
+        ("label", "skip", KeepReason.ANSWERS),
+        ("label", "appropriate", KeepReason.ANSWERS),
+        ("note", "unclear?", KeepReason.NOTES),
+    ],
 )
-def test_a_sheet_with_anything_filled_in_is_kept(at: At, tmp_path: Path, column: str, answer: str, why: Kept) -> None:
+def test_a_sheet_with_anything_filled_in_is_kept(
+    at: At, tmp_path: Path, column: str, answer: str, why: KeepReason
+) -> None:
     grid = at("dealt").grid()
     grid.write_sheets(tmp_path)
     filled = fill_in(tmp_path / "ana.csv", column, answer)

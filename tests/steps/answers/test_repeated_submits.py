@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import StageError
 from fcpair.params import Validate
 from fcpair.records import Role
-from fcpair.steps.answers.work_queue import Desk
+from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.store.answers import judgements
 from fcpair.study import Study
 from steps.online import at_desk, give
@@ -20,7 +20,7 @@ At = Callable[[str], Study]
 
 
 @pytest.fixture
-def case(at: At) -> tuple[Study, Desk, int, int]:
+def case(at: At) -> tuple[Study, WorkQueue, int, int]:
     """A study in which vera agreed blind with the label of a pair, which was then turned and dealt to her in sight;
     the desk, the pair and the code that it had.
     """
@@ -48,16 +48,16 @@ def verdicts(study: Study, pair: int) -> list[int]:
 
 def n_current(study: Study) -> int:
     with study.store.read() as tx:
-        return sum(judgements.origins(tx).values())
+        return sum(judgements.n_by_origin(tx).values())
 
 
-def test_a_file_can_have_the_later_verdict(case: tuple[Study, Desk, int, int], tmp_path: Path) -> None:
+def test_a_file_can_have_the_later_verdict(case: tuple[Study, WorkQueue, int, int], tmp_path: Path) -> None:
     study, _, pair, _ = case
     check(study, tmp_path, [("vera", pair, "disagree")], supersede=True)
     assert verdicts(study, pair) == [0]
 
 
-def test_the_earlier_verdict_stays_gone_when_the_label_comes_back(case: tuple[Study, Desk, int, int]) -> None:
+def test_the_earlier_verdict_stays_gone_when_the_label_comes_back(case: tuple[Study, WorkQueue, int, int]) -> None:
     study, desk, pair, code = case
     n = n_current(study)
     vera = study.access.by_token(study.access.invite("vera"))
@@ -70,14 +70,16 @@ def test_the_earlier_verdict_stays_gone_when_the_label_comes_back(case: tuple[St
 
 
 def test_until_it_is_given_the_earlier_one_counts_when_the_label_comes_back(
-    case: tuple[Study, Desk, int, int],
+    case: tuple[Study, WorkQueue, int, int],
 ) -> None:
     study, _, pair, code = case
     study.grid().decide(pair, code, by="ada")
     assert verdicts(study, pair) == [1]
 
 
-def test_who_has_seen_the_label_since_is_not_asked_blind(case: tuple[Study, Desk, int, int], tmp_path: Path) -> None:
+def test_who_has_seen_the_label_since_is_not_asked_blind(
+    case: tuple[Study, WorkQueue, int, int], tmp_path: Path
+) -> None:
     study, _, pair, code = case
     check(study, tmp_path, [("vera", pair, "agree")], supersede=True)
     study.grid().decide(pair, code, by="ada")

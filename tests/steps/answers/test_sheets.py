@@ -237,11 +237,13 @@ def test_a_workbook_for_validators_offers_verdicts(at: At, tmp_path: Path) -> No
 
 
 def test_a_text_that_no_cell_can_hold_is_not_cut(tmp_path: Path) -> None:
-    from fcpair.files.answers.sheets import Blank, write_sheet
+    from fcpair.files.answers.sheets import SheetLayout, write_sheet
 
     rows = pd.DataFrame({"hs": ["x" * 40_000], "label": [""]})
     with pytest.raises(InputError, match="40,000 characters, and a cell 32,767 at most; write CSV"):
-        write_sheet(rows, tmp_path / "s.xlsx", Blank({"label": ("a", "b")}, "", {"hs": "hate speech", "cn": "reply"}))
+        write_sheet(
+            rows, tmp_path / "s.xlsx", SheetLayout({"label": ("a", "b")}, "", {"hs": "hate speech", "cn": "reply"})
+        )
     assert list(tmp_path.iterdir()) == []
 
 

@@ -114,7 +114,7 @@ def test_one_of_two_questions_of_a_form(tmp_path: Path) -> None:
 def test_reviews_of_examples() -> None:
     there = [("row", str(at), f"hs {at}", f"cn {at}") for at in range(14)]
     said = {words: at < 7 for at, words in enumerate(there)}
-    (note,) = examples._sorted_apart(said, there)
+    (note,) = examples._sorted_column_notes(said, there)
     assert "column `used` is sorted" in note
-    assert examples._sorted_apart(dict(reversed(said.items())), there) == ()
-    assert examples._sorted_apart({words: at % 3 == 0 for at, words in enumerate(there)}, there) == ()
+    assert examples._sorted_column_notes(dict(reversed(said.items())), there) == ()
+    assert examples._sorted_column_notes({words: at % 3 == 0 for at, words in enumerate(there)}, there) == ()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import one_quick
 
-from fcpair.models.similarity import Likeness
+from fcpair.models.similarity import SimilarityIndex
 from fcpair.params import Annotate, Setup
 from fcpair.plans import Checks, GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
@@ -32,9 +32,9 @@ def study_of(folder: Path, said: Checks | None = None) -> Study:
     return study
 
 
-def often(study: Study, known: text_checks._Written, n: int) -> list[str]:
+def often(study: Study, known: text_checks._RoundTextCounts, n: int) -> list[str]:
     with study.grid().store.read() as tx:
-        return known.often(tx, rounds.named(tx, "write"), n)
+        return known.frequent_texts(tx, rounds.by_name(tx, "write"), n)
 
 
 def counted(study: Study, n: int) -> list[str]:
@@ -44,7 +44,7 @@ def counted(study: Study, n: int) -> list[str]:
 
 @pytest.mark.parametrize("seed", one_quick(*range(3)))
 def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(tmp_path: Path, seed: int) -> None:
-    study, drawn, known = study_of(tmp_path), random.Random(seed), text_checks._Written()
+    study, drawn, known = study_of(tmp_path), random.Random(seed), text_checks._RoundTextCounts()
     desk = study.desk(Annotate())
     visitors = {name: admit(study, name) for name in ("ann", "ben", "cleo")}
     open_ = {name: [one.assignment_id for one in desk.tasks(who, 9)] for name, who in visitors.items()}
@@ -65,7 +65,7 @@ def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(
 
 
 def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -> None:
-    study, known = study_of(tmp_path), text_checks._Written()
+    study, known = study_of(tmp_path), text_checks._RoundTextCounts()
     desk, ann = study.desk(Annotate()), admit(study, "ann")
     first, second, *_ = (one.assignment_id for one in desk.tasks(ann, 9))
     give(desk, ann, TEXTS[0], first)
@@ -78,10 +78,10 @@ def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -
 @pytest.mark.server
 def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[str]] = []
-    monkeypatch.setattr(Likeness, "know", lambda _, texts: given.append(sorted(texts)))
+    monkeypatch.setattr(SimilarityIndex, "know", lambda _, texts: given.append(sorted(texts)))
     study = study_of(tmp_path, Checks(similar=0.95, often=1))
     study.warm_up()
-    monkeypatch.setattr(text_checks, "look", lambda *_: [])
+    monkeypatch.setattr(text_checks, "check_answer", lambda *_: [])
     desk, ann = study.desk(Annotate()), admit(study, "ann")
     give(desk, ann, TEXTS[0], desk.tasks(ann)[0].assignment_id)
     study.warm_up()
@@ -94,5 +94,5 @@ def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monk
 def test_a_server_starts_though_an_encoder_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(tmp_path, Checks(similar=0.95))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(text_checks, "likeness", lambda _: Likeness("no/such"))
+    monkeypatch.setattr(text_checks, "likeness", lambda _: SimilarityIndex("no/such"))
     study.warm_up()

@@ -15,7 +15,7 @@ from fcpair.params import Annotate
 from fcpair.plans import Checks, GridPlan, RoundPlan, SidePlan
 from fcpair.store.answers import pilot_texts
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import number_of
+from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.database.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, column_of, give
@@ -211,13 +211,13 @@ def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tm
     assert set(after["by"]) == {"writer2"}
     assert len(after) == len(before) - len(own)
     given = dealt_in(study, "write", "write")
-    again = given[(number_of(given["cell_id"]).isin(own)) & (given["status"] == "open")]
+    again = given[(to_public_number(given["cell_id"]).isin(own)) & (given["status"] == "open")]
     assert len(again) == len(own)
     assert "writer1" not in set(again["person"])
     with study.store.read() as tx:
         kept = {row[0] for row in tx.execute(select(text.c.body).where(text.c.kind == "answer"))}
     assert set(before["text"]) <= kept
-    assert Study.doctor(study.place).sound
+    assert Study.doctor(study.place).is_sound
 
 
 @pytest.mark.server
@@ -298,7 +298,7 @@ def test_a_text_is_taken_though_nobody_can_look_at_its_grammar(tmp_path: Path) -
     desk, visitor = at_desk(study, "writer1")
     task = desk.tasks(visitor)[0]
     answer = {"unkind": "yes", "text": "I see that quite another way, and so do many.", "also": [column_of(task)]}
-    (remark,) = desk.look(visitor, task.assignment_id, answer)
+    (remark,) = desk.check_text(visitor, task.assignment_id, answer)
     assert (remark.rule, remark.refuses) == ("grammar", False)
     assert "cannot be looked at just now; your text can be saved" in remark.sentence
     give(desk, visitor, answer, task.assignment_id)
@@ -310,7 +310,7 @@ def test_grammar_warns_and_only_the_kinds_that_are_named_refuse(tmp_path: Path) 
     study = dealt(tmp_path, checked(grammar="harper"), writer=3)
     desk, visitor = at_desk(study, "writer1")
     (task, *_) = desk.tasks(visitor)
-    said = desk.look(visitor, task.assignment_id, answer("My neighbour likes the the rain, and I like it too."))
+    said = desk.check_text(visitor, task.assignment_id, answer("My neighbour likes the the rain, and I like it too."))
     assert said
     assert not any(one.refuses for one in said)
     kind = said[0].version.rpartition(", ")[2]
@@ -342,7 +342,7 @@ def test_foretelling_keeps_nothing(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(), writer=3)
     desk, visitor = at_desk(study, "writer1")
     (task, *_) = desk.tasks(visitor)
-    (said,) = desk.look(visitor, task.assignment_id, answer("Why is that?"))
+    (said,) = desk.check_text(visitor, task.assignment_id, answer("Why is that?"))
     assert (said.rule, said.refuses, said.score) == ("words", True, 3)
     assert refusals_of(study) == []
 
@@ -350,7 +350,7 @@ def test_foretelling_keeps_nothing(tmp_path: Path) -> None:
 def sheet_of(study: Study, path: Path, *texts: str) -> Path:
     """A file with what writer1 writes on the first cells of theirs."""
     own = dealt_in(study, "write", "write").query("person == 'writer1'").sort_values("position")
-    there = zip(number_of(own["cell_id"]).tolist(), texts, strict=False)
+    there = zip(to_public_number(own["cell_id"]).tolist(), texts, strict=False)
     lines = ["cell,by,unkind,text,also", *(f'{cell},writer1,yes,"{text}",none' for cell, text in there)]
     path.write_text("\n".join(lines), "utf-8")
     return path
@@ -359,7 +359,7 @@ def sheet_of(study: Study, path: Path, *texts: str) -> Path:
 def test_what_only_warns_is_not_looked_at_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = dealt(tmp_path, checked(grammar="harper"), writer=3)
     asked: list[str] = []
-    monkeypatch.setattr(grammar, "faults", lambda text, *_: asked.append(text))
+    monkeypatch.setattr(grammar, "find_faults", lambda text, *_: asked.append(text))
     assert study.grid("write").import_answers(sheet_of(study, tmp_path / "s.csv", *REPLIES[:2])).counts["answers"] == 2
     assert asked == []
 
@@ -399,7 +399,7 @@ def test_checks_that_cannot_be_done_are_refused_before_anybody_is_dealt(
 def test_who_wrote_what_in_a_pilot(tmp_path: Path) -> None:
     study = piloted(tmp_path)
     with study.grid("pilot").store.read() as tx:
-        wrote = pilot_texts.writers(tx, rounds.counting(tx))
+        wrote = pilot_texts.texts_by_writer(tx, rounds.primary(tx))
     assert [len(texts) for texts in wrote.values()] == [3, 3, 3, 3]
 
 

@@ -48,7 +48,7 @@ class Volunteers(RuleBasedStateMachine):
         self.asked = self.slots_by_pair()
 
     def teardown(self) -> None:
-        assert Study.doctor(self.study.address).sound
+        assert Study.doctor(self.study.address).is_sound
         for one in self.servers:
             one.close()
         self.folder.cleanup()
@@ -61,7 +61,7 @@ class Volunteers(RuleBasedStateMachine):
         if self.is_gone(name):
             return
         found = self.desk(name).tasks(self.people[name], n)
-        assert len(found) <= max(n, leases.HELD)
+        assert len(found) <= max(n, leases.MAX_HELD)
         self.screens[name] |= {task.assignment_id: task for task in found}
 
     @rule(name=WHO, answer=SAID, at=st.integers(0, 50), twice=st.booleans())

@@ -13,7 +13,7 @@ from fcpair.errors import ConflictError, InputError, RefusedError, StageError
 from fcpair.params import Annotate, Assign, Simulate
 from fcpair.records import Role
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.leases import HELD
+from fcpair.steps.assignment.leases import MAX_HELD
 from fcpair.study import Study
 from steps.online import at_desk, column_of, give
 from steps.people.test_topics import TERROR, TOPIC, mixed
@@ -46,7 +46,7 @@ def take_back(study: Study) -> None:
     """All leases run out, and somebody has asked since."""
     let_lapse(study)
     with study.store.write() as tx:
-        leases.lapse(tx)
+        leases.reclaim_lapsed(tx)
 
 
 def n_slots(study: Study, pair: int) -> int:
@@ -61,7 +61,7 @@ def holds(study: Study) -> Counter[str]:
 
 
 def is_sound(study: Study) -> bool:
-    return bool(Study.doctor(study.address).sound)
+    return bool(Study.doctor(study.address).is_sound)
 
 
 def test_every_label_is_free_until_somebody_asks(study: Study) -> None:
@@ -83,12 +83,12 @@ def test_nobody_needs_to_be_there_yet(at: At) -> None:
 
 @pytest.mark.server
 def test_who_asks_is_given_five_or_as_many_as_they_ask_for_and_never_more_than_ten(study: Study) -> None:
-    for name, asked, got in (("ana", 1, 1), ("ben", 4, 4), ("cleo", 50, HELD)):
+    for name, asked, got in (("ana", 1, 1), ("ben", 4, 4), ("cleo", 50, MAX_HELD)):
         desk, visitor = at_desk(study, name)
         tasks = desk.tasks(visitor, asked)
         assert len(tasks) == got
         assert desk.tasks(visitor, asked) == tasks
-    assert (holds(study), n_free(study)) == (Counter(ana=5, ben=5, cleo=HELD), 42 - 20)
+    assert (holds(study), n_free(study)) == (Counter(ana=5, ben=5, cleo=MAX_HELD), 42 - 20)
 
 
 def test_what_is_given_is_drawn_by_the_seed(at: At) -> None:
@@ -152,7 +152,7 @@ def test_a_skip_that_is_changed_takes_the_slot_back(study: Study) -> None:
 
 def test_what_is_not_answered_in_time_goes_to_who_asks(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
-    held = {task.cell_id for task in desk.tasks(ana, HELD)}
+    held = {task.cell_id for task in desk.tasks(ana, MAX_HELD)}
     let_lapse(study)
     others = [at_desk(study, name)[1] for name in ("ben", "cleo")]
     given: set[int] = set()
@@ -172,9 +172,9 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
     first, second, *more = desk.tasks(ana, 5)
     let_lapse(study)
     anas = {task.cell_id for task in (first, second, *more)}
-    while others := [task for task in desk.tasks(ben, HELD) if task.cell_id not in anas]:
+    while others := [task for task in desk.tasks(ben, MAX_HELD) if task.cell_id not in anas]:
         give(desk, ben, YES, others[0].assignment_id)
-    bens = {task.cell_id: task.assignment_id for task in desk.tasks(ben, HELD)}
+    bens = {task.cell_id: task.assignment_id for task in desk.tasks(ben, MAX_HELD)}
     give(desk, ana, YES, first.assignment_id)
     with pytest.raises(RefusedError, match="not yours, or not any more"):
         give(desk, ben, YES, bens[first.cell_id])
@@ -202,7 +202,7 @@ def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number
     study.add_people(["ana"], Role.ANNOTATOR)
     study.grid().assign(Assign(open=True))
     desk, ana = at_desk(study, "ana")
-    tasks = desk.tasks(ana, HELD)
+    tasks = desk.tasks(ana, MAX_HELD)
     let_lapse(study)
     done = []
     while found := desk.tasks(ana):
@@ -219,7 +219,7 @@ def test_each_answer_makes_the_lease_on_the_others_begin_anew(study: Study) -> N
     let_lapse(study)
     give(desk, ana, YES, first.assignment_id)
     _, ben = at_desk(study, "ben")
-    desk.tasks(ben, HELD)  # takes back what has lapsed
+    desk.tasks(ben, MAX_HELD)  # takes back what has lapsed
     assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
 
 
@@ -232,7 +232,7 @@ def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: A
         study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
         desk = study.desk(Annotate())
         asks = [(at_desk(study, name)[1], n) for name, n in zip(ANNOTATORS, (1, 7, 3), strict=True)]
-        found = desk.given(asks) if together else [desk.tasks(*ask) for ask in asks]
+        found = desk.assign_tasks(asks) if together else [desk.tasks(*ask) for ask in asks]
         given.append(([[(task.cell_id, task.assignment_id) for task in tasks] for tasks in found], open_work(study)))
         assert is_sound(study)
         study.close()
@@ -247,9 +247,9 @@ def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -
     study.grid().assign(Assign(open=True))
     desk = study.desk(Annotate())
     everybody = [at_desk(study, name)[1] for name in ANNOTATORS]
-    found = [tasks for _ in range(3) for tasks in desk.given([(one, HELD) for one in everybody])]
+    found = [tasks for _ in range(3) for tasks in desk.assign_tasks([(one, MAX_HELD) for one in everybody])]
     assert sum(holds(study).values()) == 24
-    assert max(map(len, found)) == HELD
+    assert max(map(len, found)) == MAX_HELD
 
 
 @pytest.mark.server
@@ -271,7 +271,7 @@ def test_a_limit_holds_for_who_asks_and_for_who_is_late(study: Study) -> None:
 def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> None:
     mixed(study)
     desk, ana = at_desk(study, "ana")
-    desk.tasks(ana, HELD)
+    desk.tasks(ana, MAX_HELD)
     study.access.opt_out(ana.id, TOPIC, ["terrorism"])
     met = set()
     while tasks := desk.tasks(ana):
@@ -282,7 +282,7 @@ def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> 
     _, ben = at_desk(study, "ben")
     assert desk.progress(ben).more is True
     study.access.opt_out(ana.id, TOPIC, [])
-    assert {task.row.body for task in desk.tasks(ana, HELD)} <= TERROR
+    assert {task.row.body for task in desk.tasks(ana, MAX_HELD)} <= TERROR
 
 
 @pytest.mark.server

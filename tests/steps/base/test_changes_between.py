@@ -22,7 +22,7 @@ from fcpair.records import Role, Round
 from fcpair.round_options import RoundOptions
 from fcpair.stages.assignment import assign, extra_labels
 from fcpair.stages.corpus import retrieve
-from fcpair.steps.assignment.extra_labels import TRIES
+from fcpair.steps.assignment.extra_labels import MAX_TRIES
 from fcpair.steps.base.context import is_same
 from fcpair.study import Study
 from steps.online import at_desk, give
@@ -136,7 +136,7 @@ def test_arrays_frames_and_all_fields_of_records_are_compared(one: Any, other: A
     assert not is_same(one, other)
 
 
-@pytest.mark.parametrize("n_answers", [1, TRIES])
+@pytest.mark.parametrize("n_answers", [1, MAX_TRIES])
 def test_more_is_dealt_however_often_somebody_answers_meanwhile(
     at: At, monkeypatch: pytest.MonkeyPatch, n_answers: int
 ) -> None:
@@ -178,7 +178,7 @@ def test_a_slot_that_is_foreseen_to_be_taken_over_can_be_moved_to_a_late_joiner(
 
         ben = next(one for one in study.people if one.name == "ben")
         people.retire(tx, ben.id)
-        withdrawn = assignments.withdraw(tx, ben.id)
+        withdrawn = assignments.withdraw_open(tx, ben.id)
         people.add_people(tx, ["dora", "eli", "fay"], Role.ANNOTATOR)
     run = study.grid().assign(Assign(), more=True)
     assert run.counts["reassigned"] == withdrawn

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.steps.base.opaque_ids import Opaque
+from fcpair.steps.base.opaque_ids import OpaqueIds
 
 NUMBERS = st.integers(1, 2**52)
 LARGEST = 2**53 - 1
@@ -16,33 +16,43 @@ LARGEST = 2**53 - 1
 
 @given(NUMBERS)
 def test_what_is_hidden_can_be_revealed(number: int) -> None:
-    opaque = Opaque("secret")
-    hidden = opaque.hide("decision", number)
+    opaque = OpaqueIds("secret")
+    hidden = opaque.encrypt("decision", number)
     assert 1 <= hidden <= 2**52
-    assert opaque.reveal("decision", hidden) == number
-    assert Opaque("secret").hide("decision", number) == hidden
+    assert opaque.decrypt("decision", hidden) == number
+    assert OpaqueIds("secret").encrypt("decision", number) == hidden
 
 
 @given(st.integers(1, LARGEST))
 def test_whatever_a_client_sends_stands_for_some_number(sent: int) -> None:
-    assert 0 <= Opaque("secret").reveal("decision", sent) <= 2**52
+    assert 0 <= OpaqueIds("secret").decrypt("decision", sent) <= 2**52
 
 
 def test_no_two_numbers_are_hidden_alike() -> None:
-    opaque = Opaque("secret")
-    assert len({opaque.hide("decision", number) for number in range(1, 5_000)}) == 4_999
+    opaque = OpaqueIds("secret")
+    assert len({opaque.encrypt("decision", number) for number in range(1, 5_000)}) == 4_999
 
 
 def test_secrets_and_purposes_have_numbers_of_their_own() -> None:
-    one, two = Opaque("one"), Opaque("two")
-    assert len({one.hide("decision", 7), one.hide("answer", 7), two.hide("decision", 7), 7}) == 4
-    assert len({one.of("label", 7, 2), one.of("label", 7, 0), one.of("label", 72), two.of("label", 7, 2)}) == 4
+    one, two = OpaqueIds("one"), OpaqueIds("two")
+    assert len({one.encrypt("decision", 7), one.encrypt("answer", 7), two.encrypt("decision", 7), 7}) == 4
+    assert (
+        len(
+            {
+                one.digest_id("label", 7, 2),
+                one.digest_id("label", 7, 0),
+                one.digest_id("label", 72),
+                two.digest_id("label", 7, 2),
+            }
+        )
+        == 4
+    )
 
 
 @pytest.mark.parametrize("n", [4_000])
 def test_the_order_of_what_is_hidden_cannot_be_seen(n: int) -> None:
     """Of random numbers, each of n - 1 steps goes up with probability 1/2; five standard deviations of (n - 1) / 2."""
-    hidden = [Opaque("secret").hide("answer", number) for number in range(1, n + 1)]
+    hidden = [OpaqueIds("secret").encrypt("answer", number) for number in range(1, n + 1)]
     up = sum(after > before for before, after in pairwise(hidden))
     assert abs(up - (n - 1) / 2) < 5 * (n**0.5) / 2
     odd = sum(number % 2 for number in hidden)

@@ -30,7 +30,7 @@ from fcpair.params import (
 )
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe
-from fcpair.records import Role, Sampled, Tier
+from fcpair.records import Role, SampleSize, Tier
 from fcpair.store.corpus import cells
 from fcpair.study import Study
 from steps.oversight.test_doctor import change, findings
@@ -74,11 +74,11 @@ def recipe(folder: Path, sample: int | None) -> Recipe:
 def test_cells_are_even_over_both_sides_and_none_is_of_the_corpus(drawn: Study) -> None:
     there = list(pairs_of(drawn).values())
     with drawn.store.read() as tx:
-        known = {(hs, cn) for hs, cn in cells.known(tx).itertuples(index=False)}
+        known = {(hs, cn) for hs, cn in cells.corpus_pairs(tx).itertuples(index=False)}
     assert len(set(there)) == 13
     assert len(known) == 6
     assert not known & set(there)
-    assert drawn.grid().sampled == Sampled(13, 18)
+    assert drawn.grid().sampled == SampleSize(13, 18)
 
 
 def test_a_run_counts_of_how_many_cells_were_drawn(at: At) -> None:
@@ -111,7 +111,7 @@ def test_the_same_seed_draws_the_same_cells_and_all_cells_are_the_grid(drawn: St
 
 def test_a_drawn_grid_is_drawn_from_the_candidates_that_are_drawn(drawn: Study) -> None:
     drawn.grid().pair(Pair(candidates=3, keep_known=True, sample=8, seed=2), redo=True)
-    assert drawn.grid().sampled == Sampled(8, 12)
+    assert drawn.grid().sampled == SampleSize(8, 12)
     assert len({cn for _, cn in pairs_of(drawn).values()}) == 3
     assert findings(drawn.place) == {}
 
@@ -130,7 +130,7 @@ def test_a_grid_is_drawn_once_unless_it_is_asked_for_again(drawn: Study) -> None
     drawn.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     drawn.grid().assign(Assign(seed=1))
     drawn.grid().pair(Pair(sample=9), redo=True)
-    assert drawn.grid().sampled == Sampled(9, 18)
+    assert drawn.grid().sampled == SampleSize(9, 18)
     assert drawn.status()["stages"]["assign"] == 0
 
 
@@ -163,7 +163,7 @@ def test_a_planned_grid_is_not_drawn(tmp_path: Path) -> None:
 
 def test_the_doctor_is_content_and_says_how_many_cells_were_drawn(drawn: Study) -> None:
     health = Study.doctor(drawn.place)
-    assert health.sound
+    assert health.is_sound
     assert [one.note for one in health.checks if one.name == "pairs"] == ["sampled 13 of 18 cells"]
 
 
@@ -208,7 +208,7 @@ def _exchange(study: Study, number: int) -> None:
 @pytest.mark.files
 def test_the_doctor_finds_cells_that_were_not_drawn_and_cells_of_the_corpus(drawn: Study) -> None:
     with drawn.store.read() as tx:
-        known = (cells.places_of(tx, cells.known(tx)) + 1).tolist()
+        known = (cells.places_of(tx, cells.corpus_pairs(tx)) + 1).tolist()
     undrawn = next(number for number in range(1, 25) if number not in pairs_of(drawn) and number not in known)
     _exchange(drawn, undrawn)
     assert findings(drawn.place)["pairs"] == ("the pairs of the grid are not those that were drawn",)
@@ -287,7 +287,7 @@ def test_cells_that_were_not_drawn_are_unjudged_in_an_evaluation(finished: Study
     tier = outcome.tiers[0]
     assert tier.cells == tier.hs * len(OTHERS)
     assert tier.judged < tier.cells
-    assert outcome.sampled == Sampled(13, 18)
+    assert outcome.sampled == SampleSize(13, 18)
     data = json.loads(json.dumps(outcome.as_data()))
     assert data["sampled"] == {"cells": 13, "of": 18}
     assert type(outcome).from_data(data).sampled == outcome.sampled

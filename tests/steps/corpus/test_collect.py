@@ -153,7 +153,7 @@ def test_a_side_that_is_made_again_has_what_its_file_says_now(tmp_path: Path) ->
     assert study.grid("write").pair(redo=True).notes == ()
     with study.store.read() as tx:
         assert texts.texts_of(tx, "text")["meta"].tolist() == [{"source": "texts", "group": "tea"}]
-    assert study.doctor(study.place).sound
+    assert study.doctor(study.place).is_sound
 
 
 def test_a_text_that_another_grid_has_keeps_what_is_said_of_it_there(tmp_path: Path) -> None:

@@ -497,7 +497,7 @@ def test_the_overview_says_how_far_each_round_is(tmp_path: Path) -> None:
 def test_options_of_a_round_are_those_of_its_plan(tmp_path: Path) -> None:
     study = study_of(tmp_path, RATED.__class__(**{**vars(RATED), "rows": SidePlan(names=CNS[:2])}))
     with study.grid("rate").store.read() as tx:
-        round_ = rounds.named(tx, "rate")
+        round_ = rounds.by_name(tx, "rate")
     assert (round_.role, round_.counts, round_.form) == (Role.RATER, True, RATE.form)
     assert {
         name: getattr(round_.options, name) for name in ("answers", "screen", "once_per_row", "edits", "after")
@@ -517,7 +517,7 @@ def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -
         grid.pair()
         assert grid.assign_round("pilot").counts["assignments"] == 2 * 3
         with grid.store.read() as tx:
-            given.append(assignments.assignments(tx, rounds.named(tx, "pilot"))["cell_id"].tolist())
+            given.append(assignments.assignments(tx, rounds.by_name(tx, "pilot"))["cell_id"].tolist())
     assert given[0] == given[1]
     assert len(set(given[0])) == 2
 

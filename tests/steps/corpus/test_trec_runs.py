@@ -51,7 +51,7 @@ def ids(study: Study, side: str) -> dict[str, int]:
 def candidates(study: Study) -> set[str]:
     bodies = {number: body for body, number in ids(study, "cn").items()}
     with study.store.read() as tx:
-        return {bodies[cn] for cn in sides.texts(tx, "column")}
+        return {bodies[cn] for cn in sides.text_ids(tx, "column")}
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) 
     path = write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": ""}, {"hs": "b", "cn": ""}, {"hs": "", "cn": "c"}])
     study.import_corpus(Import(path, unpaired=True))
     with study.store.read() as tx:
-        assert build_progress.built(tx)["import"] == 3
+        assert build_progress.n_built(tx)["import"] == 3
     with pytest.raises(StageError, match="would discard 3 corpus rows"):
         study.import_corpus(Import(path, unpaired=True))
     study.import_corpus(Import(path, unpaired=True), redo=True)

@@ -11,7 +11,7 @@ import pytest
 from fcpair.params import Adjudicate, Annotate, Simulate
 from fcpair.records import Role, Visitor
 from fcpair.steps.oversight import dashboard as monitor_module
-from fcpair.steps.oversight.activity import StagePulse
+from fcpair.steps.oversight.activity import StageActivity
 from fcpair.steps.oversight.dashboard import Monitor
 from fcpair.study import Study
 from steps.online import admit, give
@@ -37,7 +37,7 @@ def change(study: Study, visitor: Visitor, *, seconds: float | None = None) -> N
     give(desk, visitor, "not_sure", desk.answers(visitor)[0].assignment_id, seconds=seconds)
 
 
-def stage(study: Study, name: str, now: datetime | None = None) -> StagePulse:
+def stage(study: Study, name: str, now: datetime | None = None) -> StageActivity:
     return next(one for one in study.grid().monitor.stages(now) if one.name == name)
 
 
@@ -190,9 +190,9 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
     pair = grid.waiting()[0]
     with study.store.write() as tx:
         from fcpair.steps.adjudication import adjudicate
-        from fcpair.steps.people.people import find
+        from fcpair.steps.people.people import find_person
 
-        adjudicate.enter_decision(tx, pair, None, find(tx, "judy"), "what of irony?", flagged=True)
+        adjudicate.record_decision(tx, pair, None, find_person(tx, "judy"), "what of irony?", flagged=True)
     flag = grid.monitor.flags()[0]
     assert (flag.cell_id, flag.outcome, flag.by, flag.note, flag.stands) == (
         pair,
@@ -224,7 +224,7 @@ def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> 
 @pytest.mark.server
 def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitor_module, "SLOW_S", 0.0)
-    monkeypatch.setattr(monitor_module, "REST", 1e6)
+    monkeypatch.setattr(monitor_module, "REST_FACTOR", 1e6)
     grid = at("labelled").grid()
     before = grid.monitor.figures()
     grid.adjudicate(Adjudicate("majority"))
@@ -241,11 +241,11 @@ def test_looking_holds_up_nobody_who_answers(at: At) -> None:
     with study.store.read() as tx:
         from fcpair.store.answers import activity_log
 
-        before = activity_log.marks(tx)
+        before = activity_log.change_marks(tx)
         writer = threading.Thread(target=answer, args=(study, ana, 1))
         writer.start()
         writer.join(timeout=60)
         assert not writer.is_alive()
-        assert activity_log.marks(tx) == before
+        assert activity_log.change_marks(tx) == before
     assert monitor.marks() != before
     study.close()

@@ -71,7 +71,7 @@ def ask(path: str | Path, sql: str) -> Any:
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_study_is_sound_at_every_stage(files: dict[str, Path], stage: str) -> None:
     health = Study.doctor(files[stage])
-    assert (health.sound, [one.found for one in health.checks if one.found]) == (True, [])
+    assert (health.is_sound, [one.found for one in health.checks if one.found]) == (True, [])
 
 
 def test_a_study_is_sound_after_much_has_happened_in_it(at: At, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_the_published_labels_are_sound(data: Path, tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db", Setup())
     study.grid().import_published(data / "fc-conan" / "bronze_partition_df.csv")
     health = Study.doctor(study.place)
-    assert health.sound
+    assert health.is_sound
     counts = {one.name: one.n for one in health.checks}
     assert (counts["pairs"], counts["answers"], counts["decisions"]) == (3997, (3 * 199 + 2 * 502 + 3296) + 3997, 3997)
 
@@ -171,7 +171,7 @@ def test_the_log_that_a_killed_server_left_is_read_and_stays(at: At, tmp_path: P
         shutil.copy(f"{study.place}{end}", left / f"study.db{end}")
     before = {end: (left / f"study.db{end}").read_bytes() for end in ("", "-wal")}
     health = Study.doctor(left / "study.db")
-    assert (health.sound, next(one.n for one in health.checks if one.name == "answers")) == (True, 1)
+    assert (health.is_sound, next(one.n for one in health.checks if one.name == "answers")) == (True, 1)
     assert {end: (left / f"study.db{end}").read_bytes() for end in ("", "-wal")} == before
 
 
@@ -488,7 +488,7 @@ def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At,
     who = next(who for (one, who) in labels(study) if one == pair)
     record(study, tmp_path, [(who, pair, "2")], supersede=True)
     health = Study.doctor(study.place)
-    assert (health.sound, len(health.notes)) == (True, 1)
+    assert (health.is_sound, len(health.notes)) == (True, 1)
     assert "second look" in health.notes[0]
 
 
@@ -572,7 +572,7 @@ def test_a_file_that_is_damaged_is_found_so_and_never_fails(
     path = Path(shutil.copy(files["checked"], tmp_path / "study.db"))
     spoil(path, start, filling)
     health = Study.doctor(path)
-    assert not health.sound
+    assert not health.is_sound
     assert "`fcpair doctor --study COPY`" in next(one for one in health.checks if one.found).advice
 
 

@@ -225,7 +225,7 @@ def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
 )
 def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row: list[str]) -> None:
     study = at("dealt")
-    assign.note_annotate(study.grid(), Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
+    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
     lines = refused(study, Recipe(annotate=Annotate(**given)))
     assert rows(lines) == [row]
     assert "`--loosen` takes the recipe's looser limits over." in lines
@@ -235,7 +235,7 @@ def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row
 
 def test_a_recipe_may_tighten_limits_and_change_its_texts(at: At) -> None:
     study = at("dealt")
-    assign.note_annotate(study.grid(), Annotate(daily_limit=40))
+    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
     tighter = Annotate(daily_limit=30, total_limit=90, opt_out="hs_topic", contact="Ada")
     assert [run.stage for run in study.walk(Recipe(annotate=tighter))] == ["annotate"]
     assert study.grid().own(Annotate) == tighter

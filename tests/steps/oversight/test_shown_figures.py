@@ -14,10 +14,10 @@ from servers import execute
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
 from fcpair.steps.oversight import dashboard as monitor_module
-from fcpair.steps.oversight.dashboard import REST, SLOW_S, TRIES, Monitor, _Kept
+from fcpair.steps.oversight.dashboard import MAX_TRIES, REST_FACTOR, SLOW_S, Monitor, _Cached
 from fcpair.store import Store
 from fcpair.store.answers import activity_log
-from fcpair.store.answers.activity_log import Marks
+from fcpair.store.answers.activity_log import ChangeMarks
 from fcpair.store.database.backends import sqlite
 from fcpair.store.oversight import runs
 from fcpair.study import Study
@@ -25,7 +25,7 @@ from steps.small import dump
 
 At = Callable[[str], Study]
 SLOW, REST_S = 2.0, 20.0
-assert SLOW_S < SLOW < SLOW_S * REST == REST_S / 2
+assert SLOW_S < SLOW < SLOW_S * REST_FACTOR == REST_S / 2
 names = iter(f"figure{n}" for n in range(10_000))
 
 
@@ -66,17 +66,17 @@ class Figure:
 
     def __init__(self, study: Study, clock: Clock, name: str) -> None:
         self._study, self._clock = study, clock
-        self._kept: _Kept[Marks] = _Kept(study.grid(), name)
+        self._kept: _Cached[ChangeMarks] = _Cached(study.grid(), name)
         self.takes_s, self.n_made = SLOW, 0
         self.meanwhile: Callable[[], object] = lambda: None
 
-    def show(self) -> Marks:
+    def show(self) -> ChangeMarks:
         return self._kept.get(self._make).made
 
-    def _make(self) -> Marks:
+    def _make(self) -> ChangeMarks:
         self.n_made += 1
         with self._study.store.read() as tx:
-            made = activity_log.marks(tx)
+            made = activity_log.change_marks(tx)
         self._clock.now += self.takes_s
         self.meanwhile()
         return made
@@ -150,7 +150,7 @@ def test_what_another_server_overtakes_while_it_is_made_is_not_shown(
     both: tuple[Study, Study], two: tuple[Figure, Figure]
 ) -> None:
     first, second = two
-    seen: list[Marks] = []
+    seen: list[ChangeMarks] = []
 
     def overtake() -> None:
         first.meanwhile = lambda: None
@@ -175,7 +175,7 @@ def test_where_others_are_always_quicker_one_is_asked_to_come_back(
     first.meanwhile = overtake
     with pytest.raises(BusyError, match="newer figures"):
         first.show()
-    assert first.n_made == TRIES
+    assert first.n_made == MAX_TRIES
 
 
 def test_it_is_shown_where_nothing_can_be_written(
@@ -197,7 +197,7 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
     """Formerly it stayed as it was until something else happened."""
     study = at("labelled")
     monitor = study.grid().monitor
-    gather, n_made = monitor._gather, []
+    gather, n_made = monitor._gather_figures, []
 
     def slowly() -> object:
         n_made.append(1)
@@ -221,7 +221,7 @@ def test_two_monitors_of_a_study_never_go_back(
     both: tuple[Study, Study], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(monitor_module, "SLOW_S", -1.0)
-    monkeypatch.setattr(monitor_module, "REST", 1e12)
+    monkeypatch.setattr(monitor_module, "REST_FACTOR", 1e12)
     first, second = (Monitor(one.grid()) for one in both)
     before = looked_at(second)
     both[0].grid().adjudicate(Adjudicate("majority"))
@@ -248,7 +248,7 @@ def test_whoever_is_asked_and_however_long_it_takes_no_figure_goes_back(
 ) -> None:
     name = next(names)
     servers = {at: Figure(study, clock, name) for at, study in zip(("first", "second"), both, strict=True)}
-    seen: list[Marks] = []
+    seen: list[ChangeMarks] = []
     for what, seconds in acts:
         if what == "change":
             change(both[0])
@@ -277,4 +277,4 @@ def test_a_copy_has_what_was_shown(both: tuple[Study, Study], two: tuple[Figure,
     two[0].show()
     Study.copy(Path(both[0].place), tmp_path / "copy.db", lambda *_: None)
     assert execute(tmp_path / "copy.db", "SELECT n FROM shown") == [(1,)]
-    assert Study.doctor(tmp_path / "copy.db").sound
+    assert Study.doctor(tmp_path / "copy.db").is_sound

@@ -59,7 +59,7 @@ def walked(study: Study, recipe: Recipe) -> Study:
 
 def version(study: Study) -> int:
     with study.store.read() as tx:
-        return departures.version(tx)
+        return departures.recipe_version(tx)
 
 
 def printed(study: Study, folder: Path) -> Recipe:

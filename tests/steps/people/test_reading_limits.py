@@ -10,8 +10,8 @@ import pytest
 from fcpair.errors import RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import Case, Docket, Ruling
-from fcpair.steps.people.reading_limits import Allowance
+from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue, ConflictCase, DecisionRequest
+from fcpair.steps.people.reading_limits import ReadingAllowance
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import NAMES, assert_refused
@@ -21,21 +21,23 @@ At = Callable[[str], Study]
 
 def docket_of(
     study: Study, name: str, daily_limit: int | None = None, total_limit: int | None = None
-) -> tuple[Docket, int]:
+) -> tuple[AdjudicationQueue, int]:
     """A docket on terms with these limits, and an adjudicator."""
     study.add_people([name], Role.ADJUDICATOR)
-    return study.grid().docket.on(Annotate(daily_limit=daily_limit, total_limit=total_limit)), admit(study, name).id
+    return study.grid().docket.with_terms(Annotate(daily_limit=daily_limit, total_limit=total_limit)), admit(
+        study, name
+    ).id
 
 
-def first(docket: Docket, person: int) -> Case:
+def first(docket: AdjudicationQueue, person: int) -> ConflictCase:
     case = docket.next(person)
     assert case is not None
     return case
 
 
-def decide(docket: Docket, person: int, case: Case, outcome: str = "appropriate") -> None:
+def decide(docket: AdjudicationQueue, person: int, case: ConflictCase, outcome: str = "appropriate") -> None:
     request = f"on-{case.cell_id}-{case.decision_id}-{outcome}"
-    docket.decide(person, Ruling(request, case.cell_id, outcome, seen_decision_id=case.decision_id))
+    docket.decide(person, DecisionRequest(request, case.cell_id, outcome, seen_decision_id=case.decision_id))
 
 
 @pytest.fixture
@@ -51,16 +53,16 @@ def next_day(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def test_the_room_is_what_the_nearer_limit_leaves(
     today: int, read: int, daily: int | None, total: int | None, room: int | None
 ) -> None:
-    allowance = Allowance(today, read, daily, total)
-    assert allowance.room == room
+    allowance = ReadingAllowance(today, read, daily, total)
+    assert allowance.n_remaining == room
     assert (allowance.limit is None) == (room != 0)
 
 
 def test_what_a_limit_says() -> None:
-    assert Allowance(2, 9, 2, None).limit == (
+    assert ReadingAllowance(2, 9, 2, None).limit == (
         "You have read 2 pairs today, as many as one person may read in a day. Please come back tomorrow."
     )
-    assert Allowance(2, 1_200, 2, 1_200).limit == (
+    assert ReadingAllowance(2, 1_200, 2, 1_200).limit == (
         "You have read 1,200 pairs, as many as one person may read in this study. Thank you."
     )
 
@@ -74,12 +76,12 @@ def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[],
     waiting = study.grid().waiting()[0]
     for call in (
         lambda: docket.case(judy, waiting),
-        lambda: docket.decide(judy, Ruling("r-1234567", waiting, NAMES[0])),
+        lambda: docket.decide(judy, DecisionRequest("r-1234567", waiting, NAMES[0])),
     ):
         assert_refused(study, call, RefusedError, "You have read 2 pairs today")
     assert docket.state(judy).waiting > 0
     next_day()
-    assert docket.allowance(judy) == Allowance(0, 2, 2, None)
+    assert docket.reading_allowance(judy) == ReadingAllowance(0, 2, 2, None)
     assert docket.next(judy) is not None
 
 
@@ -89,7 +91,7 @@ def test_a_total_limit_holds_for_those_who_decide(at: At, next_day: Callable[[],
     decide(docket, judy, first(docket, judy))
     next_day()
     assert docket.next(judy) is None
-    assert "in this study" in str(docket.allowance(judy).limit)
+    assert "in this study" in str(docket.reading_allowance(judy).limit)
 
 
 def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At) -> None:
@@ -99,15 +101,15 @@ def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At)
     decide(docket, judy, case)
     decide(docket, judy, docket.case(judy, case.cell_id), "not_appropriate")
     docket.undo(judy, case.cell_id, "undo-1234")
-    assert docket.allowance(judy) == Allowance(1, 1, 1, None)  # one pair, whatever was done to it
+    assert docket.reading_allowance(judy) == ReadingAllowance(1, 1, 1, None)  # one pair, whatever was done to it
     decide(docket, judy, docket.case(judy, case.cell_id), "irreconcilable")
-    assert docket.decided(judy)[0].outcome == "irreconcilable"
+    assert docket.decisions(judy)[0].outcome == "irreconcilable"
 
 
 def test_a_repeated_request_is_answered_as_the_first_time_though_the_limit_is_reached_by_it(at: At) -> None:
     study = at("labelled")
     docket, judy = docket_of(study, "judy", daily_limit=1)
-    ruling = Ruling("request-1", first(docket, judy).cell_id, "appropriate")
+    ruling = DecisionRequest("request-1", first(docket, judy).cell_id, "appropriate")
     assert docket.decide(judy, ruling) == docket.decide(judy, ruling)
 
 
@@ -126,8 +128,8 @@ def test_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
     give(desk, ana, NAMES[0])
     study.hand_over("ana")
     study.change_role("ana", Role.ADJUDICATOR)
-    docket = study.grid().docket.on(Annotate(daily_limit=2))
-    assert docket.allowance(ana.id) == Allowance(2, 2, 2, None)
+    docket = study.grid().docket.with_terms(Annotate(daily_limit=2))
+    assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
     assert docket.next(ana.id) is None
 
 
@@ -187,7 +189,7 @@ def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[
     docket, judy = docket_of(study, "judy", daily_limit=1)
     clock_of(timedelta(hours=30))
     decide(docket, judy, first(docket, judy))
-    assert "The time noted for 1 of them has not come yet" in str(docket.allowance(judy).limit)
+    assert "The time noted for 1 of them has not come yet" in str(docket.reading_allowance(judy).limit)
     assert any("clock" in note for note in study.status()["notes"])
 
 

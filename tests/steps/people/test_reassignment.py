@@ -45,11 +45,11 @@ def test_one_slot_alone_finds_the_hands_that_it_finds_among_all(at: At) -> None:
     study = at("dealt")
     study.add_people(["dora", "eli"], Role.ANNOTATOR)
     with study.store.write() as tx:
-        dealt = assignments.assignments(tx, rounds.counting(tx))
+        dealt = assignments.assignments(tx, rounds.primary(tx))
         one = int(dealt["id"][0])
         assignments.set_status(tx, [one], [Status.WITHDRAWN.value])
-        found = [reassignment.foresee(tx, seed) for seed in range(10)]
-        assert found == [reassignment.foresee(tx, seed, slot=one) for seed in range(10)]
+        found = [reassignment.plan_handover(tx, seed) for seed in range(10)]
+        assert found == [reassignment.plan_handover(tx, seed, slot=one) for seed in range(10)]
     names = {person.id: person.name for person in study.people}
     assert {names[given.rows[0]["person_id"]] for given in found} == {"dora", "eli"}
 

@@ -15,7 +15,7 @@ from servers import execute
 from fcpair.errors import FcpairError
 from fcpair.params import Adjudicate, Annotate, Validate
 from fcpair.records import Person, Role, Submission, Visitor
-from fcpair.steps.adjudication.adjudication_queue import Ruling
+from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 from steps.online import admit, choices
 from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, labels_of, open_work, record
@@ -144,10 +144,10 @@ class Walk:
     def decide(self, person: Person, _: Visitor) -> None:
         if case := self.study.grid().docket.next(person.id):
             outcome = self.random.choice(case.choices)
-            self.study.grid().docket.decide(person.id, Ruling(self.request(), case.cell_id, outcome))
+            self.study.grid().docket.decide(person.id, DecisionRequest(self.request(), case.cell_id, outcome))
 
     def take_back(self, person: Person, _: Visitor) -> None:
-        for one in self.study.grid().docket.decided(person.id)[:1]:
+        for one in self.study.grid().docket.decisions(person.id)[:1]:
             self.study.grid().docket.undo(person.id, one.cell_id, self.request())
 
     def policy(self, *_: object) -> None:

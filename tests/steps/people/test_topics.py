@@ -48,7 +48,7 @@ def keep(study: Study, name: str, value: str) -> None:
 def hs_open(study: Study, name: str, *, checks: bool = False) -> list[str]:
     """The HS of each pair that a person has open."""
     with study.store.read() as tx:
-        rows = assignments.open_work(tx, rounds.checking(tx) if checks else rounds.counting(tx))
+        rows = assignments.open_work(tx, rounds.validation(tx) if checks else rounds.primary(tx))
     return rows["hs"][rows["annotator"] == name].tolist()
 
 
@@ -235,7 +235,7 @@ def conan(data: Path, tmp_path: Path) -> Study:
     grid.select(Select(list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
     with study.store.write() as tx:
         cns = texts.texts_of(tx, "cn")["id"]
-        sides.put(tx, "column", cns[~cns.isin(sides.source_cns(tx))].head(129).tolist())
+        sides.set_texts(tx, "column", cns[~cns.isin(sides.source_cns(tx))].head(129).tolist())
     grid.pair(Pair())
     grid.assign(Assign(annotators=9, overlap={2: 0.126, 3: 0.05}, seed=13))
     return study

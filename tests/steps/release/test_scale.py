@@ -14,7 +14,7 @@ from fcpair.params import Adjudicate, Export, Setup, Simulate, Validate
 from fcpair.recipe import Recipe
 from fcpair.records import Role, Tier
 from fcpair.stages.questions import parse_question
-from fcpair.stages.questions.labels import no_tiers
+from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.oversight import recipe_check
 from fcpair.study import Study
 from steps.scales import HALVES, dealt, number, rated
@@ -152,7 +152,7 @@ def test_simulated_people_answer_decide_and_check_by_numbers(tmp_path: Path, sch
     found = {figure.name: figure for figure in grid.agreement().pooled}
     assert found["Krippendorff's alpha, interval"].value is not None
     assert len(grid.partition().pairs) == 24
-    assert Study.doctor(study.place).sound
+    assert Study.doctor(study.place).is_sound
 
 
 def test_a_leaning_is_to_a_number_of_the_scale(tmp_path: Path) -> None:
@@ -174,15 +174,15 @@ def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
         with pytest.raises(InputError, match=why):
             refused()
     assert grid.explain(1).tier is None
-    assert {check.reasons for check in grid.explain(1).checks} == {(no_tiers(grid.scheme),)}
+    assert {check.reasons for check in grid.explain(1).checks} == {(tier_obstacle(grid.scheme),)}
     study.report(tmp_path / "report.html")
     assert "cannot decide a cell for tiers" in (tmp_path / "report.html").read_text("utf-8")
     assert study.status()["rounds"]
-    assert Study.doctor(study.place).sound
+    assert Study.doctor(study.place).is_sound
 
 
 def test_a_recipe_with_another_scale_is_not_the_study(tmp_path: Path) -> None:
     study = dealt(tmp_path)
-    recipe_check.check(study, Recipe(setup=Setup(title="Ratings", scheme=HALVES)))
+    recipe_check.check_recipe(study, Recipe(setup=Setup(title="Ratings", scheme=HALVES)))
     with pytest.raises(RecipeError, match=r"scheme +scale\(1,5,1,positive=4\) +scale\(1,5,0.5,positive=4\)"):
-        recipe_check.check(study, Recipe(setup=Setup(title="Ratings", scheme="scale(1,5,1,positive=4)")))
+        recipe_check.check_recipe(study, Recipe(setup=Setup(title="Ratings", scheme="scale(1,5,1,positive=4)")))

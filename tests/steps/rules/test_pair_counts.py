@@ -13,9 +13,9 @@ from conftest import one_quick
 
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
-from fcpair.stages.assignment.validate import combine
+from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.steps.rules import pair_counts
-from fcpair.steps.rules.rule_decisions import waiting as waiting_pairs
+from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
@@ -31,9 +31,9 @@ def pair_by_pair(tx: Tx) -> tuple[pair_counts.PairCounts, Counter[str], set[int]
     labels = set(standing["code"].dropna().index)
     labelled = set(judgements.current_labels(tx, "cell_id")["cell_id"])
     verdicts = judgements.current_verdicts(tx, "cell_id", "code")
-    pairs, verdict = combine(verdicts["cell_id"].to_numpy(np.int64), verdicts["code"].to_numpy(np.int64))
+    pairs, verdict = combine_verdicts(verdicts["cell_id"].to_numpy(np.int64), verdicts["code"].to_numpy(np.int64))
     checked, waiting = dict(zip(pairs.tolist(), verdict.tolist(), strict=True)), set(waiting_pairs(tx))
-    given = judgements.all_answers(tx, rounds.checking(tx))
+    given = judgements.all_answers(tx, rounds.validation(tx))
     lost = set(given["cell_id"][~given["skipped"].astype(bool)]) - set(checked)
     where: Counter[str] = Counter()
     for cell_id in range(1, N_PAIRS + 1):

@@ -11,7 +11,7 @@ import pytest
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import Ruling
+from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 from steps.online import admit
 from steps.small import assert_refused, dump, open_work, record, standing, who_had, write_csv
@@ -105,7 +105,7 @@ def look_on_the_page(at: Situation, folder: Path) -> None:
 
 
 def decide_on_the_page(at: Situation, folder: Path) -> None:
-    at.study.grid().docket.decide(admitted(at), Ruling("a-request", at.pair, "appropriate"))
+    at.study.grid().docket.decide(admitted(at), DecisionRequest("a-request", at.pair, "appropriate"))
 
 
 def admitted(at: Situation) -> int:
@@ -148,7 +148,7 @@ def test_nobody_is_offered_what_they_may_not_decide(
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
     while case := grid.docket.next(who):
         assert case.cell_id != here.pair
-        grid.docket.decide(who, Ruling(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
+        grid.docket.decide(who, DecisionRequest(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
 
 
 @pytest.mark.parametrize("door", DOORS)

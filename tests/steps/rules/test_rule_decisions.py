@@ -18,7 +18,7 @@ from fcpair.errors import ConflictError, InputError
 from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
 from fcpair.records import Role, Tier
 from fcpair.stages.adjudication.adjudicate import labels_changed
-from fcpair.steps.adjudication.adjudication_queue import Ruling
+from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 from steps.adjudication.test_decisions import given_labels, votes
 from steps.online import admit, at_desk, give
@@ -274,10 +274,10 @@ def test_a_label_with_an_early_time_is_new_all_the_same(at: At, tmp_path: Path) 
 
 
 def test_the_labels_of_a_decision_by_hand() -> None:
-    assert not labels_changed([(1, 7, 2), (2, 8, 0)], seen=2)
-    assert labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0)], seen=2)
-    assert not labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0), (4, 7, 2)], seen=2)
-    assert not labels_changed([(1, 7, 2), (2, 7, None)], seen=1)
+    assert not labels_changed([(1, 7, 2), (2, 8, 0)], newest_seen=2)
+    assert labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0)], newest_seen=2)
+    assert not labels_changed([(1, 7, 2), (2, 8, 0), (3, 7, 0), (4, 7, 2)], newest_seen=2)
+    assert not labels_changed([(1, 7, 2), (2, 7, None)], newest_seen=1)
 
 
 def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_path: Path) -> None:
@@ -290,7 +290,9 @@ def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_pat
     case = grid.docket.next(judy)
     assert case is not None
     assert (case.cell_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
-    grid.docket.decide(judy, Ruling("a-request", 2, "appropriate", "", False, case.decision_id, case.answer_id))
+    grid.docket.decide(
+        judy, DecisionRequest("a-request", 2, "appropriate", "", False, case.decision_id, case.answer_id)
+    )
     assert grid.second_looks() == []
     assert [row["person"] for row in grid.explain(2).decisions if row["rule"] == "person"] == ["ada", "judy"]
     assert grid.docket.next(judy) is None
@@ -336,7 +338,9 @@ def test_it_is_the_same_on_the_pages(at: At, tmp_path: Path) -> None:
     judy = admit(study, "judy").id
     case = grid.docket.next(judy)
     assert case is not None
-    grid.docket.decide(judy, Ruling("a-request", 2, "not_appropriate", "", True, case.decision_id, case.answer_id))
+    grid.docket.decide(
+        judy, DecisionRequest("a-request", 2, "not_appropriate", "", True, case.decision_id, case.answer_id)
+    )
     grid.docket.undo(judy, 2, "an-undo")
     assert standing(study)[2] == ("person", 2)
     assert grid.second_looks() == [2]

@@ -38,7 +38,7 @@ def given(study: Study) -> dict[str, set[str]]:
         from fcpair.store.corpus import cells
 
         bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
-        dealt = assignments.assignments(tx, rounds.counting(tx))[["cell_id", "person_id"]].merge(
+        dealt = assignments.assignments(tx, rounds.primary(tx))[["cell_id", "person_id"]].merge(
             cells.cells(tx), on="cell_id"
         )
         names = {one.id: one.name for one in study.people}

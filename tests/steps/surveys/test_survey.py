@@ -10,7 +10,7 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Annotate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.stages.surveys.survey import counted, shares
+from fcpair.stages.surveys.survey import add_shares, count_answers
 from fcpair.stages.surveys.survey_plan import survey_plans
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
@@ -85,7 +85,7 @@ def test_answers_may_be_called_otherwise(tmp_path: Path) -> None:
     grid.simulate(Simulate(skips=0.2, not_sure=0.2, seed=3))
     survey = grid.survey_answers()
     assert set(survey.given["answer"]) == {"yes", "no", "decline", ""}
-    counts = counted(survey.given)
+    counts = count_answers(survey.given)
     assert counts["statement"].drop_duplicates().tolist() == list(STATEMENTS)
     assert int(counts[["yes", "no", "decline", "skipped"]].to_numpy().sum()) == len(survey.given)
     assert survey.statements["category"].tolist() == ["sleep"] * len(STATEMENTS)
@@ -93,7 +93,7 @@ def test_answers_may_be_called_otherwise(tmp_path: Path) -> None:
 
 def test_a_skip_and_a_refusal_to_say_are_not_the_same_and_no_part_of_a_share(tmp_path: Path) -> None:
     survey = surveyed(tmp_path).grid().survey_answers()
-    found = shares(counted(survey.given))
+    found = add_shares(count_answers(survey.given))
     assert (found["n"] == found["yes"] + found["no"]).all()
     assert found["decline"].sum() > 0
     assert found["skipped"].sum() == 0
@@ -101,7 +101,7 @@ def test_a_skip_and_a_refusal_to_say_are_not_the_same_and_no_part_of_a_share(tmp
 
 def test_groups_of_a_survey_are_what_people_said_about_themselves(tmp_path: Path) -> None:
     survey = surveyed(tmp_path).grid().survey_answers(("Gender",))
-    counts = counted(survey.given, "Gender")
+    counts = count_answers(survey.given, "Gender")
     assert set(counts["group"]) == {"woman", "man"}
     assert (counts["people"] == 5).all()
 

@@ -32,7 +32,7 @@ def fill_three(tx: Tx) -> None:
     """Three assignments, of which the first is answered, and a run that takes answers back."""
     fill(tx)
     assert runs.begin_run(tx, "withdraw labels", {}, "0") == 1
-    assignments.add_assignments(tx, pd.concat([assigned(2, 1), assigned(1, 2)]), rounds.counting(tx))
+    assignments.add_assignments(tx, pd.concat([assigned(2, 1), assigned(1, 2)]), rounds.primary(tx))
 
 
 def newest(tx: Tx) -> dict[int, int | None]:
@@ -53,7 +53,7 @@ def statuses(tx: Tx) -> list[str]:
 def give(tx: Tx, one: int, code: int | None) -> None:
     """One answer, as it comes online."""
     row = {"skipped": code is None, "adjudication_id": None, "seconds": None, "note": "", "guideline_id": None}
-    answer_id = None if code is None else rounds.labels(tx)[code]
+    answer_id = None if code is None else rounds.label_ids(tx)[code]
     status = Status.SKIPPED if code is None else Status.DONE
     task_queries.add_judgement(tx, placed(tx, one), {**row, "answer_id": answer_id}, status)
 

@@ -30,14 +30,14 @@ def both(store: Store) -> Store:
         cn = list(texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(3)]).values())
         fill(tx, hs, cn)
         init.add_grid(tx, "other", Setup(title="A study"))
-    with store.on(2).write() as tx:
+    with store.for_grid(2).write() as tx:
         fill(tx, hs, cn[1:])
     return store
 
 
 def fill(tx: Tx, rows: list[int], columns: list[int]) -> None:
-    sides.put(tx, "row", rows)
-    sides.put(tx, "column", columns)
+    sides.set_texts(tx, "row", rows)
+    sides.set_texts(tx, "column", columns)
     cells.fill(tx)
 
 
@@ -45,7 +45,7 @@ def test_cells_are_numbered_from_1_in_each_grid(both: Store) -> None:
     with both.read() as tx:
         assert cells.cells(tx)["cell_id"].tolist() == [1, 2, 3, 4, 5, 6]
         assert cells.number_range(tx) == (1, 6)
-    with both.on(2).read() as tx:
+    with both.for_grid(2).read() as tx:
         found = cells.cells(tx)
         assert (found["cell_id"] - SECOND).tolist() == [1, 2, 3, 4]
         assert list(zip(found["hs_id"], found["cn_id"], strict=True)) == [(1, 4), (1, 5), (2, 4), (2, 5)]
@@ -66,7 +66,7 @@ def test_a_grid_is_made_anew_without_the_others(both: Store) -> None:
         found = cells.cells(tx)
     assert found["cell_id"].tolist() == [1, 2, 3, 4]
     assert found["cn_id"].tolist() == [3, 5, 3, 5]
-    with both.on(2).read() as tx:
+    with both.for_grid(2).read() as tx:
         assert cells.n_cells(tx) == 4
 
 
@@ -77,7 +77,7 @@ def test_cells_follow_the_order_of_the_sides(store: Store) -> None:
         init.add_grid(tx, "other", Setup(title="A study"))
     rows, columns = [hs[2], hs[0], hs[1]], [cn[1], cn[2], cn[0]]
     for grid in (1, 2):
-        with store.on(grid).write() as tx:
+        with store.for_grid(grid).write() as tx:
             fill(tx, rows, columns)
             found = cells.cells(tx)
             assert (found["cell_id"] - (grid - 1) * SECOND).tolist() == list(range(1, 10))
@@ -90,12 +90,12 @@ def test_work_and_answers_are_of_one_grid(both: Store) -> None:
     with both.write() as tx:
         ana = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0].id
     for grid, pair in ((1, 1), (2, SECOND + 1)):
-        with both.on(grid).write() as tx:
+        with both.for_grid(grid).write() as tx:
             row = {"cell_id": [pair], "person_id": [ana], "position": [1], "status": [Status.OPEN.value]}
-            assignments.add_assignments(tx, pd.DataFrame(row), rounds.counting(tx))
-            assert assignments.assignments(tx, rounds.counting(tx))["cell_id"].tolist() == [pair]
-            assert build_progress.built(tx)["assign"] == 1
-    with both.on(2).write() as tx:
+            assignments.add_assignments(tx, pd.DataFrame(row), rounds.primary(tx))
+            assert assignments.assignments(tx, rounds.primary(tx))["cell_id"].tolist() == [pair]
+            assert build_progress.n_built(tx)["assign"] == 1
+    with both.for_grid(2).write() as tx:
         judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [SECOND + 1], "rule": ["person"], "code": [2]}))
         assert judgements.current_adjudications(tx)["cell_id"].tolist() == [SECOND + 1]
     with both.read() as tx:
@@ -103,9 +103,9 @@ def test_work_and_answers_are_of_one_grid(both: Store) -> None:
 
 
 def test_settings_are_of_one_grid(both: Store) -> None:
-    with both.on(2).write() as tx:
+    with both.for_grid(2).write() as tx:
         run = runs.add_run(tx, "partition", {}, {}, "0.6", None)
-        settings.put(tx, "partition", {"diamond": "majority"}, run.id)
+        settings.save_settings(tx, "partition", {"diamond": "majority"}, run.id)
         assert settings.of_stage(tx, "partition") == {"diamond": "majority"}
     with both.read() as tx:
         assert settings.of_stage(tx, "partition") == {}

@@ -201,23 +201,23 @@ def test_the_current_answer_is_the_latest(store: Store) -> None:
     with store.write() as tx:
         texts.add_texts(tx, "hs", [("h", "hs", "", {})])
         texts.add_texts(tx, "cn", [("c", "cn", "", {})])
-        sides.put(tx, "row", [1])
-        sides.put(tx, "column", [2])
+        sides.set_texts(tx, "row", [1])
+        sides.set_texts(tx, "column", [2])
         cells.fill(tx)
         one = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0]
         given = {"cell_id": [1], "person_id": [one.id], "position": [1], "status": [Status.OPEN.value]}
-        assignments.add_assignments(tx, pd.DataFrame(given), rounds.counting(tx))
+        assignments.add_assignments(tx, pd.DataFrame(given), rounds.primary(tx))
         for code, note in ((0, "first"), (2, "second")):
             answer = {"assignment_id": [1], "skipped": [False], "code": [code], "note": [note]}
             judgements.add_judgements(tx, pd.DataFrame(answer), Origin.IMPORTED)
             judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [code]}))
         assert judgements.current_labels(tx, "code", "note").to_numpy().tolist() == [[2, "second"]]
         assert judgements.current_adjudications(tx)["code"].tolist() == [2]
-        assert judgements.history(tx, 1)["note"].tolist() == ["first", "second"]
+        assert judgements.answer_history(tx, 1)["note"].tolist() == ["first", "second"]
         assert judgements.decision_history(tx, 1)["code"].tolist() == [0, 2]
         assert judgements.n_judgements(tx) == 2
 
 
 def test_an_empty_study_has_built_nothing(store: Store) -> None:
     with store.read() as tx:
-        assert set(build_progress.built(tx).values()) == {0}
+        assert set(build_progress.n_built(tx).values()) == {0}

@@ -47,15 +47,15 @@ def placed(tx: Tx, assignment_id: int) -> Any:
     """What `hash_chain.add_answer` has to know of an assignment."""
     query = select(assignment.c.id, assignment.c.person_id, assignment.c.cell_id, *hash_chain.PLACE)
     query = query.join(round_, round_.c.id == assignment.c.round_id).where(assignment.c.id == assignment_id)
-    return tx.execute(hash_chain.placed(query)).one()
+    return tx.execute(hash_chain.with_place(query)).one()
 
 
 @pytest.fixture
 def filled(store: Store) -> Store:
     with store.write() as tx:
         fill(tx)
-        assignments.add_assignments(tx, assigned(2, 1), rounds.counting(tx))
-        assignments.add_assignments(tx, assigned(1, 2), rounds.counting(tx))
+        assignments.add_assignments(tx, assigned(2, 1), rounds.primary(tx))
+        assignments.add_assignments(tx, assigned(1, 2), rounds.primary(tx))
     return store
 
 
@@ -108,7 +108,7 @@ def test_one_answer_alone_gets_the_digest_that_it_gets_among_many(filled: Store)
             else:
                 with_all = [{"seconds": None, "guideline_id": None, **row} for row in rows]
                 assert hash_chain.add(tx, ANSWERS, with_all) == 5
-            assert integrity_checks.linked(tx, ANSWERS).faults == []
+            assert integrity_checks.chain_links(tx, ANSWERS).faults == []
             ways.append(digests(tx))
     assert ways[0] == ways[1]
 
@@ -130,10 +130,10 @@ def test_whatever_is_answered_fits_when_it_is_read_again(
 ) -> None:
     with undone(lasting_store) as tx:
         fill(tx)
-        assignments.add_assignments(tx, assigned(2, 1), rounds.counting(tx))
-        assignments.add_assignments(tx, assigned(1, 2), rounds.counting(tx))
+        assignments.add_assignments(tx, assigned(2, 1), rounds.primary(tx))
+        assignments.add_assignments(tx, assigned(1, 2), rounds.primary(tx))
         hash_chain.add(tx, ANSWERS, (answer(one, code, note=note, seconds=s) for one, code, note, s in rows))
-        found = integrity_checks.linked(tx, ANSWERS)
+        found = integrity_checks.chain_links(tx, ANSWERS)
         assert (found.n, found.faults) == (len(rows) + 1, [])
 
 
@@ -150,14 +150,14 @@ def test_people_who_answer_at_once_do_not_break_the_chain(filled: Store) -> None
     for thread in threads:
         thread.join()
     with filled.read() as tx:
-        found = integrity_checks.linked(tx, ANSWERS)
+        found = integrity_checks.chain_links(tx, ANSWERS)
     assert (found.n, found.faults) == (41, [])
 
 
 def test_what_comes_without_a_digest_is_seen(filled: Store) -> None:
     with filled.write() as tx:
         tx.execute(judgement.insert(), [answer(2)])
-        assert integrity_checks.linked(tx, ANSWERS).faults == [
+        assert integrity_checks.chain_links(tx, ANSWERS).faults == [
             "answer 2 of `ana` (row 2, pair 2) does not fit: it or the one before it was changed, put elsewhere or "
             "deleted",
             "answers of `ana` that are there: 2; that were given: 1",
@@ -167,7 +167,7 @@ def test_what_comes_without_a_digest_is_seen(filled: Store) -> None:
 def test_a_withdrawal_is_an_answer_in_the_chain(filled: Store) -> None:
     with filled.write() as tx:
         judgements.withdraw(tx, [1], None)  # type: ignore[arg-type]
-        found = integrity_checks.linked(tx, ANSWERS)
+        found = integrity_checks.chain_links(tx, ANSWERS)
         assert (found.n, found.faults) == (2, [])
         assert tx.execute(select(judgement.c.withdraws).where(judgement.c.id == 2)).scalar_one() == 1
 
@@ -213,4 +213,4 @@ def test_an_answer_is_tied_to_the_cell_and_the_person_of_its_assignment(filled: 
     for change in ({"cell_id": 4}, {"round_id": 2}, {"person_id": 2, "cell_id": 5}):
         with undone(filled) as tx:
             tx.execute(assignment.update().where(assignment.c.id == 1).values(**change))
-            assert integrity_checks.linked(tx, ANSWERS).faults[0].startswith("answer 1 of ")
+            assert integrity_checks.chain_links(tx, ANSWERS).faults[0].startswith("answer 1 of ")

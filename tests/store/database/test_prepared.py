@@ -12,7 +12,7 @@ from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, MetaData, S
 from sqlalchemy.types import JSON
 
 from fcpair.store import Store, Tx
-from fcpair.store.database.prepared import Ready
+from fcpair.store.database.prepared import PreparedStatement
 
 pytestmark = pytest.mark.files
 
@@ -27,11 +27,11 @@ thing = Table(
     Column("reply", JSON(none_as_null=True)),
 )
 COLUMNS = tuple(thing.c.keys())
-ADD = Ready(insert(thing), COLUMNS)
+ADD = PreparedStatement(insert(thing), COLUMNS)
 NAMED = (
     select(thing).where(thing.c.name == bindparam("wanted"), thing.c.id > 0).order_by(thing.c.id).limit(bindparam("n"))
 )
-FIND = Ready(NAMED)
+FIND = PreparedStatement(NAMED)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=5)
 ROWS = st.fixed_dictionaries(
     {
@@ -60,7 +60,7 @@ def both(tx: Tx, wanted: str, n: int) -> tuple[list[tuple[object, ...]], list[tu
 def test_what_goes_in_and_comes_out_is_what_sqlalchemy_makes_of_it(store: Store, rows: list[dict[str, object]]) -> None:
     with store.write() as tx:
         for at, row in enumerate(rows, 1):
-            ADD.run(tx, id=at, **row)
+            ADD.execute(tx, id=at, **row)
         tx.execute(insert(thing), [{"id": len(rows) + at, **row} for at, row in enumerate(rows, 1)])
         for row in rows:
             ready, by_sqlalchemy = both(tx, str(row["name"]), 100)
@@ -78,7 +78,7 @@ def test_what_goes_in_and_comes_out_is_what_sqlalchemy_makes_of_it(store: Store,
 
 def test_a_row_has_its_columns_as_attributes_and_none_is_none(store: Store) -> None:
     with store.write() as tx:
-        ADD.run(tx, id=7, name="a", yes=True, share=0.5, digest=b"d", reply={"a": 1})
+        ADD.execute(tx, id=7, name="a", yes=True, share=0.5, digest=b"d", reply={"a": 1})
         found = FIND.first(tx, wanted="a", n=1)
         assert (found.id, found.yes, found.reply) == (7, True, {"a": 1})
         assert FIND.first(tx, wanted="b", n=1) is None
@@ -88,16 +88,16 @@ def test_a_row_has_its_columns_as_attributes_and_none_is_none(store: Store) -> N
 def test_a_parameter_that_is_missing_is_an_error_and_not_null(store: Store) -> None:
     with store.write() as tx:
         with pytest.raises(KeyError, match="digest"):
-            ADD.run(tx, id=7, name="a", yes=True, share=0.5, reply=None)
+            ADD.execute(tx, id=7, name="a", yes=True, share=0.5, reply=None)
         assert FIND.all(tx, wanted="a", n=9) == []
 
 
 def test_what_the_database_refuses_is_told_as_ever(store: Store) -> None:
     row = {"name": "a", "yes": True, "share": 0.5, "digest": b"", "reply": None}
     with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"), store.write() as tx:
-        ADD.run(tx, id=1, **row)
-        ADD.run(tx, id=1, **row)
-    gone = Ready(select(Table("gone", MetaData(), Column("id", Integer))))
+        ADD.execute(tx, id=1, **row)
+        ADD.execute(tx, id=1, **row)
+    gone = PreparedStatement(select(Table("gone", MetaData(), Column("id", Integer))))
     with pytest.raises(sqlite3.OperationalError, match="gone"), store.read() as tx:
         gone.all(tx)
     with store.read() as tx:

@@ -41,7 +41,7 @@ def test_the_checks_on_answers_are_in_the_database(store: Store) -> None:
 
 
 def test_head_is_the_newest_script() -> None:
-    assert ScriptDirectory.from_config(schema.config()).get_heads() == [schema.HEAD]
+    assert ScriptDirectory.from_config(schema.alembic_config()).get_heads() == [schema.HEAD]
 
 
 def test_a_new_study_is_at_head(store: Store) -> None:

@@ -314,7 +314,7 @@ def test_while_a_study_is_served_a_writer_waits_for_another_only_for_a_while(
     store.share()
     with closing(sqlite3.connect(store.place, isolation_level=None)) as other:
         if who == "a thread":
-            assert store._writing.take(0)
+            assert store._writing.acquire(0)
         else:
             other.execute("BEGIN IMMEDIATE")
         begun = monotonic()
@@ -323,7 +323,7 @@ def test_while_a_study_is_served_a_writer_waits_for_another_only_for_a_while(
         assert 0.2 < monotonic() - begun < 3
         assert told.value.wait_s > 0
     if who == "a thread":
-        store._writing.end()
+        store._writing.release()
     add(store, "ben")
     assert names(store) == ["ben"]
     store.close()

@@ -9,7 +9,7 @@ from typing import SupportsIndex
 
 import pytest
 
-from fcpair.store.database.write_lock import Turns
+from fcpair.store.database.write_lock import FairLock
 
 pytestmark = pytest.mark.files
 
@@ -28,37 +28,37 @@ class Line(deque[Lock]):
         self.joined.release()
 
 
-def in_line(turns: Turns, *names: str, first: frozenset[str] = frozenset()) -> list[str]:
+def in_line(turns: FairLock, *names: str, first: frozenset[str] = frozenset()) -> list[str]:
     """The order in which threads that ask one after the other get their turn, while somebody else has it."""
     order: list[str] = []
 
     def write(name: str) -> None:
-        assert turns.take(PATIENCE_S, first=name in first)
+        assert turns.acquire(PATIENCE_S, first=name in first)
         order.append(name)
-        turns.end()
+        turns.release()
 
     turns._waiting = line = Line()
-    assert turns.take(0)
+    assert turns.acquire(0)
     with ThreadPoolExecutor(len(names)) as pool:
         for name in names:
             pool.submit(write, name)
             assert line.joined.acquire(timeout=PATIENCE_S)
-        turns.end()
+        turns.release()
     return order
 
 
 def test_who_came_first_is_first() -> None:
-    assert in_line(Turns(30), "one", "two", "three", "four") == ["one", "two", "three", "four"]
+    assert in_line(FairLock(30), "one", "two", "three", "four") == ["one", "two", "three", "four"]
 
 
 def test_an_answer_goes_before_all_that_wait() -> None:
-    assert in_line(Turns(30), "one", "two", "answer", first=frozenset({"answer"})) == ["answer", "one", "two"]
+    assert in_line(FairLock(30), "one", "two", "answer", first=frozenset({"answer"})) == ["answer", "one", "two"]
 
 
 def test_who_gives_up_keeps_nobody_waiting() -> None:
-    turns = Turns(30)
-    assert turns.take(0)
-    assert not turns.take(0)
-    assert not turns.take(0.01)
-    turns.end()
+    turns = FairLock(30)
+    assert turns.acquire(0)
+    assert not turns.acquire(0)
+    assert not turns.acquire(0.01)
+    turns.release()
     assert in_line(turns, "one") == ["one"]

@@ -107,7 +107,7 @@ def test_what_is_restored_is_the_same_study(studies: Studies, new: New, tmp_path
     file = Study.back_up(source, tmp_path / "one.backup")
     restored = Study.restore(file, again)
     assert restored.health is not None
-    assert (restored.kind, restored.schema, restored.health.sound) == (_called(kind), schema.HEAD, True)
+    assert (restored.kind, restored.schema, restored.health.is_sound) == (_called(kind), schema.HEAD, True)
     assert digest_of(again, new) == digest_of(source, new)
 
 
@@ -124,7 +124,7 @@ def test_a_restored_study_is_worked_on(studies: Studies, new: New, tmp_path: Pat
     while desk.tasks(vera):
         give(desk, vera, "agree")
     study.close()
-    assert Study.doctor(again).sound
+    assert Study.doctor(again).is_sound
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,7 +148,7 @@ def test_a_backup_while_people_answer_is_sound(studies: Studies, new: New, tmp_p
         study.close()
     for file in made:
         assert (health := Study.restore(file, new(kind)).health) is not None
-        assert health.sound
+        assert health.is_sound
 
 
 def test_a_backup_is_readable_to_its_owner_alone_and_nothing_else_is_left(
@@ -205,7 +205,7 @@ def test_where_a_study_is_being_restored_none_is_begun(
     monkeypatch.setattr(sqlite_backup, "unpack", meanwhile)
     Study.restore(whole, target)
     assert len(begun) == 1
-    assert Study.doctor(target).sound
+    assert Study.doctor(target).is_sound
 
 
 def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new: New, tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_the_commands_back_up_check_and_restore(studies: Studies, new: New, tmp_
     source, again, file = str(studies(kind, "checked")), str(new(kind)), str(tmp_path / "one.backup")
     run = CliRunner().invoke
     made = run(main, ["backup", file, "--study", source])
-    assert (made.exit_code, made.stdout) == (0, f"{backends.named(source)}: backed up to {file}\n")
+    assert (made.exit_code, made.stdout) == (0, f"{backends.display_name(source)}: backed up to {file}\n")
     checked = run(main, ["restore", file, "--check"])
     assert (checked.exit_code, checked.stdout.startswith(f"{file}: as it was written 20")) == (0, True)
     assert ("was not examined" in checked.stderr) == (kind == "database")

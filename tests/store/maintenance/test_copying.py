@@ -24,7 +24,7 @@ from steps.small import labels_of
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
-from fcpair.records import Copied
+from fcpair.records import CopyReport
 from fcpair.store import Store, Tx
 from fcpair.store.database import backends
 from fcpair.store.database.backends import Place, table_dump
@@ -56,7 +56,7 @@ def new(tmp_path: Path, postgres: Server) -> Iterator[NewPlace]:
     postgres.drop(*made)
 
 
-def copied(source: Place, target: Place) -> Copied:
+def copied(source: Place, target: Place) -> CopyReport:
     return Study.copy(source, target, lambda done, total: None)
 
 
@@ -81,7 +81,7 @@ def test_a_copy_has_the_same_digests_at_any_stage(files: dict[str, Path], new: N
     digests = {copied(files[stage], there).digest, copied(there, back).digest, copied(back, new("file")).digest}
     healths = [Study.doctor(place) for place in (files[stage], there, back)]
     assert (len(digests), len({health.digest for health in healths})) == (1, 1)
-    assert all(health.sound for health in healths)
+    assert all(health.is_sound for health in healths)
 
 
 @pytest.mark.parametrize(("kind", "other"), BOTH_WAYS)
@@ -95,7 +95,7 @@ def test_a_copy_goes_on_where_the_study_stood(files: dict[str, Path], new: NewPl
         give(desk, vera, "agree")
     study.grid().partition()
     study.close()
-    assert Study.doctor(target).sound
+    assert Study.doctor(target).is_sound
     assert len(labels_of(Study.open(source))) == 42
 
 
@@ -226,7 +226,7 @@ def test_a_study_is_copied_while_people_answer(files: dict[str, Path], new: NewP
         done.set()
         answering.join()
         study.close()
-    assert all(Study.doctor(target).sound for target in targets)
+    assert all(Study.doctor(target).is_sound for target in targets)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -369,4 +369,4 @@ def test_a_line_is_what_postgresql_writes(scratch: psycopg.Connection[Any], valu
     with scratch.cursor().copy(f"COPY ({reads}) TO STDOUT") as copy:
         theirs = b"".join(bytes(one) for one in copy)
     of_sqlite = [(at, None if r is None or isnan(r) else r, w, int(f), b) for at, (r, w, f, b) in enumerate(values)]
-    assert (table_dump.written(LINE, of_sqlite) if values else b"") == theirs
+    assert (table_dump.format_rows(LINE, of_sqlite) if values else b"") == theirs

@@ -32,11 +32,11 @@ def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
     """A grid, two people, and one answer and one decision on pair 1."""
     texts.add_texts(tx, "hs", [(f"h{at}", f"hs {at}", "", {}) for at in range(n_hs)])
     cns = texts.add_texts(tx, "cn", [(f"c{at}", f"cn {at}", "", {}) for at in range(n_cn)])
-    sides.put(tx, "row", list(range(1, n_hs + 1)))
-    sides.put(tx, "column", list(cns.values()))
+    sides.set_texts(tx, "row", list(range(1, n_hs + 1)))
+    sides.set_texts(tx, "column", list(cns.values()))
     cells.fill(tx)
     people.add_people(tx, ["ana", "ben"], Role.ANNOTATOR)
-    assignments.add_assignments(tx, assigned(1, 1), rounds.counting(tx))
+    assignments.add_assignments(tx, assigned(1, 1), rounds.primary(tx))
     judgements.add_judgements(tx, answered(1, 2), Origin.IMPORTED)
     judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [2]}))
 
@@ -89,7 +89,7 @@ def test_an_answer_cannot_be_written_over_by_an_upsert(filled: Store, table: str
 
 
 def test_an_answer_cannot_go_with_the_assignment_that_it_belongs_to(filled: Store) -> None:
-    assert_refused(filled, lambda tx: assignments.clear_assignments(tx, rounds.counting(tx)), "FOREIGN KEY")
+    assert_refused(filled, lambda tx: assignments.clear_assignments(tx, rounds.primary(tx)), "FOREIGN KEY")
 
 
 def test_a_grid_with_answers_cannot_be_cleared(filled: Store) -> None:
@@ -99,7 +99,7 @@ def test_a_grid_with_answers_cannot_be_cleared(filled: Store) -> None:
 def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
     with filled.write() as tx:
         judgements.add_judgements(tx, answered(1, 0), Origin.IMPORTED)
-        assert judgements.history(tx, 1)["code"].tolist() == [2, 0]
+        assert judgements.answer_history(tx, 1)["code"].tolist() == [2, 0]
 
 
 # -- promise 5: no pair stands twice, none in the corpus
@@ -144,8 +144,8 @@ def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
         order.shuffle(hs)  # type: ignore[attr-defined]
         order.shuffle(cn)  # type: ignore[attr-defined]
         taken = list(dict.fromkeys(cn[at % n_cn] for at in drawn))
-        sides.put(tx, "row", hs)
-        sides.put(tx, "column", cn)
+        sides.set_texts(tx, "row", hs)
+        sides.set_texts(tx, "column", cn)
         sides.set_drawn(tx, "column", taken)
         n_pairs, left_out = cells.fill(tx)
         made = cells.cells(tx)
@@ -158,21 +158,21 @@ def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
 
 
 def test_nobody_is_given_a_pair_twice_in_a_round(filled: Store) -> None:
-    assert_refused(filled, lambda tx: assignments.add_assignments(tx, assigned(1, 1), rounds.counting(tx)), "UNIQUE")
+    assert_refused(filled, lambda tx: assignments.add_assignments(tx, assigned(1, 1), rounds.primary(tx)), "UNIQUE")
 
 
 def test_the_two_rounds_are_apart(filled: Store) -> None:
     with filled.write() as tx:
-        assignments.add_assignments(tx, assigned(1, 1), rounds.checking(tx))
-        assert len(assignments.assignments(tx, rounds.checking(tx))) == 1
+        assignments.add_assignments(tx, assigned(1, 1), rounds.validation(tx))
+        assert len(assignments.assignments(tx, rounds.validation(tx))) == 1
 
 
 def test_a_slot_is_taken_over_once(filled: Store) -> None:
     with filled.write() as tx:
-        assignments.add_assignments(tx, assigned(1, 2).assign(replaces=1), rounds.counting(tx))
+        assignments.add_assignments(tx, assigned(1, 2).assign(replaces=1), rounds.primary(tx))
     said = "UNIQUE"
     assert_refused(
-        filled, lambda tx: assignments.add_assignments(tx, assigned(2, 2).assign(replaces=1), rounds.counting(tx)), said
+        filled, lambda tx: assignments.add_assignments(tx, assigned(2, 2).assign(replaces=1), rounds.primary(tx)), said
     )
 
 
@@ -185,12 +185,12 @@ def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, s
 @pytest.mark.parametrize(
     "attempt",
     [
-        lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.counting(tx)),
-        lambda tx: assignments.add_assignments(tx, assigned(1, 999), rounds.counting(tx)),
+        lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.primary(tx)),
+        lambda tx: assignments.add_assignments(tx, assigned(1, 999), rounds.primary(tx)),
         lambda tx: judgements.add_judgements(tx, answered(999, None, skipped=True), Origin.IMPORTED),
         lambda tx: judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [999], "rule": ["person"], "code": [2]})),
         lambda tx: tx.execute(update(assignment).values(cell_id=999)),
-        lambda tx: sides.put(tx, "column", [999]),
+        lambda tx: sides.set_texts(tx, "column", [999]),
         lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]),
     ],
 )
@@ -202,7 +202,7 @@ def test_references_are_checked_again_after_bulk_work(filled: Store) -> None:
     with filled.write(bulk=True):
         pass
     assert_refused(
-        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.counting(tx)), "FOREIGN KEY"
+        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.primary(tx)), "FOREIGN KEY"
     )
 
 
@@ -210,7 +210,7 @@ def test_references_are_checked_again_after_bulk_work_that_failed(filled: Store)
     with pytest.raises(ZeroDivisionError), filled.write(bulk=True):
         raise ZeroDivisionError
     assert_refused(
-        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.counting(tx)), "FOREIGN KEY"
+        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.primary(tx)), "FOREIGN KEY"
     )
 
 

@@ -35,7 +35,7 @@ from fcpair.errors import ConflictError, InputError, StudyError
 from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
 from fcpair.records import Origin, Submission
 from fcpair.stages.questions.labels import read_labels
-from fcpair.steps.answers.import_fc_conan import is_taken_over
+from fcpair.steps.answers.import_fc_conan import is_published_partition
 from fcpair.store.answers import judgements
 from fcpair.store.database import hash_chain, schema
 from fcpair.store.database.backends.postgres_server import StudyServer
@@ -175,7 +175,7 @@ def test_one_that_was_killed_is_in_no_way_of_the_next_and_no_backup_is_lost(
         Study.restore(one, again)
         assert dump(again) == before
         again.unlink()
-    assert Study.doctor(older).sound
+    assert Study.doctor(older).is_sound
 
 
 def _stop(_conn: Connection) -> None:
@@ -211,7 +211,7 @@ def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_pa
     grid.adjudicate(Adjudicate("majority", "discard"))
     assert grid.partition().pairs["tier"].max() == 4
     with study.store.read() as tx:
-        assert judgements.origins(tx)[Origin.ONLINE.value] > 0
+        assert judgements.n_by_origin(tx)[Origin.ONLINE.value] > 0
 
 
 def test_its_settings_hold(upgraded: tuple[Path, Path]) -> None:
@@ -335,7 +335,7 @@ def test_of_a_stage_that_was_done_twice_the_last_time_counts(tmp_path: Path) -> 
 def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> None:
     study = _with_runs(tmp_path, [("label import", {"path": "bronze.csv", "format": "fc-conan"})])
     with study.store.read() as tx:
-        assert is_taken_over(tx)
+        assert is_published_partition(tx)
 
 
 def test_judgements_are_still_append_only(upgraded: tuple[Path, Path]) -> None:
@@ -399,7 +399,7 @@ def there(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.
 def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, there: str, tmp_path: Path) -> None:
     Study.restore(backup, there)
     Study.upgrade(there)
-    assert Study.doctor(there).sound
+    assert Study.doctor(there).is_sound
     study = Study.open(there)
     assert len(labels_of(study)) == 42
     desk, vera = at_desk(study, "vera")
@@ -435,7 +435,7 @@ def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(there: str, tm
     study = Study.open(there)
     assert study.facts["title"] == "Small, upgraded"
     study.close()
-    assert Study.doctor(there).sound
+    assert Study.doctor(there).is_sound
     assert Study.check_backup(tmp_path / "upgraded-0006.backup").schema == "0006"
     assert Study.upgrade(there) is None
 
@@ -445,7 +445,7 @@ def test_an_upgrade_of_a_database_that_was_killed_is_in_no_way_of_the_next(there
     kill_an_upgrade(there)
     assert [one.name for one in tmp_path.iterdir()] == ["upgraded-0006.backup"]
     assert Study.upgrade(there) == Path("upgraded-0006-2.backup")
-    assert Study.doctor(there).sound
+    assert Study.doctor(there).is_sound
     assert [Study.check_backup(one).schema for one in sorted(tmp_path.iterdir())] == ["0006", "0006"]
 
 
@@ -525,7 +525,7 @@ def test_a_server_whose_database_was_upgraded_stores_nothing_more(
         assert answer() == 503
         assert "was upgraded by a newer fcpair meanwhile" in (tmp_path / "server.log").read_text()
     assert len(labels_of(Study.open(there))) == 1
-    assert Study.doctor(there).sound
+    assert Study.doctor(there).is_sound
 
 
 @pytest.mark.usefixtures("next_revision")
@@ -537,7 +537,7 @@ def test_a_database_whose_upgrade_fails_is_as_it_was(
     def fail(tx: Connection, **_: Any) -> None:
         raise StudyError("stopped before the end")
 
-    monkeypatch.setattr("fcpair.steps.rules.rule_decisions.settle_older", fail)
+    monkeypatch.setattr("fcpair.steps.rules.rule_decisions.repair_old_decisions", fail)
     with pytest.raises(StudyError, match="stopped before the end"):
         Study.upgrade(there)
     with pytest.raises(StudyError, match="its schema is 0006"):

@@ -40,7 +40,7 @@ def test_every_measure_is_among_the_values_that_are_read_back() -> None:
 
 @pytest.mark.parametrize("name", ["bleu", "dist-2", "ent-12", "rouge-l", "self-bleu", "dale-chall(words=w.txt)"])
 def test_a_short_name_is_printed_as_it_was_written(name: str) -> None:
-    assert parse_measure(name).short == name
+    assert parse_measure(name).short_name == name
 
 
 @given(n=st.integers(1, 99), per_text=st.booleans())

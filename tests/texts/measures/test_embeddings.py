@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fcpair.models import token_vectors
-from fcpair.models.encode import load
+from fcpair.models.encode import load_sentence_transformer
 from fcpair.models.model_files import resolve
 from fcpair.params import DEFAULT_MODEL
 from fcpair.texts.measures import embeddings
@@ -38,7 +38,7 @@ def values(measured: Measured) -> list[float]:
 
 def test_div_is_the_mean_over_every_two_texts(crowdcounter: list[str]) -> None:
     texts = list(crowdcounter[:40])
-    unit = load(resolve(DEFAULT_MODEL)).encode(texts, normalize_embeddings=True).astype(float)
+    unit = load_sentence_transformer(resolve(DEFAULT_MODEL)).encode(texts, normalize_embeddings=True).astype(float)
     cosine = (unit @ unit.T)[~np.eye(len(texts), dtype=bool)]
     assert measure(texts, ["div"]).figures[0].value == pytest.approx(1 - cosine.mean(), abs=1e-6)
 
@@ -74,7 +74,7 @@ def test_homogenization_by_bertscore_is_the_mean_over_every_two_texts() -> None:
 
 
 def test_homogenization_says_why_it_is_undefined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "MOST_PAIRED", 2)
+    monkeypatch.setattr(embeddings, "MAX_PAIRED_TEXTS", 2)
     one = measure(["tea"], ["homogenization(by=bertscore)"]).figures[0]
     many = measure(TEXTS, ["homogenization(by=bertscore)"]).figures[0]
     assert (one.value, one.undefined) == (None, "there are fewer than two texts")
@@ -89,9 +89,9 @@ def test_bertscore_matches_each_token_with_the_nearest() -> None:
     cosines = [[float(a @ b) for b in other] for a in one]
     precision = sum(map(max, cosines)) / 3
     recall = sum(max(row[at] for row in cosines) for at in range(4)) / 4
-    assert BertScore(value="precision").near(one, other) == pytest.approx(precision)
-    assert BertScore(value="recall").near(one, other) == pytest.approx(recall)
-    assert BertScore().near(one, other) == pytest.approx(2 * precision * recall / (precision + recall))
+    assert BertScore(value="precision").similarity(one, other) == pytest.approx(precision)
+    assert BertScore(value="recall").similarity(one, other) == pytest.approx(recall)
+    assert BertScore().similarity(one, other) == pytest.approx(2 * precision * recall / (precision + recall))
 
 
 @pytest.mark.parametrize("name", ["bertscore", "mover"])
@@ -123,19 +123,19 @@ def test_mover_is_the_best_of_all_assignments_where_both_have_as_many_tokens() -
     one, other = drawn(4, 3), drawn(4, 4)
     cost = np.linalg.norm(one[:, None] - other[None], axis=2)
     best = min(sum(cost[at, to] for at, to in enumerate(order)) / 4 for order in permutations(range(4)))
-    assert Mover().near(one, other) == pytest.approx(1 - best)
+    assert Mover().similarity(one, other) == pytest.approx(1 - best)
 
 
 def test_mover_carries_parts_of_tokens_where_one_text_has_more() -> None:
     one, other = drawn(2, 5), drawn(4, 6)
     twice = one.repeat(2, axis=0)  # the same weights, as many tokens: an assignment is an optimum again
-    assert Mover().near(one, other) == pytest.approx(Mover().near(twice, other))
-    assert Mover().near(other, one) == pytest.approx(Mover().near(one, other))
+    assert Mover().similarity(one, other) == pytest.approx(Mover().similarity(twice, other))
+    assert Mover().similarity(other, one) == pytest.approx(Mover().similarity(one, other))
 
 
 def test_a_transport_of_one_token_goes_to_all_others() -> None:
     cost = np.array([[1.0, 2.0, 6.0]])
-    assert embeddings._transported(cost) == pytest.approx(3)
+    assert embeddings._transport_cost(cost) == pytest.approx(3)
 
 
 # -- tokens

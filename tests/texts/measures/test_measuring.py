@@ -8,8 +8,8 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.texts.measures import measure, measuring, parse_measure
-from fcpair.texts.measures.measured_texts import Table
-from fcpair.texts.measures.measuring import _other_languages
+from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.measuring import _language_warning
 
 
 def test_measures_may_be_values_or_names_and_each_counts_once() -> None:
@@ -71,19 +71,21 @@ KOREAN = ["우리는 매일 저녁 차를 마십니다.", "그들은 밤마다 �
 
 def test_a_model_of_english_that_reads_korean_is_pointed_out_without_a_language_being_given() -> None:
     name = 'div(model="all-MiniLM-L6-v2")'
-    figure = _other_languages(parse_measure(name), Table([*KOREAN, "We drink tea every evening."]), None)
+    figure = _language_warning(parse_measure(name), TextTable([*KOREAN, "We drink tea every evening."]), None)
     assert figure == (
         "all-MiniLM-L6-v2 was trained on English alone, and 3 of 4 texts are in another language: 3 in `ko`"
     )
-    assert _other_languages(parse_measure("div(model=our-encoder)"), Table(KOREAN), None) == ""
+    assert _language_warning(parse_measure("div(model=our-encoder)"), TextTable(KOREAN), None) == ""
 
 
 def test_english_texts_are_not_taken_for_another_language() -> None:
-    assert _other_languages(parse_measure("div"), Table(["We drink tea.", "They bake bread at night."]), "en") == ""
+    assert (
+        _language_warning(parse_measure("div"), TextTable(["We drink tea.", "They bake bread at night."]), "en") == ""
+    )
 
 
 def test_a_warning_stands_with_the_figure_and_among_the_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_other_languages", lambda of, *_: "it reads letters" if "dist" in of.short else "")
+    monkeypatch.setattr(measuring, "_language_warning", lambda of, *_: "it reads letters" if "dist" in of.short else "")
     found = measure(KOREAN, ["dist-1", "dist-2", "ent-1"])
     assert [one.warning for one in found.figures] == ["it reads letters", "it reads letters", ""]
     assert found.notes == ("dist-1, dist-2: it reads letters",)

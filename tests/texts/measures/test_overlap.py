@@ -16,7 +16,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from fcpair.errors import InputError
 from fcpair.texts.measures import overlap
 from fcpair.texts.measures.measuring import Measured, measure
-from fcpair.texts.measures.tokens import parted
+from fcpair.texts.measures.tokens import split_tokens
 
 REFERENCED = ["bleu(per_text=true)", "chrf(per_text=true)", "gleu", "meteor", "rouge-l"]
 TEXT = st.lists(st.sampled_from(["tea", "we", "bake", "bread", "چای"]), min_size=1, max_size=9).map(" ".join)
@@ -41,7 +41,7 @@ def test_copies_reach_the_maximum_on_real_texts(language: str, crowdcounter: lis
         texts, ["bleu", "chrf", "gleu", "rouge-l", "meteor"], references=[[text] for text in texts], language=language
     )
     best = {figure.name.partition("(")[0]: figure.value for figure in found.figures}
-    lengths = np.array([len(parted(text)) for text in texts])
+    lengths = np.array([len(split_tokens(text)) for text in texts])
     assert best.pop("meteor") == pytest.approx(float((1 - 0.5 / lengths**3).mean()))
     assert best == pytest.approx({"bleu": 100, "chrf": 100, "gleu": 1, "rouge-l": 1})
     assert [figure.n for figure in found.figures] == [len(texts)] * 5

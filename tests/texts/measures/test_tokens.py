@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.texts.measures.tokens import parted, sentences
+from fcpair.texts.measures.tokens import count_sentences, split_tokens
 
 
 @pytest.mark.parametrize(
@@ -22,17 +22,17 @@ from fcpair.texts.measures.tokens import parted, sentences
     ],
 )
 def test_words_are_runs_of_letters_with_their_marks_and_joiners(text: str, words: list[str]) -> None:
-    assert parted(text) == words
+    assert split_tokens(text) == words
 
 
 def test_white_space_keeps_punctuation_and_case_is_kept_where_asked() -> None:
-    assert parted("Tea,  please!", "space", "keep") == ["Tea,", "please!"]
-    assert parted("Tea, please!", "words", "keep") == ["Tea", "please"]
+    assert split_tokens("Tea,  please!", "space", "keep") == ["Tea,", "please!"]
+    assert split_tokens("Tea, please!", "words", "keep") == ["Tea", "please"]
 
 
 @given(st.text())
 def test_a_word_has_a_letter_or_digit_or_mark_and_no_space(text: str) -> None:
-    for word in parted(text):
+    for word in split_tokens(text):
         assert not any(sign.isspace() for sign in word)
         assert word.strip("'\u200c\u200d") == word != ""
 
@@ -50,4 +50,4 @@ def test_a_word_has_a_letter_or_digit_or_mark_and_no_space(text: str) -> None:
     ],
 )
 def test_sentences_end_in_a_sign_before_a_space_and_have_a_word(text: str, n: int) -> None:
-    assert sentences(text) == n
+    assert count_sentences(text) == n

@@ -98,7 +98,7 @@ def test_a_decision_is_kept_and_the_next_conflict_shown(study: Study, enter: Ent
     page = browser.get("/adjudicate")
     reply = decide(browser, page, "appropriate", note=" because, نه \n", flagged="yes")
     assert (reply.status_code, reply.headers["location"]) == (303, f"/adjudicate?after={pair_on(page)}")
-    (kept,) = study.grid().docket.decided()
+    (kept,) = study.grid().docket.decisions()
     assert (kept.cell_id, kept.outcome, kept.by) == (pair_on(page), "appropriate", "judy")
     assert (kept.note, kept.flagged) == ("because, نه", True)
     assert pair_on(browser.get(reply.headers["location"])) != pair_on(page)
@@ -314,7 +314,7 @@ def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
     assert re.search(r"<textarea[^>]*>\ntea</textarea>", shown.text)
     assert dump(site.study) == before
     assert decide(browser, shown, "appropriate").status_code == 303
-    assert len(site.study.grid().docket.decided()) == 1
+    assert len(site.study.grid().docket.decisions()) == 1
 
 
 def test_a_number_is_typed_as_it_is_written(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.app import create_app
 from fcpair.web.context import HERE, STATIC
-from fcpair.web.pages.annotator import Particular, questions
+from fcpair.web.pages.annotator import Particular, read_particulars
 
 TOPIC = "People who l"  # what every HS of the small study has as its `hs_topic`
 TERMS = Annotate(
@@ -238,12 +238,12 @@ def test_an_impossible_answer_about_oneself_is_refused(study: Study, enter: Ente
 
 
 def test_a_question_offers_its_options_or_takes_any_text() -> None:
-    assert questions(("Age: 18-29 | 30 or more", "Language:")) == [
+    assert read_particulars(("Age: 18-29 | 30 or more", "Language:")) == [
         Particular("Age", ("18-29", "30 or more")),
         Particular("Language", ()),
     ]
     with pytest.raises(InputError, match="`40` is no answer to `Age`"):
-        questions(("Age: 18-29",), ["40"])
+        read_particulars(("Age: 18-29",), ["40"])
 
 
 def test_topics_can_be_opted_out_of_at_once(study: Study, enter: Enter) -> None:

@@ -22,9 +22,9 @@ from fcpair.report.figures import map_colours
 from fcpair.report.table_rows import KappaCell
 from fcpair.web.app import create_app
 from fcpair.web.context import STATIC
-from fcpair.web.page_hints import on_pages
+from fcpair.web.page_hints import replace_commands
 from fcpair.web.pages.lead_files import CHOICES, DOWNLOADS
-from fcpair.web.pages.lead_panels import PANELS, duration, heat
+from fcpair.web.pages.lead_panels import PANELS, duration, heat_class
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]
@@ -494,7 +494,7 @@ def test_time_spans_in_words(seconds: float | None, said: str) -> None:
     [("-0.400", "heat-0"), ("0.000", "heat-0"), ("0.577", "heat-5"), ("0.999", "heat-9"), ("1.000", "heat-9")],
 )
 def test_the_heat_of_a_kappa(kappa: str, name: str) -> None:
-    assert heat(KappaCell("kappa", kappa)) == name
+    assert heat_class(KappaCell("kappa", kappa)) == name
 
 
 def test_each_heat_has_the_colour_of_the_report_and_ink_that_stands_out() -> None:
@@ -503,7 +503,7 @@ def test_each_heat_has_the_colour_of_the_report_and_ink_that_stands_out() -> Non
         ground = map_colours.cividis((at + 0.5) / 10)
         rule = re.search(rf"\.heat-{at} {{\s*background: (#\w+);\s*color: (#\w+);", sheet)
         assert rule
-        assert rule.groups() == (map_colours.hexadecimal(ground), map_colours.hexadecimal(map_colours.ink_on(ground)))
+        assert rule.groups() == (map_colours.to_hex(ground), map_colours.to_hex(map_colours.ink_on(ground)))
 
 
 @pytest.mark.parametrize("pairs", ["9" * 5000, "-1", "0", "some", "1.5"])
@@ -561,7 +561,7 @@ def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp
     ],
 )
 def test_what_the_pages_do_is_not_looked_for_in_a_terminal(sentence: str, said: str) -> None:
-    assert on_pages(sentence) == said
+    assert replace_commands(sentence) == said
 
 
 def test_it_is_said_how_many_verdicts_wait_for_labels(serve: Callable[..., Site]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from steps.asked import surveyed
 
 from fcpair.params import Annotate
-from fcpair.stages.surveys.survey import counted, shares
+from fcpair.stages.surveys.survey import add_shares, count_answers
 from fcpair.study import Study
 from web.conftest import Site
 
@@ -29,7 +29,7 @@ def panel(site: Site, name: str = "results", query: str = "") -> str:
 
 @pytest.mark.slow
 def test_a_survey_is_counted_in_words_with_figures(site: Site) -> None:
-    found = shares(counted(site.study.grid().survey_answers().given))
+    found = add_shares(count_answers(site.study.grid().survey_answers().given))
     shown = panel(site)
     for row in found.to_dict("records"):
         cells = [row["yes"], row["no"], row["decline"], row["skipped"], f"{row['share']:.3f}"]

@@ -20,7 +20,7 @@ from steps.small import open_work
 
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.steps.people.login_throttle import AGAIN_S
+from fcpair.steps.people.login_throttle import RETRY_S
 from fcpair.store.adjudication import disputes
 from fcpair.store.database import store
 from fcpair.web.server import admission
@@ -152,7 +152,7 @@ def test_16_adjudicators_at_once_hold_up_nobody_and_none_is_told_that_the_server
     serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Formerly each of them compared all labels anew, which takes long in a large study."""
-    site, calm = serve("dealt"), disputes.disputed
+    site, calm = serve("dealt"), disputes.disputed_pairs
     site.study.share()
     begun, answered = Event(), Event()
 
@@ -161,7 +161,7 @@ def test_16_adjudicators_at_once_hold_up_nobody_and_none_is_told_that_the_server
         assert answered.wait(awaited.PATIENCE_S)
         return calm(*given)
 
-    monkeypatch.setattr(disputes, "disputed", slow)
+    monkeypatch.setattr(disputes, "disputed_pairs", slow)
 
     async def everybody() -> None:
         async with clients(site) as client:
@@ -225,7 +225,7 @@ def held(site: Site) -> Held:
     """Have all that the turnstile lets in wait."""
     guard: Any = vars(site.app)["_guard"]
     there, app = guard._app, Held()
-    guard._app = admission.Turnstile(app, there._door, there._problems, there._hot)
+    guard._app = admission.AdmissionControl(app, there._door, there._problems, there._hot)
     return app
 
 
@@ -391,7 +391,7 @@ def test_while_another_program_writes_strangers_who_guess_hold_up_nobody_and_lea
                     assert (status, took_s < PATIENCE_S) == (200, True), path
                 told = await asyncio.gather(*guesses)
                 assert {one.status_code for one in told} == {429}
-                assert {one.headers["retry-after"] for one in told} == {str(AGAIN_S)}
+                assert {one.headers["retry-after"] for one in told} == {str(RETRY_S)}
                 assert (await large).status_code == 401
             assert (await stranger.get("/api/me", headers=guess)).status_code == 401
 

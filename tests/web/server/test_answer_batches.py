@@ -17,13 +17,13 @@ from steps.online import admit
 from fcpair.errors import RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Submission, Visitor
-from fcpair.steps.answers.work_queue import Desk
+from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.study import Study
-from fcpair.web.server.answer_batches import Batches, Intake, Reply
+from fcpair.web.server.answer_batches import AnswerIntake, Batches, Reply
 from web.conftest import Site
 
 
-class Counting(Desk):
+class Counting(WorkQueue):
     """A desk that notes how many answers come in each transaction, and cannot store some."""
 
     def __init__(self, study: Study, broken: str = "") -> None:
@@ -47,7 +47,7 @@ def answers_of(study: Study, name: str, n: int) -> list[tuple[Visitor, Submissio
     return [(visitor, Submission(f"{name}-{at}", one.assignment_id, "not_sure")) for at, one in enumerate(tasks)]
 
 
-def send(intake: Intake, answers: Sequence[tuple[Visitor, Submission]]) -> list[Reply | BaseException]:
+def send(intake: AnswerIntake, answers: Sequence[tuple[Visitor, Submission]]) -> list[Reply | BaseException]:
     """Send all at once; what each was answered."""
 
     async def all_at_once() -> list[Reply | BaseException]:
@@ -58,7 +58,7 @@ def send(intake: Intake, answers: Sequence[tuple[Visitor, Submission]]) -> list[
 
 def test_answers_that_come_together_share_a_transaction(site: Site) -> None:
     desk = Counting(site.study)
-    replies = send(Intake(desk), answers_of(site.study, "ana", 5))
+    replies = send(AnswerIntake(desk), answers_of(site.study, "ana", 5))
     assert sum(desk.batches) == 5
     assert len(desk.batches) <= 2
     assert len({reply["judgement_id"] for reply in replies if isinstance(reply, dict)}) == 5
@@ -68,20 +68,20 @@ def test_an_answer_that_is_refused_is_told_to_its_sender_alone(site: Site) -> No
     ana, ben = answers_of(site.study, "ana", 2), answers_of(site.study, "ben", 1)
     (visitor, _), (_, theirs) = ana[0], ben[0]
     replies = send(
-        Intake(Counting(site.study)), [ana[0], (visitor, Submission("x", theirs.assignment_id, "skip")), *ben]
+        AnswerIntake(Counting(site.study)), [ana[0], (visitor, Submission("x", theirs.assignment_id, "skip")), *ben]
     )
     assert [type(reply) for reply in replies] == [dict, RefusedError, dict]
 
 
 def test_an_answer_that_cannot_be_stored_does_not_keep_the_others_out(site: Site) -> None:
     desk = Counting(site.study, broken="ben-0")
-    replies = send(Intake(desk), [*answers_of(site.study, "ana", 2), *answers_of(site.study, "ben", 2)])
+    replies = send(AnswerIntake(desk), [*answers_of(site.study, "ana", 2), *answers_of(site.study, "ben", 2)])
     assert [type(reply) for reply in replies] == [dict, dict, RuntimeError, dict]
     assert len(site.study.grid().labels()) == 3
 
 
 def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> None:
-    intake, (first, second) = Intake(Counting(site.study)), answers_of(site.study, "ana", 2)
+    intake, (first, second) = AnswerIntake(Counting(site.study)), answers_of(site.study, "ana", 2)
 
     async def give_up() -> Reply:
         leaving = asyncio.create_task(intake.submit(*first))
@@ -97,7 +97,7 @@ def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> No
 
 
 def test_the_next_batch_is_written_after_a_failure(site: Site) -> None:
-    intake = Intake(Counting(site.study, broken="ana-0"))
+    intake = AnswerIntake(Counting(site.study, broken="ana-0"))
     first, second = answers_of(site.study, "ana", 2)
     assert isinstance(send(intake, [first])[0], RuntimeError)
     assert isinstance(send(intake, [second])[0], dict)
@@ -140,7 +140,7 @@ def test_who_reads_does_not_wait_for_another_process_that_writes(site: Site) -> 
                 waits.set()
             return super().submit_all(*given, wait=wait)
 
-    intake, (first, second) = Intake(Patient(site.study)), answers_of(site.study, "ana", 2)
+    intake, (first, second) = AnswerIntake(Patient(site.study)), answers_of(site.study, "ana", 2)
 
     async def meanwhile() -> list[Reply]:
         with closing(sqlite3.connect(site.study.place, isolation_level=None)) as other:
@@ -159,7 +159,7 @@ def test_a_slow_disk_keeps_nobody_from_reading_and_is_waited_for_together(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Mock(return_value=0.0)
-    monkeypatch.setattr(f"{Intake.__module__}.perf_counter", clock)
+    monkeypatch.setattr(f"{AnswerIntake.__module__}.perf_counter", clock)
 
     class Slow(Counting):
         def submit_all(self, *given: Any, **options: Any) -> list[Reply | Exception]:  # type: ignore[override]
@@ -167,7 +167,7 @@ def test_a_slow_disk_keeps_nobody_from_reading_and_is_waited_for_together(
             return super().submit_all(*given, **options)
 
     desk = Slow(site.study)
-    intake, answers = Intake(desk), answers_of(site.study, "ana", 9)
+    intake, answers = AnswerIntake(desk), answers_of(site.study, "ana", 9)
 
     async def one_and_then_many() -> None:
         await intake.submit(*answers[0])  # tells that it is slow

@@ -16,9 +16,9 @@ import uvicorn
 from awaited import Clocked, until
 
 from fcpair.cli.oversight.serve import KEEP_S
-from fcpair.web.auth import _SEEN
+from fcpair.web.auth import _CALLER_KEY
 from fcpair.web.server import connections
-from fcpair.web.server.connections import fitting
+from fcpair.web.server.connections import n_fitting
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
@@ -40,7 +40,7 @@ class Server:
     def __init__(self, listener: socket.socket, **given: Any) -> None:
         self.port = listener.getsockname()[1]
         self.n_read = 0
-        self.wires: list[connections.Wire] = []
+        self.wires: list[connections.LimitedProtocol] = []
         self._done: list[Event] = []
         self._sockets: list[socket.socket] = []
         self._loop, self._go, self._connected = Clocked(), asyncio.Event(), Semaphore(0)
@@ -63,10 +63,10 @@ class Server:
         for done in self._done:
             done.set()
 
-    def _noting(server) -> type[connections.Wire]:  # noqa: N805
+    def _noting(server) -> type[connections.LimitedProtocol]:  # noqa: N805
         """The protocol, which says what has come."""
 
-        class Noted(connections.Wire):
+        class Noted(connections.LimitedProtocol):
             def connection_made(self, transport: Any) -> None:
                 super().connection_made(transport)
                 server.wires.append(self)
@@ -85,7 +85,7 @@ class Server:
         if path == SLOW:
             await self._go.wait()
         if path == "/known":
-            scope[_SEEN] = SimpleNamespace(visitor="ana")
+            scope[_CALLER_KEY] = SimpleNamespace(visitor="ana")
         body = b"x" * (LARGE if path == "/large" else 2)
         headers = [(b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -303,13 +303,13 @@ def test_what_is_no_http_is_told_in_one_line(server: Server, caplog: pytest.LogC
 
 def test_little_is_read_at_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    updated = connections.Wire.buffer_updated
+    updated = connections.LimitedProtocol.buffer_updated
 
-    def noted(self: connections.Wire, nbytes: int) -> None:
+    def noted(self: connections.LimitedProtocol, nbytes: int) -> None:
         sizes.append(nbytes)
         updated(self, nbytes)
 
-    monkeypatch.setattr(connections.Wire, "buffer_updated", noted)
+    monkeypatch.setattr(connections.LimitedProtocol, "buffer_updated", noted)
     body = b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n"
     one = server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
     assert b" 200 " in answer(one)
@@ -419,4 +419,4 @@ def test_what_is_whole_is_answered_before_the_end() -> None:
 
 @pytest.mark.parametrize(("n_files", "n"), [(4096, 2_000), (1024, 1024 - 128 - 64), (300, 150), (64, 32)])
 def test_connections_leave_files_for_the_study(n_files: int, n: int) -> None:
-    assert fitting(n_files, backlog=16) == n
+    assert n_fitting(n_files, backlog=16) == n

@@ -19,7 +19,7 @@ from fcpair.records import Role
 from fcpair.steps.people.access import Access
 from fcpair.web.form import field
 from fcpair.web.server import request_bodies
-from fcpair.web.server.request_bodies import Bodies, GoneError, RefusedBodyError
+from fcpair.web.server.request_bodies import BodyReader, GoneError, RefusedBodyError
 from web.conftest import Site, csrf_of
 
 KIB, MIB = 1024, 1024 * 1024
@@ -170,12 +170,12 @@ class Sent:
         return {"type": "http.request", "body": part, "more_body": bool(self._parts) or not self._ends}
 
 
-def from_(role: Role | None) -> Bodies:
+def from_(role: Role | None) -> BodyReader:
     who: Callable[[Request], Any] = lambda _: role and SimpleNamespace(role=role)  # noqa: E731
-    return Bodies(who)
+    return BodyReader(who)
 
 
-async def outcome(reader: Bodies, sent: Sent) -> int:
+async def outcome(reader: BodyReader, sent: Sent) -> int:
     """How many bytes were read, or the status of the refusal."""
     try:
         return len(await reader.read(sent.scope, sent.receive))
@@ -191,7 +191,7 @@ def test_nothing_is_read_of_what_is_said_to_be_too_large() -> None:
 
 def test_nobody_is_looked_up_for_a_few_bytes() -> None:
     looked: list[str] = []
-    reader = Bodies(lambda request: looked.append(request.url.path))
+    reader = BodyReader(lambda request: looked.append(request.url.path))
     assert run(outcome(reader, Sent(b"x" * 8 * KIB))) == 8 * KIB
     assert looked == []
     assert run(outcome(reader, Sent(b"x" * 9 * KIB))) == 413

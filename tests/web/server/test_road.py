@@ -20,7 +20,7 @@ import uvicorn
 
 import fcpair
 from fcpair.web.server import answer_batches
-from fcpair.web.server.connections import Wire
+from fcpair.web.server.connections import LimitedProtocol
 from web.conftest import Site
 
 OURS = str(Path(fcpair.__file__).parent)
@@ -90,7 +90,7 @@ class Client:
 
 async def road_of_an_answer(site: Site) -> Road:
     road = Road()
-    server = uvicorn.Server(uvicorn.Config(site.app, http=Wire, port=0, log_level="critical", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(site.app, http=LimitedProtocol, port=0, log_level="critical", ws="none"))
     served = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0)

@@ -174,9 +174,9 @@ def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(
     path: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: str, said: str
 ) -> None:
     study = Study.open(path)
-    assign.note_annotate(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
+    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
     study.close()
-    monkeypatch.setattr("fcpair.cli.oversight.serve._run", lambda listener: listener.close())
+    monkeypatch.setattr("fcpair.cli.oversight.serve._serve_app", lambda listener: listener.close())
     arguments = ["serve", "--study", str(path), "--port", "0", option, value]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, said in result.stderr) == (2, True), result.output
@@ -185,9 +185,9 @@ def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(
 
 def test_a_tighter_limit_needs_no_word(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study.open(path)
-    assign.note_annotate(study.grid(), Annotate(daily_limit=40))
+    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
     study.close()
-    monkeypatch.setattr("fcpair.cli.oversight.serve._run", lambda listener: listener.close())
+    monkeypatch.setattr("fcpair.cli.oversight.serve._serve_app", lambda listener: listener.close())
     arguments = ["serve", "--study", str(path), "--port", "0", "--daily-limit", "20", "--total-limit", "100"]
     assert CliRunner().invoke(main, arguments).exit_code == 0
 

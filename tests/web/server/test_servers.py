@@ -61,7 +61,7 @@ def test_an_answer_that_is_sent_to_both_is_stored_once_and_survives_the_death_of
     assert second.ask("/api/judgements", token, answer) == (200, reply)
     assert json.loads(second.ask("/api/next", token)[1])["tasks"][0] != task
     assert study.grid().labels()["label"].tolist() == ["appropriate"]
-    assert Study.doctor(study.address).sound
+    assert Study.doctor(study.address).is_sound
 
 
 def test_how_far_somebody_is_is_the_same_at_both(study: Study, both: tuple[Served, Served]) -> None:

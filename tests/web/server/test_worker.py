@@ -21,7 +21,7 @@ from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.server import worker_main
-from fcpair.web.server.worker import IDLE_S, Aside
+from fcpair.web.server.worker import IDLE_S, ReportWorker
 from web.conftest import Site
 from web.served import Served, serving
 
@@ -173,14 +173,14 @@ def test_what_is_under_way_when_it_is_killed_is_to_be_asked_again(site: Site) ->
     site.study.share()
 
     async def work() -> None:
-        aside = Aside(site.study, Annotate())
-        asked = asyncio.create_task(aside.ask(scope(site, "/lead/guidelines")))
+        aside = ReportWorker(site.study, Annotate())
+        asked = asyncio.create_task(aside.forward(scope(site, "/lead/guidelines")))
         await turns_until(lambda: aside.pid is not None)
         assert aside.pid is not None
         os.kill(aside.pid, signal.SIGKILL)
         with pytest.raises(BusyError):
             await asked
-        assert (await aside.ask(scope(site, "/lead/guidelines"))).status_code == 200
+        assert (await aside.forward(scope(site, "/lead/guidelines"))).status_code == 200
         await aside.end()
         assert aside.pid is None
 
@@ -207,8 +207,8 @@ def test_its_memory_is_given_back_when_nobody_has_looked_for_a_while(site: Site)
     site.study.share()
 
     async def work() -> None:
-        aside = Aside(site.study, Annotate())
-        assert (await aside.ask(scope(site, "/lead/guidelines"))).status_code == 200
+        aside = ReportWorker(site.study, Annotate())
+        assert (await aside.forward(scope(site, "/lead/guidelines"))).status_code == 200
         assert aside.pid is not None
         process = psutil.Process(aside.pid)
         await go_on(IDLE_S - 1)
@@ -216,7 +216,7 @@ def test_its_memory_is_given_back_when_nobody_has_looked_for_a_while(site: Site)
         await go_on(2)
         assert aside.pid is None
         assert await asyncio.to_thread(has_ended, process)
-        assert (await aside.ask(scope(site, "/lead/guidelines"))).status_code == 200
+        assert (await aside.forward(scope(site, "/lead/guidelines"))).status_code == 200
         await aside.end()
 
     run(work())

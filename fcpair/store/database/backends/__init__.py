@@ -16,7 +16,7 @@ Place = str | Path
 """A file, or the URL of a database: `postgresql+psycopg://user@host/name`."""
 
 
-def of(conn: Connection) -> Backend:
+def backend_of(conn: Connection) -> Backend:
     """The database that a connection leads to."""
     if conn.dialect.name == "sqlite":
         from fcpair.store.database.backends import sqlite
@@ -54,12 +54,12 @@ def is_url(place: Place) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-def named(place: Place) -> str:
+def display_name(place: Place) -> str:
     """A place as messages name it, without any password."""
     if is_url(place):
         from fcpair.store.database.backends import postgres_server
 
-        return postgres_server.read(str(place)).render_as_string(hide_password=True)
+        return postgres_server.parse_url(str(place)).render_as_string(hide_password=True)
     return str(place)
 
 
@@ -74,12 +74,12 @@ def is_there(place: Place) -> bool:
     return Path(place).exists() and not sqlite_file.is_left_empty(Path(place))
 
 
-def beside(place: Place, end: str) -> Path:
+def path_beside(place: Place, end: str) -> Path:
     """A file for what belongs to a study: beside its own, or in the working folder, named for its database."""
     if is_url(place):
         from fcpair.store.database.backends import postgres_server
 
-        return Path(f"{Path(str(postgres_server.read(str(place)).database)).name}{end}")
+        return Path(f"{Path(str(postgres_server.parse_url(str(place)).database)).name}{end}")
     return Path(place).with_name(f"{Path(place).stem}{end}")
 
 

@@ -69,22 +69,22 @@ def begin(conn: Connection, *, write: bool, alone: bool, patience_s: float) -> N
     follows what others commit, so whatever they decide about they hold first.
     """
     conn.begin()
-    own = driver(conn)
+    raw_connection = driver(conn)
     if not write:
-        own.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        raw_connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         return
     lock = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
-    own.execute(f"SET LOCAL lock_timeout = {max(1, int(1000 * patience_s))}; SELECT {lock}({STUDY})")
+    raw_connection.execute(f"SET LOCAL lock_timeout = {max(1, int(1000 * patience_s))}; SELECT {lock}({STUDY})")
 
 
-def apart(conn: Connection) -> AbstractContextManager[object]:
+def savepoint(conn: Connection) -> AbstractContextManager[object]:
     """By a savepoint."""
     return conn.begin_nested()
 
 
-def hold(conn: Connection, table: Table, numbers: Sequence[int]) -> None:
+def hold_rows(conn: Connection, table: Table, numbers: Sequence[int]) -> None:
     """By locks on the rows, in their order, so that no two can wait for each other."""
-    locked = f"SELECT 1 FROM {_quoted(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+    locked = f"SELECT 1 FROM {_quote(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
     driver(conn).execute(locked, (list(numbers),))
 
 
@@ -93,9 +93,9 @@ def hold_numbers(conn: Connection) -> None:
     driver(conn).execute(f"SELECT pg_advisory_xact_lock({NUMBERS})")
 
 
-def take_stock(conn: Connection, tables: Sequence[Table]) -> None:
+def update_statistics(conn: Connection, tables: Sequence[Table]) -> None:
     """By ANALYZE, which it does by itself a minute later; until then, it takes every table for a small one."""
-    driver(conn).execute(f"ANALYZE {', '.join(_quoted(one.name) for one in tables)}")
+    driver(conn).execute(f"ANALYZE {', '.join(_quote(one.name) for one in tables)}")
 
 
 def touch(conn: Connection) -> None:
@@ -112,25 +112,25 @@ def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) ->
     remaining = iter(rows)
     while chunk := list(islice(remaining, COPIED)):
         names = list(chunk[0])
-        kept = [_converts(table, name) for name in names]
-        columns = ", ".join(_quoted(name) for name in names)
-        with driver(conn).cursor().copy(f"COPY {_quoted(table.name)} ({columns}) FROM STDIN") as copy:
+        converters = [_converter(table, name) for name in names]
+        columns = ", ".join(_quote(name) for name in names)
+        with driver(conn).cursor().copy(f"COPY {_quote(table.name)} ({columns}) FROM STDIN") as copy:
             for row in chunk:
-                copy.write_row([convert(row[name]) for name, convert in zip(names, kept, strict=True)])
+                copy.write_row([convert(row[name]) for name, convert in zip(names, converters, strict=True)])
 
 
-def _converts(table: Table, name: str) -> Any:
+def _converter(table: Table, name: str) -> Any:
     kind = table.c[name].type
     if isinstance(kind, JSON):
         return lambda value: None if value is None else Json(value)
-    return (lambda value: None if value is None else bool(value)) if isinstance(kind, Boolean) else _as_it_is
+    return (lambda value: None if value is None else bool(value)) if isinstance(kind, Boolean) else _plain_value
 
 
-def _as_it_is(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def numbers(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+def integer_frame(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
     """Each column as one value, which the server packs: Python then makes no object of any number.
 
     What comes of a sorted subquery is packed in its order, see PostgreSQL's chapter on aggregate functions.
@@ -138,49 +138,53 @@ def numbers(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
     import numpy as np
     import pandas as pd
 
-    asked = query.compile(dialect=conn.dialect).construct_expanded_state()
-    given = [asked.processors.get(name, _as_it_is)(asked.parameters[name]) for name in asked.positiontup or ()]
+    compiled = query.compile(dialect=conn.dialect).construct_expanded_state()
+    params = [
+        compiled.processors.get(name, _plain_value)(compiled.parameters[name]) for name in compiled.positiontup or ()
+    ]
     names = [column.name for column in query.selected_columns]
     packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})::bigint), '')" for at in range(len(names)))
     columns = ", ".join(f"c{at}" for at in range(len(names)))
-    whole = f"SELECT {packed} FROM ({asked.statement}) AS q ({columns})"
-    row = driver(conn).execute(whole, given, binary=True).fetchone()
+    whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
+    row = driver(conn).execute(whole, params, binary=True).fetchone()
     return pd.DataFrame(
-        {name: _unpacked(np.frombuffer(one or b"", ">i8")) for name, one in zip(names, row, strict=True)}
+        {name: _unpack_column(np.frombuffer(one or b"", ">i8")) for name, one in zip(names, row, strict=True)}
     )
 
 
-def _unpacked(packed: NDArray[np.int64]) -> NDArray[Any]:
+def _unpack_column(packed: NDArray[np.int64]) -> NDArray[Any]:
     import numpy as np
 
-    found = packed.astype(np.int64)
-    is_missing = found == _MISSING
-    return np.where(is_missing, np.nan, found) if is_missing.any() else found
+    values = packed.astype(np.int64)
+    is_missing = values == _MISSING
+    return np.where(is_missing, np.nan, values) if is_missing.any() else values
 
 
 def fill_grid(conn: Connection, grid: int, before: int) -> int:
     """The rows of both sides are there, so references need not be looked up, and none can be added afterwards."""
-    own = driver(conn)
+    raw_connection = driver(conn)
     for name in _CELL_REFERENCES:
-        own.execute(f"ALTER TABLE cell DROP CONSTRAINT IF EXISTS {name}")
-    n = own.execute(_FILL, {"grid": grid, "before": before}).rowcount
+        raw_connection.execute(f"ALTER TABLE cell DROP CONSTRAINT IF EXISTS {name}")
+    n = raw_connection.execute(_FILL, {"grid": grid, "before": before}).rowcount
     for name, column in _CELL_REFERENCES.items():
-        own.execute(f"ALTER TABLE cell ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES text (id) NOT VALID")
+        raw_connection.execute(
+            f"ALTER TABLE cell ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES text (id) NOT VALID"
+        )
     return int(n)
 
 
 def protect(conn: Connection, table: str) -> None:
     """By triggers."""
-    _make_refusal(conn)
-    for trigger in _protection(table).values():
+    _create_refusal(conn)
+    for trigger in _append_only_triggers(table).values():
         driver(conn).execute(trigger)
 
 
-def _make_refusal(conn: Connection) -> None:
+def _create_refusal(conn: Connection) -> None:
     driver(conn).execute(f"CREATE OR REPLACE FUNCTION {_REFUSE}() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$")
 
 
-def _protection(table: str) -> dict[str, str]:
+def _append_only_triggers(table: str) -> dict[str, str]:
     """The triggers that make a table append-only, by name, as PostgreSQL writes them."""
     refuse = f"EXECUTE FUNCTION {_REFUSE}('{refusal(table)}')"
     each = {"update": "ROW", "delete": "ROW", "truncate": "STATEMENT"}
@@ -190,7 +194,7 @@ def _protection(table: str) -> dict[str, str]:
     }
 
 
-def _seal(spans: Spans) -> str:
+def _seal_trigger(spans: Spans) -> str:
     inside = " OR ".join(f"new.id >= {_bigint(first)} AND new.id <= {_bigint(last)}" for first, last in spans)
     refuse = f"EXECUTE FUNCTION {_REFUSE}('{SEALED}')"
     return f"CREATE TRIGGER cell_sealed BEFORE INSERT ON cell FOR EACH ROW WHEN ({inside}) {refuse}"
@@ -205,41 +209,41 @@ def seal(conn: Connection, spans: Spans) -> None:
     """By a trigger that knows the ids."""
     driver(conn).execute("DROP TRIGGER IF EXISTS cell_sealed ON cell")
     if spans:
-        _make_refusal(conn)
-        driver(conn).execute(_seal(spans))
+        _create_refusal(conn)
+        driver(conn).execute(_seal_trigger(spans))
 
 
-def guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
+def expected_guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
     """Triggers and the function that they call, as PostgreSQL shows them."""
-    wanted = {name: sql for table in tables for name, sql in _protection(table).items()}
-    return wanted | {_REFUSE: _REFUSES} | ({"cell_sealed": _seal(spans)} if spans else {})
+    expected = {name: sql for table in tables for name, sql in _append_only_triggers(table).items()}
+    return expected | {_REFUSE: _REFUSES} | ({"cell_sealed": _seal_trigger(spans)} if spans else {})
 
 
-def guarding(conn: Connection) -> dict[str, str]:
+def actual_guards(conn: Connection) -> dict[str, str]:
     """Every trigger and every function of the schema."""
     return {row[0]: row[1] for row in driver(conn).execute(_GUARDS)}
 
 
-def erase(_conn: Connection) -> None:
+def erase_deleted(_conn: Connection) -> None:
     """PostgreSQL overwrites nothing: VACUUM lets go of what was deleted, and docs/scale.md says when."""
 
 
-def raw(table: Table, column: str, of: str) -> str:
+def raw_column(table: Table, column: str, of: str) -> str:
     """Whether something is so is a number in a digest."""
     named = f"{of}.{column}"
     return f"CAST({named} AS integer)" if isinstance(table.c[column].type, Boolean) else named
 
 
-def dangling(conn: Connection, table: Table) -> list[tuple[int, str]]:
+def dangling_references(conn: Connection, table: Table) -> list[tuple[int, str]]:
     """What refers to a row that is not there."""
-    found: list[tuple[int, str]] = []
+    dangling_rows: list[tuple[int, str]] = []
     number = next(iter(table.primary_key.columns)).name
     for key in table.foreign_keys:
         other = key.column.table.name
-        lost = f"""SELECT t.{_quoted(number)} FROM {_quoted(table.name)} AS t WHERE t.{key.parent.name} IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM {_quoted(other)} AS o WHERE o.{key.column.name} = t.{key.parent.name})"""
-        found += [(row[0], other) for row in driver(conn).execute(lost)]
-    return found
+        query = f"""SELECT t.{_quote(number)} FROM {_quote(table.name)} AS t WHERE t.{key.parent.name} IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM {_quote(other)} AS o WHERE o.{key.column.name} = t.{key.parent.name})"""
+        dangling_rows += [(row[0], other) for row in driver(conn).execute(query)]
+    return dangling_rows
 
 
 def faults(conn: Connection) -> list[str]:
@@ -262,20 +266,20 @@ def folder(_conn: Connection) -> str | None:
 
 def remedy(error: Exception) -> str | None:
     """By the kind of the error."""
-    own = getattr(error, "orig", error)
+    original = getattr(error, "orig", error)
     for kind, what in _REMEDIES:
-        if isinstance(own, kind):
+        if isinstance(original, kind):
             return what
     return _UNREACHABLE if is_gone(error) else None
 
 
 def is_gone(error: Exception) -> bool:
     """Whether the connection is lost; what was being committed then may have been committed."""
-    own = getattr(error, "orig", error)
-    return isinstance(own, psycopg.OperationalError) and not isinstance(
-        own, (errors.QueryCanceled, *(kind for kind, _ in _REMEDIES))
+    original = getattr(error, "orig", error)
+    return isinstance(original, psycopg.OperationalError) and not isinstance(
+        original, (errors.QueryCanceled, *(kind for kind, _ in _REMEDIES))
     )
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f'"{name}"'

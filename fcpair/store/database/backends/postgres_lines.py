@@ -27,13 +27,13 @@ _PLACE = re.compile(r"^COPY \w+, line (\d+)(?:, column (\w+))?", re.MULTILINE)
 
 def read(conn: Connection, table: Table) -> Iterator[bytes]:
     """Every line of a table, in order, a block at a time."""
-    names = ", ".join(_written(column) for column in table.columns)
-    order = ", ".join(f'"{name}"' for name in table_dump.order(table))
+    names = ", ".join(_select_expression(column) for column in table.columns)
+    order = ", ".join(f'"{name}"' for name in table_dump.key_columns(table))
     with driver(conn).cursor().copy(f'COPY (SELECT {names} FROM "{table.name}" ORDER BY {order}) TO STDOUT') as copy:
-        yield from table_dump.gathered(copy)
+        yield from table_dump.gather_blocks(copy)
 
 
-def _written(column: Column[Any]) -> str:
+def _select_expression(column: Column[Any]) -> str:
     """What makes a value one that is written in one way only."""
     name = f'"{column.name}"'
     if isinstance(column.type, Boolean):
@@ -48,29 +48,31 @@ def _written(column: Column[Any]) -> str:
 
 def write(conn: Connection, table: Table, blocks: Iterable[bytes], _number: str) -> None:
     """Write lines into an empty table; raises OddRowError for one that PostgreSQL does not take."""
-    names = ", ".join(f'"{name}"' for name in table_dump.columns(table))
+    names = ", ".join(f'"{name}"' for name in table_dump.column_names(table))
     try:
         with driver(conn).cursor().copy(f'COPY "{table.name}" ({names}) FROM STDIN') as copy:
             for block in blocks:
                 copy.write(block)
     except (DataError, IntegrityError) as error:
         place = _PLACE.search(error.diag.context or "")
-        raise OddRowError(table.name, _said(error, place and place[2]), line=int(place[1]) if place else 0) from error
+        raise OddRowError(
+            table.name, _error_message(error, place and place[2]), line=int(place[1]) if place else 0
+        ) from error
 
 
-def _said(error: Error, column: str | None) -> str:
+def _error_message(error: Error, column: str | None) -> str:
     """What PostgreSQL says of a row, without what is in it."""
-    said = error.diag.message_primary or "it is refused"
-    said = "there is a NUL character in it, which no text there can hold" if "0x00" in said else said
-    return f"`{column}`: {said}" if column else said
+    message = error.diag.message_primary or "it is refused"
+    message = "there is a NUL character in it, which no text there can hold" if "0x00" in message else message
+    return f"`{column}`: {message}" if column else message
 
 
 def begin(conn: Connection) -> list[tuple[str, str, str]]:
     """Take the references away: each of them is looked up in far less time when all rows are there."""
-    found: list[tuple[str, str, str]] = driver(conn).execute(_REFERENCES).fetchall()
-    for table, name, _ in found:
+    references: list[tuple[str, str, str]] = driver(conn).execute(_REFERENCES).fetchall()
+    for table, name, _ in references:
         driver(conn).execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
-    return found
+    return references
 
 
 def end(conn: Connection, references: Sequence[tuple[str, str, str]]) -> None:
@@ -79,7 +81,7 @@ def end(conn: Connection, references: Sequence[tuple[str, str, str]]) -> None:
         try:
             driver(conn).execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}")
         except IntegrityError as error:
-            raise OddRowError(table.strip('"'), error.diag.message_detail or _said(error, None)) from error
+            raise OddRowError(table.strip('"'), error.diag.message_detail or _error_message(error, None)) from error
     driver(conn).execute("ANALYZE")
 
 

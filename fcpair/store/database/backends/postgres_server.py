@@ -40,7 +40,7 @@ NOT_THERE = (
     "there is no database {database} at {place}; check its name, or have it made with `--create` (in Python, "
     "`create=True`). Nothing was changed"
 )
-_BY_BYTES = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
+_BYTE_ORDER = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
 _TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
 
 
@@ -66,7 +66,7 @@ class StudyServer:
             **pool,
             connect_args={"connect_timeout": CONNECT_S, "application_name": NAME},
         )
-        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "connect", _prepare_session)
         self._engines.append(engine)
         return engine
 
@@ -74,7 +74,7 @@ class StudyServer:
         """The same: what reads is not let write, see `postgres.begin`."""
         return self.engine()
 
-    def check_here(self) -> None:
+    def check_in_place(self) -> None:
         """The server finds its files, or says that it does not."""
 
     def check_alone(self) -> None:
@@ -83,12 +83,12 @@ class StudyServer:
         """
         for _ in range(SETTLE_TRIES):
             with closing(_connect(self._url)) as connection:
-                others = [f"{where} (process {pid})" for pid, where in connection.execute(_OTHERS, {"own": NAME})]
-            if not others:
+                other_users = [f"{where} (process {pid})" for pid, where in connection.execute(_OTHERS, {"own": NAME})]
+            if not other_users:
                 return
             time.sleep(SETTLE_WAIT_S)  # what was closed here just now takes a moment to be gone
         raise StudyError(
-            f"{self.place} is in use: connected to it from {', '.join(others)}. End `fcpair serve`, and whatever else "
+            f"{self.place} is in use: connected to it from {', '.join(other_users)}. End `fcpair serve`, and whatever else "
             "uses it, then try again; `SELECT pg_terminate_backend(PROCESS)` ends what has no other end. Nothing was "
             "changed"
         )
@@ -99,8 +99,8 @@ class StudyServer:
 
     def examine(self, conn: Connection) -> None:
         """Raise StudyError where the server has found damage."""
-        if found := postgres.faults(conn):
-            raise StudyError(f"{self.place} is damaged: {'; '.join(found)}. Restore it from a backup")
+        if faults := postgres.faults(conn):
+            raise StudyError(f"{self.place} is damaged: {'; '.join(faults)}. Restore it from a backup")
 
     def close(self) -> None:
         """Close all connections."""
@@ -123,7 +123,7 @@ class StudyServer:
 def is_there(place: str) -> bool:
     """Whether there is a database at a URL with tables in it; raises StudyError where the server cannot be reached."""
     try:
-        connection = _connect(read(place))
+        connection = _connect(parse_url(place))
     except StudyError as error:
         if _is_missing(error):
             return False
@@ -139,7 +139,7 @@ def _is_missing(error: StudyError) -> bool:
 
 def find(place: str) -> StudyServer:
     """The study at a URL; raises StudyError where the server cannot be reached, or there is no study."""
-    url = read(place)
+    url = parse_url(place)
     home = StudyServer(url)
     with closing(_connect(url)) as connection:
         if not _n_tables(connection):
@@ -152,7 +152,7 @@ def make(place: str, *, create: bool) -> StudyServer:
 
     Raises StudyError where it is not, or has tables.
     """
-    url = read(place)
+    url = parse_url(place)
     home = StudyServer(url)
     try:
         connection = _connect(url)
@@ -161,7 +161,7 @@ def make(place: str, *, create: bool) -> StudyServer:
             raise
         if not create:
             raise StudyError(NOT_THERE.format(database=url.database, place=home.place)) from error
-        _create(url)
+        _create_database(url)
         connection = _connect(url)
     with closing(connection):
         if _n_tables(connection):
@@ -172,7 +172,7 @@ def make(place: str, *, create: bool) -> StudyServer:
     return home
 
 
-def read(place: str) -> URL:
+def parse_url(place: str) -> URL:
     """The URL of a database, with the driver that is used; raises StudyError where it is none."""
     try:
         url = make_url(place)
@@ -190,17 +190,17 @@ def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
     try:
         return psycopg.connect(plain, connect_timeout=CONNECT_S, application_name=NAME, autocommit=True)
     except psycopg.OperationalError as error:
-        said = str(error).strip().splitlines()[-1]
-        raise StudyError(f"{url.render_as_string()} cannot be reached: {said}; nothing was changed") from error
+        message = str(error).strip().splitlines()[-1]
+        raise StudyError(f"{url.render_as_string()} cannot be reached: {message}; nothing was changed") from error
 
 
-def _create(url: URL) -> None:
+def _create_database(url: URL) -> None:
     """Make the database, where this user may."""
     assert url.database is not None
     name = url.database.replace('"', '""')
     with closing(_connect(url.set(database="postgres"))) as connection:
         try:
-            connection.execute(f'CREATE DATABASE "{name}" {_BY_BYTES}')
+            connection.execute(f'CREATE DATABASE "{name}" {_BYTE_ORDER}')
         except psycopg.Error as error:
             raise StudyError(
                 f"there is no database {url.database}, and this user may not make it; `createdb -E UTF8 "
@@ -213,7 +213,7 @@ def _n_tables(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
     return int(n)
 
 
-def _prepare(connection: Any, _record: Any) -> None:
+def _prepare_session(connection: Any, _record: Any) -> None:
     """Set what holds for every connection of a store."""
     connection.autocommit = True
     connection.execute(_SESSION)

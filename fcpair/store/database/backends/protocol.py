@@ -40,9 +40,9 @@ class OddRowError(Exception):
     `row` is its key, or empty; then `line` is its place among the rows in order, from 1, or 0 where neither is known.
     """
 
-    def __init__(self, table: str, said: str, *, row: str = "", line: int = 0) -> None:
-        super().__init__(table, said)
-        self.table, self.said, self.row, self.line = table, said, row, line
+    def __init__(self, table: str, reason: str, *, row: str = "", line: int = 0) -> None:
+        super().__init__(table, reason)
+        self.table, self.reason, self.row, self.line = table, reason, row, line
 
 
 class Backend(Protocol):
@@ -67,10 +67,10 @@ class Backend(Protocol):
         where the database can. A wait of more than `patience_s` is an error.
         """
 
-    def apart(self, conn: Connection) -> AbstractContextManager[object]:
+    def savepoint(self, conn: Connection) -> AbstractContextManager[object]:
         """Let statements that may fail leave the transaction as it was before them."""
 
-    def hold(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
+    def hold_rows(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
         """Let nobody else who holds one of these rows go on until the end of the transaction.
 
         Whoever holds rows of several tables does so in one order, and before they give numbers to any.
@@ -82,7 +82,7 @@ class Backend(Protocol):
         So numbers have no gaps, and whoever sees one sees all before it.
         """
 
-    def take_stock(self, conn: Connection, tables: Sequence[Table]) -> None:
+    def update_statistics(self, conn: Connection, tables: Sequence[Table]) -> None:
         """Let the database find out what is in tables that have just been filled, where it plans by that."""
 
     def touch(self, conn: Connection) -> None:
@@ -94,7 +94,7 @@ class Backend(Protocol):
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         """Insert rows, all with the same keys."""
 
-    def numbers(self, conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+    def integer_frame(self, conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
         """The result of a query of whole numbers, where the database has a quicker way to it than row by row.
 
         Columns are named as in the query; of those in which numbers are missing they are floats, with NaN.
@@ -109,19 +109,19 @@ class Backend(Protocol):
     def seal(self, conn: Connection, spans: Spans) -> None:
         """Refuse any further cell of these grids, and of no others: each is whole, so another could only be a copy."""
 
-    def guards(self, tables: Sequence[str], spans: Spans) -> dict[str, str]:
+    def expected_guards(self, tables: Sequence[str], spans: Spans) -> dict[str, str]:
         """What must be in the database where these tables are protected and these grids sealed, by name."""
 
-    def guarding(self, conn: Connection) -> dict[str, str]:
+    def actual_guards(self, conn: Connection) -> dict[str, str]:
         """What acts on changes in the database, by name, as `guards` has it."""
 
-    def erase(self, conn: Connection) -> None:
+    def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
 
-    def raw(self, table: Table, column: str, of: str) -> str:
+    def raw_column(self, table: Table, column: str, of: str) -> str:
         """A column, of the rows that a statement calls `of`, as it is in a digest: no number may become another."""
 
-    def dangling(self, conn: Connection, table: Table) -> list[tuple[int, str]]:
+    def dangling_references(self, conn: Connection, table: Table) -> list[tuple[int, str]]:
         """The rows of a table that refer to nothing, each with the table in which there should be something."""
 
     def faults(self, conn: Connection) -> list[str]:
@@ -177,7 +177,7 @@ class Backups(Protocol):
     MEMBER: str
     """The name of what is written."""
 
-    def further(self, conn: Connection) -> dict[str, str]:
+    def restore_facts(self, conn: Connection) -> dict[str, str]:
         """What must be known to read it again; raises StudyError where none can be written."""
 
     def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
@@ -207,7 +207,7 @@ class Home(Protocol):
     def reading_engine(self) -> Engine:
         """An engine that only reads, whatever became of the study."""
 
-    def check_here(self) -> None:
+    def check_in_place(self) -> None:
         """Raise StudyError where the study is not any more what was opened."""
 
     def check_alone(self) -> None:

@@ -21,28 +21,28 @@ def save(connection: sqlite3.Connection, place: str) -> Path:
     It goes beside the study; where that cannot be, into the working folder, the home folder or the temporary one.
     Raises OSError when it can go nowhere.
     """
-    last: OSError | None = None
-    for path in _places(Path(place)):
+    last_error: OSError | None = None
+    for path in _free_paths(Path(place)):
         part = path.with_name(path.name + PART)
         try:
             sqlite.copy(connection, part)
             os.rename(part, path)
         except OSError as error:
-            last = error
+            last_error = error
         else:
             return path
-    raise last or OSError(f"there is no folder to save {place} in")
+    raise last_error or OSError(f"there is no folder to save {place} in")
 
 
-def _places(place: Path) -> Iterator[Path]:
+def _free_paths(place: Path) -> Iterator[Path]:
     """A new name in each folder that may do."""
     stem = f"{place.stem}-rescued-{datetime.now(UTC):%Y%m%dT%H%M%S}"
     for folder in dict.fromkeys((place.parent, Path.cwd(), Path.home(), Path(tempfile.gettempdir()))):
         if not folder.is_dir():
             continue
         names = (f"{stem}{f'-{n}' * (n > 1)}{place.suffix}" for n in count(1))
-        yield next(folder / name for name in names if not _taken(folder / name))
+        yield next(folder / name for name in names if not _is_taken(folder / name))
 
 
-def _taken(path: Path) -> bool:
+def _is_taken(path: Path) -> bool:
     return path.exists() or path.with_name(path.name + PART).exists()

@@ -34,7 +34,7 @@ HEADER_BYTES = 100
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _LOG_HEADER, _FRAME_HEADER = 32, 24  # bytes
-_LOGGED = 2  # the version of the format that means: look into the log beside the file, too
+_WAL_VERSION = 2  # the version of the format that means: look into the log beside the file, too
 _WHOLE = 1  # our use of `user_version`: the log was folded in; only the word for it may still be missing in the header
 CANNOT_OPEN = "it cannot be opened; check that the folder exists and can be written"
 # What SQLite says of a place rather than of a statement, and what a user can do about it.
@@ -79,12 +79,12 @@ class Header:
     counter: int  # goes up with what is written, except into the log
 
     @classmethod
-    def of(cls, start: bytes) -> Header:
+    def from_bytes(cls, start: bytes) -> Header:
         """The header in the first bytes of a file."""
         if len(start) < HEADER_BYTES or not start.startswith(_SQLITE_MAGIC):
             return cls(start.startswith(_SQLITE_MAGIC), is_shared=False, is_whole=False, counter=0)
         counter, user_version = (int.from_bytes(start[at : at + 4], "big") for at in (24, 60))
-        return cls(True, _LOGGED in start[18:20], user_version == _WHOLE, counter)
+        return cls(True, _WAL_VERSION in start[18:20], user_version == _WHOLE, counter)
 
 
 def engine_for(connect: Callable[[], sqlite3.Connection]) -> Engine:
@@ -122,22 +122,22 @@ def prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
 def begin(conn: Connection, *, write: bool, alone: bool = True, patience_s: float = PATIENCE_S) -> None:
     """A writer takes its lock at once, so that two writers cannot both get half way; each of them writes alone."""
     conn.begin()  # for SQLAlchemy, which would take time over each of these statements: there are some at every answer
-    own = driver(conn)
+    raw_connection = driver(conn)
     if patience_s != PATIENCE_S:
-        own.execute(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
+        raw_connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
     try:
-        own.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        raw_connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
     finally:
         if patience_s != PATIENCE_S:
-            own.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
+            raw_connection.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
 
-def apart(_conn: Connection) -> AbstractContextManager[object]:
+def savepoint(_conn: Connection) -> AbstractContextManager[object]:
     """A statement that fails leaves it so by itself."""
     return nullcontext()
 
 
-def hold(_conn: Connection, _table: Table, _numbers: Sequence[int]) -> None:
+def hold_rows(_conn: Connection, _table: Table, _numbers: Sequence[int]) -> None:
     """Who writes has the whole study."""
 
 
@@ -145,7 +145,7 @@ def hold_numbers(_conn: Connection) -> None:
     """Who writes has the whole study."""
 
 
-def take_stock(_conn: Connection, _tables: Sequence[Table]) -> None:
+def update_statistics(_conn: Connection, _tables: Sequence[Table]) -> None:
     """SQLite plans by the indexes alone."""
 
 
@@ -160,7 +160,7 @@ def pause_references(conn: Connection, *, paused: bool) -> None:
     conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
 
 
-def share(connection: sqlite3.Connection) -> bool:
+def enable_wal(connection: sqlite3.Connection) -> bool:
     """Have writers append to a log beside the file, so that readers never wait. Returns whether the file could be had
     alone for the moment that it takes.
     """
@@ -177,7 +177,7 @@ def share(connection: sqlite3.Connection) -> bool:
     return False
 
 
-def fold(connection: sqlite3.Connection, check: Callable[[sqlite3.Connection], object]) -> bool:
+def checkpoint(connection: sqlite3.Connection, check: Callable[[sqlite3.Connection], object]) -> bool:
     """Fold the log into the file, unless anybody else has it open; returns whether it was folded.
 
     What `check` raises, while nobody else can write, is raised, and nothing is changed. Folding ends in two steps: the
@@ -229,7 +229,7 @@ def has_log(path: str) -> bool:
     return is_log and start[16:24] == start[_LOG_HEADER + 8 : _LOG_HEADER + 16]
 
 
-def erase(conn: Connection) -> None:
+def erase_deleted(conn: Connection) -> None:
     """What is deleted is overwritten with zeros."""
     conn.exec_driver_sql("PRAGMA secure_delete = ON")
 
@@ -239,13 +239,13 @@ def copy(connection: sqlite3.Connection, path: Path) -> None:
 
     Raises OSError, and leaves nothing there, where that is not possible or the copy is not whole.
     """
-    file_permissions.create(path)
+    file_permissions.create_private(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as target:
             connection.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
-            if found := damage(target):
-                raise sqlite3.DatabaseError(found[0])
+            if problems := damage(target):
+                raise sqlite3.DatabaseError(problems[0])
     except sqlite3.Error as error:
         for end in FILES:
             Path(f"{path}{end}").unlink(missing_ok=True)
@@ -264,7 +264,7 @@ def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) ->
         conn.execute(_insert(table), chunk)
 
 
-def numbers(_conn: Connection, _query: Select[Any]) -> None:
+def integer_frame(_conn: Connection, _query: Select[Any]) -> None:
     """There is none: rows come from the same process."""
 
 
@@ -272,26 +272,26 @@ def fill_grid(conn: Connection, grid: int, before: int) -> int:
     """Where the ids follow the last one there is, SQLite gives them out itself."""
     is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = ? FROM cell", (before,)).scalar_one()
     statement = FILL_GRID if is_next else FILL_NUMBERED
-    given = {"grid": grid} if is_next else {"grid": grid, "before": before}
-    return int(driver(conn).execute(statement, given).rowcount)
+    params = {"grid": grid} if is_next else {"grid": grid, "before": before}
+    return int(driver(conn).execute(statement, params).rowcount)
 
 
 def protect(conn: Connection, table: str) -> None:
     """By triggers."""
-    for trigger in _protection(table).values():
+    for trigger in _append_only_triggers(table).values():
         conn.exec_driver_sql(trigger)
 
 
-def _protection(table: str) -> dict[str, str]:
+def _append_only_triggers(table: str) -> dict[str, str]:
     """The triggers that make a table append-only, by name."""
     refuse = f"BEGIN SELECT RAISE(ABORT, '{refusal(table)}'); END"
-    made = {act: f"BEFORE {act.upper()} ON {table} {refuse}" for act in ("update", "delete")}
+    triggers = {act: f"BEFORE {act.upper()} ON {table} {refuse}" for act in ("update", "delete")}
     # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
-    made["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refuse}"
-    return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in made.items()}
+    triggers["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refuse}"
+    return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in triggers.items()}
 
 
-def _seal(spans: Spans) -> str:
+def _seal_trigger(spans: Spans) -> str:
     # After, not before: only then a row has the id that SQLite gives it.
     inside = " OR ".join(f"NEW.id BETWEEN {first} AND {last}" for first, last in spans)
     return f"CREATE TRIGGER {SEAL} AFTER INSERT ON cell WHEN {inside} BEGIN SELECT RAISE(ABORT, '{SEALED}'); END"
@@ -301,21 +301,21 @@ def seal(conn: Connection, spans: Spans) -> None:
     """By a trigger that knows the ids."""
     conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEAL}")
     if spans:
-        conn.exec_driver_sql(_seal(spans))
+        conn.exec_driver_sql(_seal_trigger(spans))
 
 
-def guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
+def expected_guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
     """Triggers, as they were written."""
-    wanted = {name: sql for table in tables for name, sql in _protection(table).items()}
-    return wanted | ({SEAL: _seal(spans)} if spans else {})
+    expected = {name: sql for table in tables for name, sql in _append_only_triggers(table).items()}
+    return expected | ({SEAL: _seal_trigger(spans)} if spans else {})
 
 
-def guarding(conn: Connection) -> dict[str, str]:
+def actual_guards(conn: Connection) -> dict[str, str]:
     """Every trigger that there is."""
     return {row[0]: row[1] for row in conn.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type='trigger'")}
 
 
-def raw(_table: Table, column: str, of: str) -> str:
+def raw_column(_table: Table, column: str, of: str) -> str:
     """As it is in the file: nothing may be read into it that is not there."""
     return f"{of}.{column}"
 
@@ -337,19 +337,19 @@ def reading_engine(path: Path) -> Engine:
 
 def faults(conn: Connection) -> list[str]:
     """In the pages of the file, in indexes that are not those of their tables, and in how tables are defined."""
-    said = [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
-    return [f"SQLite says: {one}" for one in (*said, *_refused(conn))]
+    messages = [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+    return [f"SQLite says: {one}" for one in (*messages, *_definition_faults(conn))]
 
 
-def _refused(conn: Connection) -> list[str]:
+def _definition_faults(conn: Connection) -> list[str]:
     """Why the first table that cannot be made as it is defined cannot be; what belongs to it cannot be then, either.
 
     SQLite opens no file to be written in which a condition of a table makes no sense, but one to be read it does.
     """
-    own = "sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
-    defined = conn.exec_driver_sql(f"SELECT name, sql FROM sqlite_master WHERE {own} ORDER BY rowid")
+    is_own = "sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
+    definitions = conn.exec_driver_sql(f"SELECT name, sql FROM sqlite_master WHERE {is_own} ORDER BY rowid")
     with closing(sqlite3.connect(":memory:")) as empty:
-        for name, statement in defined:
+        for name, statement in definitions:
             try:
                 empty.execute(statement)
             except sqlite3.Error as error:
@@ -362,7 +362,7 @@ def n_pages(conn: Connection) -> int:
     return int(conn.exec_driver_sql("PRAGMA page_count").scalar_one())
 
 
-def dangling(conn: Connection, table: Table) -> list[tuple[int, str]]:
+def dangling_references(conn: Connection, table: Table) -> list[tuple[int, str]]:
     """As SQLite finds them."""
     return [(row[1], row[2]) for row in conn.exec_driver_sql(f"PRAGMA foreign_key_check({table.name})")]
 
@@ -375,8 +375,8 @@ def folder(conn: Connection) -> str | None:
 
 def remedy(error: Exception) -> str | None:
     """SQLite says it in words."""
-    said = str(getattr(error, "orig", error)).lower()
-    return next((what for symptom, what in REMEDIES.items() if symptom in said), None)
+    message = str(getattr(error, "orig", error)).lower()
+    return next((what for symptom, what in REMEDIES.items() if symptom in message), None)
 
 
 def is_gone(_error: Exception) -> bool:

@@ -17,18 +17,18 @@ from fcpair.store.database.backends import Place, sqlite, sqlite_file
 from fcpair.store.database.backends.protocol import driver
 
 KIND, MEMBER = "sqlite", "study.sqlite"
-FOR_A_WHILE = "fcpair-backup-"
+TEMPORARY_PREFIX = "fcpair-backup-"
 
 
-def further(_conn: Connection) -> dict[str, str]:
+def restore_facts(_conn: Connection) -> dict[str, str]:
     """Nothing else need be known."""
     return {}
 
 
 def save(conn: Connection, _address: str, to: Any, folder: Path) -> None:
     """Write the study as it is now; it is in the folder for as long as that takes, too."""
-    with tempfile.TemporaryDirectory(prefix=FOR_A_WHILE, dir=folder) as for_a_while:
-        path = Path(for_a_while) / MEMBER
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=folder) as temporary:
+        path = Path(temporary) / MEMBER
         sqlite.copy(driver(conn), path)
         with path.open("rb") as content:
             shutil.copyfileobj(content, to)
@@ -39,11 +39,11 @@ def restore(place: Place, content: Any, _further: Mapping[str, str], *, create: 
     home = sqlite_file.make(Path(place))
     try:
         with (
-            closing(home.connect()) as held,
-            tempfile.TemporaryDirectory(prefix=FOR_A_WHILE, dir=Path(place).absolute().parent) as for_a_while,
+            closing(home.connect()) as connection,
+            tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=Path(place).absolute().parent) as temporary,
         ):
-            held.execute("BEGIN IMMEDIATE")  # lest it be taken for one that was left empty
-            path = Path(for_a_while) / MEMBER
+            connection.execute("BEGIN IMMEDIATE")  # lest it be taken for one that was left empty
+            path = Path(temporary) / MEMBER
             unpack(content, path)
             os.replace(path, place)
             backup_format.sync_folder(Path(place).absolute().parent)
@@ -54,7 +54,7 @@ def restore(place: Place, content: Any, _further: Mapping[str, str], *, create: 
 
 def unpack(content: Any, path: Path) -> None:
     """Write the study into a new file that only its owner can read, and see that it is on the disk."""
-    file_permissions.create(path)
+    file_permissions.create_private(path)
     with path.open("r+b") as target:
         shutil.copyfileobj(content, target)
         target.flush()

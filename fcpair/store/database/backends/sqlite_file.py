@@ -68,14 +68,14 @@ class MissingLogError(StudyError):
 def make(path: Path) -> StudyFile:
     """An empty file, which SQLite takes for an empty database; not where the log of another one lies."""
     if is_left_empty(path):
-        _clear(path)
+        _delete_empty(path)
     for end in sqlite.FILES:
         if Path(f"{path}{end}").exists():
             what = "exists already; choose another place or use that study"
             log = f"is the log of a study that was at {path}; put that back, or choose another place"
             raise StudyError(f"{path}{end} {log if end else what}")
     try:
-        file_permissions.create(path)
+        file_permissions.create_private(path)
     except OSError as error:
         raise StudyError(f"{path}: {sqlite.CANNOT_OPEN}; nothing was changed") from error
     return StudyFile(path)
@@ -94,7 +94,7 @@ def is_left_empty(path: Path) -> bool:
     return False
 
 
-def _clear(path: Path) -> None:
+def _delete_empty(path: Path) -> None:
     """Delete a file that was left empty, unless its maker is at work on it."""
     with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
         connection.execute("PRAGMA busy_timeout = 0")
@@ -105,12 +105,12 @@ def _clear(path: Path) -> None:
 
 def find(path: Path) -> StudyFile:
     """The study in a file, whole; raises StudyError where there is none."""
-    found = at(path)
-    found.check_whole()
-    return found
+    study_file = open_unchecked(path)
+    study_file.check_whole()
+    return study_file
 
 
-def at(path: Path) -> StudyFile:
+def open_unchecked(path: Path) -> StudyFile:
     """The study in a file, be it whole or not; raises StudyError where there is none."""
     if not path.is_file():
         raise StudyError(
@@ -119,13 +119,13 @@ def at(path: Path) -> StudyFile:
     return StudyFile(path)
 
 
-class _Held:
+class _OpenFile:
     """A file that is kept open, so that its number is not given to another one while it is asked for.
 
     One for all stores of this process: closing any descriptor of a file gives up the locks that SQLite has on it.
     """
 
-    _all: ClassVar[WeakValueDictionary[Identity, _Held]] = WeakValueDictionary()
+    _all: ClassVar[WeakValueDictionary[Identity, _OpenFile]] = WeakValueDictionary()
     _adding: ClassVar = Lock()
 
     def __init__(self, fd: int, identity: Identity) -> None:
@@ -133,20 +133,20 @@ class _Held:
         finalize(self, os.close, fd)
 
     @classmethod
-    def at(cls, path: str) -> _Held:
+    def for_path(cls, path: str) -> _OpenFile:
         """The file at `path`; raises OSError where there is none that can be read."""
         with cls._adding:
-            there = identity(path)
-            if there and (known := cls._all.get(there)):
-                return known
+            current = identity(path)
+            if current and (cached := cls._all.get(current)):
+                return cached
             fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
             status = os.fstat(fd)
-            held = cls._all.get((status.st_dev, status.st_ino))
-            if held is None:
-                held = cls._all[status.st_dev, status.st_ino] = cls(fd, (status.st_dev, status.st_ino))
+            opened = cls._all.get((status.st_dev, status.st_ino))
+            if opened is None:
+                opened = cls._all[status.st_dev, status.st_ino] = cls(fd, (status.st_dev, status.st_ino))
             else:  # put there just now
-                finalize(held, os.close, fd)
-            return held
+                finalize(opened, os.close, fd)
+            return opened
 
     def start(self) -> bytes:
         """The first bytes of the file, as they are now."""
@@ -154,7 +154,7 @@ class _Held:
 
     def header(self) -> sqlite.Header:
         """What the file itself says now."""
-        return sqlite.Header.of(self.start())
+        return sqlite.Header.from_bytes(self.start())
 
 
 def identity(path: str) -> Identity | None:
@@ -175,7 +175,7 @@ class StudyFile:
         self.backend: Backend = sqlite
         self._real = os.path.realpath(path)  # SQLite keeps the log beside the file that a link leads to
         try:
-            self._held = _Held.at(self._real)
+            self._open_file = _OpenFile.for_path(self._real)
         except OSError as error:
             raise StudyError(f"{self.place} cannot be read: {error.strerror}") from error
         self._keeper: sqlite3.Connection | None = None  # open as long as the file is shared
@@ -194,43 +194,43 @@ class StudyFile:
         Either a log that is not this file's own lies beside it, or its own log is missing.
         """
         for _ in range(SETTLE_TRIES):
-            header = self._held.header()
+            header = self._open_file.header()
             is_missing = header.is_shared and not header.is_whole and not sqlite.has_log(self._real)
             if is_missing:
                 time.sleep(SETTLE_WAIT_S)
                 continue
             break
         if not header.is_database:
-            what = BACKUP if backup_format.begins(self._held.start()) else NO_STUDY
+            what = BACKUP if backup_format.is_backup_start(self._open_file.start()) else NO_STUDY
             raise StudyError(what.format(place=self.place, quoted=quote(self.place)))
-        at = self._real if os.path.islink(self.place) else self.place
+        shown_path = self._real if os.path.islink(self.place) else self.place
         if sqlite.log_size(self._real) and not header.is_shared:
-            raise StudyError(FOREIGN_LOG.format(place=at, log=f"{at}{LOG}"))
+            raise StudyError(FOREIGN_LOG.format(place=shown_path, log=f"{shown_path}{LOG}"))
         if is_missing:
-            raise MissingLogError(MISSING_LOG.format(place=at, log=f"{at}{LOG}"))
+            raise MissingLogError(MISSING_LOG.format(place=shown_path, log=f"{shown_path}{LOG}"))
 
-    def check_here(self) -> None:
+    def check_in_place(self) -> None:
         """Raise StudyError unless the file at the study's place, with its log, is the one that was opened.
 
         As soon as one that is shared is missed, all that was acknowledged is saved, while others are told so.
         """
-        if reason := self._misplaced():
+        if reason := self._identity_error():
             if not self._absent:
-                self._miss()
+                self._mark_missing()
                 Thread(target=self.rescue, daemon=True).start()
             raise StudyError(f"{self.place} {reason}; {START_ANEW if reason == WRITTEN_OVER else PUT_BACK}")
         if self._absent:
             self._absent = False
             _log.warning("%s is back, and is taken up again", self.place)
 
-    def _misplaced(self) -> str | None:
-        if identity(self._real) != self._held.identity:
+    def _identity_error(self) -> str | None:
+        if identity(self._real) != self._open_file.identity:
             return MOVED
         if self._keeper is None:
             return None
-        start = self._held.start()
+        start = self._open_file.start()
         if start != self._start:  # looked at before and after each answer, and seldom changed
-            before, now = sqlite.Header.of(self._start), sqlite.Header.of(start)
+            before, now = sqlite.Header.from_bytes(self._start), sqlite.Header.from_bytes(start)
             if not now.is_shared or now.counter < before.counter:
                 return WRITTEN_OVER
             self._start = start
@@ -238,22 +238,22 @@ class StudyFile:
 
     def check_sound(self, connection: sqlite3.Connection) -> None:
         """Raise StudyError where SQLite finds damage."""
-        if found := sqlite.damage(connection):
-            raise StudyError(DAMAGED.format(place=self.place, found="; ".join(found)))
+        if faults := sqlite.damage(connection):
+            raise StudyError(DAMAGED.format(place=self.place, found="; ".join(faults)))
 
     def examine(self, conn: Connection) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times."""
-        self._examine(driver(conn))
+        self._examine_connection(driver(conn))
 
-    def _examine(self, connection: sqlite3.Connection) -> None:
+    def _examine_connection(self, connection: sqlite3.Connection) -> None:
         self.check_sound(connection)
-        if found := table_extents.differences(connection, sqlite.ROWS) if _notes_extents(connection) else []:
-            raise StudyError(MIXED.format(place=self.place, found="; ".join(found)))
+        if differences := table_extents.torn_tables(connection, sqlite.ROWS) if _has_extents(connection) else []:
+            raise StudyError(MIXED.format(place=self.place, found="; ".join(differences)))
 
     @property
     def is_shared(self) -> bool:
         """Whether the newest of it may be in a log, which this process or another one has begun."""
-        return self._held.header().is_shared
+        return self._open_file.header().is_shared
 
     # -- reaching it
 
@@ -268,10 +268,10 @@ class StudyFile:
 
     def connect(self) -> sqlite3.Connection:
         """A connection to the file; raises StudyError unless it is at its place. It never makes one."""
-        self.check_here()
+        self.check_in_place()
         connection = sqlite.connect(self._real)
         try:
-            self.check_here()  # again: it is this one that was opened
+            self.check_in_place()  # again: it is this one that was opened
             return sqlite.prepare(connection)
         except BaseException:
             sqlite.drop(connection)
@@ -293,13 +293,13 @@ class StudyFile:
         for engine in self._engines:
             engine.dispose()
         if self.is_shared:
-            self._end(self.connect())
+            self._close_connection(self.connect())
         keeper = self.connect()
-        if not sqlite.share(keeper):
+        if not sqlite.enable_wal(keeper):
             sqlite.drop(keeper)
             return False
         self._shared_log = identity(self._real + LOG)
-        self._start = self._held.start()
+        self._start = self._open_file.start()
         self._keeper, before = keeper, self._keeper
         if before is not None:
             sqlite.drop(before)
@@ -315,26 +315,26 @@ class StudyFile:
         """
         if os.getpid() != self._process:  # a fork has no business with its parent's files
             return
-        keeper, found = self._keeper, None
-        if keeper is None and self.is_shared and self._misplaced() != MOVED:
+        keeper, leftover = self._keeper, None
+        if keeper is None and self.is_shared and self._identity_error() != MOVED:
             with suppress(sqlite3.Error, StudyError):
-                found = self.connect()
+                leftover = self.connect()
         for engine in self._engines:
             engine.dispose()
         if keeper is not None:
-            if not self._may_fold():
+            if not self._may_checkpoint():
                 self.rescue()
-            self._end(keeper, own=True)
+            self._close_connection(keeper, began_here=True)
             self._keeper = None
-        elif found is not None:
+        elif leftover is not None:
             with suppress(StudyError):
-                self._end(found)
+                self._close_connection(leftover)
 
-    def _end(self, connection: sqlite3.Connection, *, own: bool = False) -> None:
+    def _close_connection(self, connection: sqlite3.Connection, *, began_here: bool = False) -> None:
         """Close a connection, after folding the log if it may be; one that this process did not begin is examined."""
         try:
-            if self._may_fold():
-                sqlite.fold(connection, _nothing if own else self._examine)
+            if self._may_checkpoint():
+                sqlite.checkpoint(connection, _check_nothing if began_here else self._examine_connection)
         finally:
             sqlite.drop(connection)
 
@@ -344,13 +344,13 @@ class StudyFile:
 
     def remove(self) -> None:
         """Delete the file with what lies beside it, unless it is not the one any more that was opened."""
-        if self._misplaced() != MOVED:
+        if self._identity_error() != MOVED:
             for end in sqlite.FILES:
                 Path(f"{self._real}{end}").unlink(missing_ok=True)
 
-    def _may_fold(self) -> bool:
+    def _may_checkpoint(self) -> bool:
         """Whether the log belongs to the file at the place; it is folded from here even if it was moved away."""
-        reason = self._misplaced()
+        reason = self._identity_error()
         return reason is None or (reason == LOG_MOVED and identity(self._real + LOG) is None)
 
     def rescue(self) -> None:
@@ -359,19 +359,19 @@ class StudyFile:
         What was opened is still there for who has it open, whatever became of its name.
         """
         with self._rescuing:
-            reason = self._misplaced()
+            reason = self._identity_error()
             if not reason or self._keeper is None:
                 return
             if not self._absent:
-                self._miss()
+                self._mark_missing()
             if self._saved != self._n_absences:
-                self._save(self._keeper, reason)
+                self._save_copy(self._keeper, reason)
 
-    def _miss(self) -> None:
+    def _mark_missing(self) -> None:
         self._absent = True
         self._n_absences += 1
 
-    def _save(self, keeper: sqlite3.Connection, reason: str) -> None:
+    def _save_copy(self, keeper: sqlite3.Connection, reason: str) -> None:
         absence = self._n_absences
         try:
             copy = rescue_copy.save(keeper, self._real)
@@ -385,10 +385,10 @@ class StudyFile:
         _log.error("%s %s. Nothing more is taken. %s", self.place, reason, what)
 
 
-def _notes_extents(connection: sqlite3.Connection) -> bool:
+def _has_extents(connection: sqlite3.Connection) -> bool:
     """Whether a study notes how far its tables go: one of an older schema does not."""
     return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'extent'").fetchone() is not None
 
 
-def _nothing(_connection: sqlite3.Connection) -> None:
+def _check_nothing(_connection: sqlite3.Connection) -> None:
     """Whoever began the log knows what is in it."""

@@ -160,13 +160,13 @@ def test_a_row_that_is_held_is_had_by_one_at_a_time(store: Store, url: str) -> N
     def hold_too() -> None:
         held.wait(20)
         with other.write(alone=False) as tx:
-            backends.of(tx).hold(tx, person, [1])
+            backends.backend_of(tx).hold_rows(tx, person, [1])
             order.append("second")
 
     waiting = Thread(target=hold_too)
     waiting.start()
     with store.write(alone=False) as tx:
-        backends.of(tx).hold(tx, person, [1])
+        backends.backend_of(tx).hold_rows(tx, person, [1])
         held.set()
         waiting.join(0.3)
         order.append("first")

@@ -300,10 +300,10 @@ BETWEEN = """
 
 def test_a_kill_between_the_two_steps_of_folding_does_not_look_like_a_lost_log(path: Path) -> None:
     die(path, script=BETWEEN)
-    assert Header.of(path.read_bytes()[:100]).is_whole
+    assert Header.from_bytes(path.read_bytes()[:100]).is_whole
     assert names(path) == ["ana"]
     die(path, "ben")
-    assert not Header.of(path.read_bytes()[:100]).is_whole
+    assert not Header.from_bytes(path.read_bytes()[:100]).is_whole
 
 
 # -- copies
@@ -347,7 +347,7 @@ def test_looking_at_a_copy_without_its_log_does_not_make_it_whole(killed: Path, 
 
 def test_a_study_that_was_killed_before_its_first_answer_has_its_log(path: Path) -> None:
     die(path)
-    assert not Header.of(path.read_bytes()[:100]).is_whole
+    assert not Header.from_bytes(path.read_bytes()[:100]).is_whole
     assert names(path) == []
 
 
