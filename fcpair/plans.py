@@ -112,7 +112,8 @@ class SidePlan(Checked):
         if len(origins) != 1:
             origins_text = " and ".join(f"`{name}`" for name in origins) or "nothing"
             raise InputError(
-                f'a side has {origins_text}; give it one of `file` with `column`, as in {{file = "hs.csv", column = "hs"}}, '
+                f'a side has {origins_text}; give it one of `file` with `column`, as in {{file = "hs.csv", column '
+                '= "hs"}, '
                 "`names`, `answers` or `sources`"
             )
         if bool(self.file) != bool(self.column):
@@ -292,11 +293,13 @@ class GridPlan(Checked):
                 )
             if round_.per_batch and not next(other for other in self.rounds[:at] if other.name == round_.after).batch:
                 raise InputError(
-                    f"round `{round_.name}` draws from batches (`per_batch`), but `{round_.after}` has none; give it `batch`"
+                    f"round `{round_.name}` draws from batches (`per_batch`), but `{round_.after}` has none; give "
+                    "it `batch`"
                 )
         if len(counting_rounds := [round_.name for round_ in self.rounds if round_.counts]) > 1:
             raise InputError(
-                f"rounds `{counting_rounds[0]}` and `{counting_rounds[1]}` both have `counts = true`; decisions rest on one"
+                f"rounds `{counting_rounds[0]}` and `{counting_rounds[1]}` both have `counts = true`; decisions "
+                "rest on one"
             )
         if all(round_.counts is False for round_ in self.rounds):
             raise InputError(f"no round of grid `{self.name}` counts; omit `counts = false` in one of them")

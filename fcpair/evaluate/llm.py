@@ -68,5 +68,6 @@ def _short_answer_notes(choices: dict[int, Picks], n: int) -> list[str]:
         return []
     note = "the ranks that are left hold nothing"
     return [
-        f"answers that name fewer than {n}: {len(short_answers)} of {len(choices)} ({format_examples(short_answers)}); {note}"
+        f"answers that name fewer than {n}: {len(short_answers)} of {len(choices)} "
+        f"({format_examples(short_answers)}); {note}"
     ]

@@ -146,7 +146,10 @@ def pick_notes(choices: Mapping[int, Picks], id_scope: str) -> Iterator[str]:
         n = sum(len(choice.repeated) for choice in choices.values())
         yield f"ids that are named again for the same HS: {n} of {n_named} ({format_examples(repeated)}); {consequence}"
     if beyond:
-        yield f"answers that name more than was asked for: {len(beyond)} of {n_answers} ({format_examples(beyond)}); ignored"
+        yield (
+            f"answers that name more than was asked for: {len(beyond)} of {n_answers} ({format_examples(beyond)}); "
+            "ignored"
+        )
 
 
 def format_examples(text_by_hs: Mapping[int, str]) -> str:

@@ -91,7 +91,8 @@ def _check_exportable(model: Model, loaded: Any) -> None:
     if set(modules) - set(_MODULES) or modules[:2] != list(_MODULES[:2]) or pooling != "mean":
         composition = ", ".join(modules) + (f" (pooling: {pooling})" if pooling else "")
         raise ModelError(
-            f"{model.name} is made of {composition}; `--backend onnx` takes a transformer with mean pooling only. {_REMEDY}"
+            f"{model.name} is made of {composition}; `--backend onnx` takes a transformer with mean pooling only. "
+            f"{_REMEDY}"
         )
     if getattr(loaded.tokenizer, "backend_tokenizer", None) is None:
         raise ModelError(f"{model.name} has a tokenizer in Python, which `--backend onnx` cannot take. {_REMEDY}")

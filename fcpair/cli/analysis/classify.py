@@ -122,7 +122,8 @@ def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -
     ignored = f", {plural(n_ignored, 'predicted label')} ignored" if n_ignored and classified.of is None else ""
     counts = (
         f"Classified: {plural(classified.n, 'row')}, {plural(len(classified.labels), 'label')}{ignored}\n"
-        f"{plural(classified.n_no_prediction, 'row')} without a prediction, {classified.n_no_truth:,} without a true label, "
+        f"{plural(classified.n_no_prediction, 'row')} without a prediction, {classified.n_no_truth:,} without a "
+        "true label, "
         f"{classified.n_empty:,} without both"
     )
     return [

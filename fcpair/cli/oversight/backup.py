@@ -67,7 +67,8 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
         else:
             restored = Study.restore(file, study, create=create, progress=report)
     print_raw(
-        f"{file}: as it was written {restored.at} by fcpair {restored.fcpair} (schema {restored.schema}, {restored.kind})"
+        f"{file}: as it was written {restored.at} by fcpair {restored.fcpair} (schema {restored.schema}, "
+        f"{restored.kind})"
     )
     if not check:
         print_raw(f"{named(study)}: restored")

@@ -272,7 +272,8 @@ def _emit(
     }
     notes = [
         "share: yes over yes and no; interval: Wilson's at 95 % (10.1080/01621459.1927.10502953)",
-        f"margin of error of {people:,} people{_of_population(population)}: {error:.6f}, after Cochran, which {ASSUMPTION}",
+        f"margin of error of {people:,} people{_of_population(population)}: {error:.6f}, after Cochran, which "
+        f"{ASSUMPTION}",
     ]
     if needed is not None:
         notes.append(

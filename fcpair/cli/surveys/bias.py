@@ -289,7 +289,8 @@ def _tables_of_people(divergence: ModelDivergence, answer: str, people: str) -> 
     rows = [[of.statement, of.people, of.people_share, of.n, of.model_share, of.value] for of in divergence.statements]
     facts = divergence.as_dict()
     notes = [
-        f"yes: the share of yes over yes and no to `{divergence.question}`; target: that of the option which follows the "
+        f"yes: the share of yes over yes and no to `{divergence.question}`; target: that of the option which "
+        "follows the "
         "stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)",
         *_statement_notes(divergence),
     ]

@@ -93,12 +93,15 @@ def render_card(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> str:
     """
     title = " ".join(facts.title.split()) or "A study without a title"
     simulated = [f"**{facts.simulated}.**\n"] if facts.simulated else []
+    drawn_note = DRAWN_NOTE.format(facts.sampled) if facts.sampled else ""
     parts = [
         *("---", *_config_lines(tiers), "---\n", f"# {title}\n"),
-        f"Pairs of {_with_article(facts.hs_name)} (`hs`) and {_with_article(facts.cn_name)} (`cn`), each judged by people.",
-        f"Some judged pairs are labelled {_positive_labels(facts.question)}, the others are not; a pair that is not here was",
+        f"Pairs of {_with_article(facts.hs_name)} (`hs`) and {_with_article(facts.cn_name)} (`cn`), each judged by "
+        "people.",
+        f"Some judged pairs are labelled {_positive_labels(facts.question)}, the others are not; a pair that is "
+        "not here was",
         "not judged.",
-        f"{KNOWN_NOTE if facts.keeps_known else NOVEL_NOTE}{DRAWN_NOTE.format(facts.sampled) if facts.sampled else ''}\n",
+        f"{KNOWN_NOTE if facts.keeps_known else NOVEL_NOTE}{drawn_note}\n",
         *simulated,
         *(f"**{note}.**\n" for note in facts.look_again),
         *(WARNING if is_about_hate(facts.hs_name) else ()),

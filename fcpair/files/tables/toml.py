@@ -35,7 +35,8 @@ def _format_value(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, Mapping):
-        return f"{{ {', '.join(f'{_format_key(name)} = {_format_value(one)}' for name, one in value.items() if one is not None)} }}"
+        pairs = (f"{_format_key(name)} = {_format_value(one)}" for name, one in value.items() if one is not None)
+        return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, str | Path):
         return _quote_text(str(value))
     return _format_list(value)

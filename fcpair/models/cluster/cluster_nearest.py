@@ -33,7 +33,7 @@ def nearest_on_cluster(
     memory_mb: int = MEMORY_MB,
     progress: Progress | None = None,
 ) -> Neighbours:
-    """The `k` texts nearest to each source, as `fcpair.stages.corpus.nearest.nearest_neighbours` finds them, ties included.
+    """The `k` texts nearest to each source, as `nearest.nearest_neighbours` finds them, ties included.
 
     Args:
         client: of the cluster.

@@ -115,7 +115,8 @@ def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> lis
     ]
     if unanswered := [column for at, column in enumerate(columns) if at not in dict(matches)]:
         raise InputError(
-            f"no model answers the column `{unanswered[0]}`: each of {', '.join(names)} answers the column of its name; "
+            f"no model answers the column `{unanswered[0]}`: each of {', '.join(names)} answers the column of its "
+            "name; "
             "name a model for it, or one that no column is named for"
         )
     return matches

@@ -31,30 +31,35 @@ def check_plan(plan: GridPlan) -> None:
         forms[round_.name] = form = parse_form(round_.form)
         if reserved := [name for name, _ in form.questions if name.lower() in RESERVED_COLUMNS]:
             raise InputError(
-                f"round `{round_.name}` has a question `{reserved[0]}`, which is a column of its own in files of answers; "
+                f"round `{round_.name}` has a question `{reserved[0]}`, which is a column of its own in files of "
+                "answers; "
                 "give it another name"
             )
         _check_always(plan, round_.name, form)
         if round_.name in plan.hiding and (round_.in_order or form.has_always):
             revealing = "`in_order`" if round_.in_order else "`always=column`"
             raise InputError(
-                f"round `{round_.name}` does not show the column (`hide`), which {revealing} would tell; omit that, or say "
+                f"round `{round_.name}` does not show the column (`hide`), which {revealing} would tell; omit "
+                "that, or say "
                 '`hide = "nothing"`'
             )
         _check_models(round_, plan.columns)
         if round_.probabilities and not (len(form.questions) == 1 and isinstance(form.questions[0][1], OneOf)):
             raise InputError(
-                f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with one_of(...)"
+                f"round `{round_.name}` asks how probable answers are (`probabilities`); ask one question with "
+                "one_of(...)"
             )
         if form.edited_question and not round_.edits:
             kind = form.edited_question[1].kind
             raise InputError(
-                f"round `{round_.name}` has `{kind}(...)`; say with `edits` which round's text is edited, or `{ROW}`, or "
+                f"round `{round_.name}` has `{kind}(...)`; say with `edits` which round's text is edited, or "
+                f"`{ROW}`, or "
                 "ask `text(...)`"
             )
         if round_.edits and not form.edited_question:
             raise InputError(
-                f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or say `after`"
+                f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or "
+                "say `after`"
             )
         if round_.edits not in {"", ROW} and not forms[round_.edits].written_question:
             raise InputError(f"round `{round_.name}` edits `{round_.edits}`, in which no text is written")
@@ -145,16 +150,19 @@ def _check_models(plan: RoundPlan, columns: SidePlan) -> None:
         raise InputError(f"{prompt_name} has no place `{{examples}}` for the examples of `{plan.examples}`; put it in")
     if EXAMPLES in places and not plan.examples:
         raise InputError(
-            f"{prompt_name} has a place `{{examples}}`, and nothing to put there; say with `examples` which grid they are "
+            f"{prompt_name} has a place `{{examples}}`, and nothing to put there; say with `examples` which grid "
+            "they are "
             "from, or omit the place"
         )
     for name in plan.definitions if columns.names else ():
         if name not in columns.names:
             raise InputError(
-                f"round `{plan.name}` has a definition of `{name}`, which is no column; {suggest_name(name, columns.names)}"
+                f"round `{plan.name}` has a definition of `{name}`, which is no column; "
+                f"{suggest_name(name, columns.names)}"
             )
     missing = [item for item in columns.names if item not in plan.definitions]
     if DEFINITION in places and missing:
         raise InputError(
-            f"{prompt_name} has a place `{{definition}}`, but `definitions` of round `{plan.name}` has none of `{missing[0]}`"
+            f"{prompt_name} has a place `{{definition}}`, but `definitions` of round `{plan.name}` has none of "
+            f"`{missing[0]}`"
         )

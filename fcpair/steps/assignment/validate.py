@@ -194,7 +194,8 @@ def _clear_earlier_assignments(tx: Tx, *, redo: bool) -> None:
         )
     if not redo:
         raise StageError(
-            f"the validation round has been dealt; `--redo` would discard {len(existing_rows):,} assignments, and `fcpair "
+            f"the validation round has been dealt; `--redo` would discard {len(existing_rows):,} assignments, and "
+            "`fcpair "
             "validate assign --more` adds pairs"
         )
     assignments.clear_assignments(tx, rounds.validation(tx))

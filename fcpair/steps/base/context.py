@@ -112,7 +112,8 @@ def scheme_of(tx: Tx) -> Closed:
         return question
     primary_round = rounds.primary(tx)
     raise StageError(
-        f"round `{primary_round.name}` asks `{primary_round.form}`, whose answers are no labels; this is for grids whose answers "
+        f"round `{primary_round.name}` asks `{primary_round.form}`, whose answers are no labels; this is for grids "
+        "whose answers "
         "are one choice or a number on a scale"
     )
 

@@ -86,7 +86,9 @@ def _decision_steps(tx: Tx, grid_option: str, name: str) -> Iterator[str]:
     if n := len(rule_decisions.waiting_cell_ids(tx)):
         yield f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`"
     if n := len(rule_decisions.stale_decisions(tx)):
-        yield f"cells of grid `{name}` decided before their answers changed: {n:,}; run `fcpair adjudicate {grid_option}`"
+        yield (
+            f"cells of grid `{name}` decided before their answers changed: {n:,}; run `fcpair adjudicate {grid_option}`"
+        )
     check = rounds.validation(tx)
     verdicts = round_progress(tx, check)
     if check.ids and not verdicts.dealt and _has_decisions(tx) and not unfinished_message(tx, name, rounds.primary(tx)):
@@ -124,7 +126,10 @@ def _next_in_round(tx: Tx, progress: RoundProgress, grid_option: str, subject: s
     if counts["open"]:
         n_open_by_name = [f"{name} {n:,}" for name, n in assignments.n_open_by_person(tx, progress.round)]
         more = f" and {len(n_open_by_name) - MAX_NAMED:,} more people" if len(n_open_by_name) > MAX_NAMED else ""
-        return f"open answers in {subject}: {counts['open']:,} ({', '.join(n_open_by_name[:MAX_NAMED])}{more}); `fcpair serve`"
+        return (
+            f"open answers in {subject}: {counts['open']:,} ({', '.join(n_open_by_name[:MAX_NAMED])}{more}); "
+            "`fcpair serve`"
+        )
     if counts["vacant"]:
         return f"answers in {subject} that nobody is left to give: {counts['vacant']:,}; {add_command}"
     return None

@@ -119,7 +119,8 @@ def _clock_notes(tx: Tx) -> list[str]:
         "somebody's newest answer stands" if len(future_times) == 1 else "the newest answers of several people stand"
     )
     return [
-        f"{subject} at a time that has not come yet ({max(future_times)[:16].replace('T', ' ')} UTC), because a clock was or is "
+        f"{subject} at a time that has not come yet ({max(future_times)[:16].replace('T', ' ')} UTC), because a "
+        "clock was or is "
         "wrong; daily limits and paces rest on these times. Set the clock right; until the time has come, such "
         "answers count as today's"
     ]

@@ -199,7 +199,8 @@ def _check_pool(
         n, ids = int(is_missing.sum()), sorted(set(pairs["cn_id"][is_missing].tolist()))
         shown_ids = ", ".join(map(str, ids[:5])) + (", ..." if len(ids) > 5 else "")
         raise InputError(
-            f"the pool {pool} lacks {len(ids)} CNs that {tier.label} labels appropriate in {n} pairs (cn_id {shown_ids}); "
+            f"the pool {pool} lacks {len(ids)} CNs that {tier.label} labels appropriate in {n} pairs (cn_id "
+            f"{shown_ids}); "
             f"add them, or use --pool {' or '.join(POOLS)}"
         )
     if not is_inside.any():

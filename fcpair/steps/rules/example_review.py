@@ -43,13 +43,15 @@ def _blocking_message(tx: Tx, round_: Round, round_examples: list[Example], grid
     if n := sum(example.id in set_aside_ids for example in usable_examples(round_examples)):
         subject = "1 example, whose text was" if n == 1 else f"{n:,} examples, whose texts were"
         return (
-            f"round `{round_.name}` has {subject} taken back or replaced in grid `{round_.options.examples}` since; review what "
+            f"round `{round_.name}` has {subject} taken back or replaced in grid `{round_.options.examples}` "
+            "since; review what "
             f"is not to be used, or run `fcpair examples find {options} --redo`"
         )
     if round_.options.reviewed and (n := len({example.row_id for example in round_examples if example.used is None})):
         subject = "1 row has" if n == 1 else f"{n:,} rows have"
         return (
-            f"round `{round_.name}`: {subject} examples that nobody has reviewed; `fcpair serve`, where a lead does so, or "
+            f"round `{round_.name}`: {subject} examples that nobody has reviewed; `fcpair serve`, where a lead "
+            "does so, or "
             f"`fcpair examples sheet FILE {options}`"
         )
     return None

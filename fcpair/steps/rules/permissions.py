@@ -184,7 +184,8 @@ def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
         raise ConflictError(f"no decision on pair {to_public_number(cell_id)} stands, so there is none to take back")
     if standing.rule not in BY_HAND:
         raise ConflictError(
-            f"a rule has decided pair {to_public_number(cell_id)}: that follows the labels, so there is nothing to take back; "
+            f"a rule has decided pair {to_public_number(cell_id)}: that follows the labels, so there is nothing to "
+            "take back; "
             "decide the pair, and that stands instead"
         )
     if not is_own_decision(standing, person) and (person is None or person.role is not Role.LEAD):

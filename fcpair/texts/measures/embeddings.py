@@ -83,7 +83,10 @@ class Homogenization(Measure):
         if len(kept_texts) < 2:
             return SetFigure(None, 0, left_out=left_out, undefined="there are fewer than two texts")
         if len(kept_texts) > MAX_PAIRED_TEXTS:
-            why = f"every two of {len(kept_texts):,} texts would be looked at; up to {MAX_PAIRED_TEXTS:,} are, or take by=cosine"
+            why = (
+                f"every two of {len(kept_texts):,} texts would be looked at; up to {MAX_PAIRED_TEXTS:,} are, or "
+                "take by=cosine"
+            )
             return SetFigure(None, 0, left_out=left_out, undefined=why)
         return SetFigure(
             _mean_f1([vectors[text].astype(np.float64) for text in kept_texts]), len(kept_texts), left_out=left_out

@@ -88,7 +88,8 @@ class StudyServer:
                 return
             time.sleep(SETTLE_WAIT_S)  # what was closed here just now takes a moment to be gone
         raise StudyError(
-            f"{self.place} is in use: connected to it from {', '.join(other_users)}. End `fcpair serve`, and whatever else "
+            f"{self.place} is in use: connected to it from {', '.join(other_users)}. End `fcpair serve`, and "
+            "whatever else "
             "uses it, then try again; `SELECT pg_terminate_backend(PROCESS)` ends what has no other end. Nothing was "
             "changed"
         )

@@ -20,7 +20,8 @@ def read(conn: Connection, table: Table) -> Iterator[bytes]:
     """Every line of a table, in order, a block at a time; raises OddRowError for one that cannot be written."""
     cursor = driver(conn).cursor()
     cursor.execute(
-        f"SELECT {_quote_names(table_dump.column_names(table))} FROM {table.name} ORDER BY {_quote_names(table_dump.key_columns(table))}"
+        f"SELECT {_quote_names(table_dump.column_names(table))} FROM {table.name} ORDER BY "
+        f"{_quote_names(table_dump.key_columns(table))}"
     )
     while rows := _fetch_block(cursor, table):
         try:
@@ -48,7 +49,10 @@ def write(conn: Connection, table: Table, blocks: Iterable[bytes], number: str) 
     names = table_dump.column_names(table)
     indexes = [*range(len(names)), *([names.index(number)] if number else [])]
     target_columns = [*names, *(["rowid"] if number else [])]
-    statement = f"INSERT INTO {table.name} ({_quote_names(target_columns)}) VALUES ({', '.join(f'?{one + 1}' for one in indexes)})"
+    statement = (
+        f"INSERT INTO {table.name} ({_quote_names(target_columns)}) VALUES "
+        f"({', '.join(f'?{one + 1}' for one in indexes)})"
+    )
     for block in blocks:
         driver(conn).executemany(statement, table_dump.parse_block(table, block))
 
