@@ -292,13 +292,13 @@ def _decide_some(tx: Any, people: list[int]) -> int:
 
     from fcpair.records import Rule
     from fcpair.steps.rules import rule_decisions
-    from fcpair.store.answers import judgements
+    from fcpair.store.adjudication import adjudications
 
     waiting = rule_decisions.waiting_cell_ids(tx)
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]
     who = np.resize(people, len(pairs))
     rows = {"cell_id": pairs, "rule": Rule.PERSON.value, "code": 2, "person_id": who}
-    judgements.add_adjudications(tx, pd.DataFrame(rows))
+    adjudications.add_adjudications(tx, pd.DataFrame(rows))
     return len(waiting) - len(pairs)
 
 

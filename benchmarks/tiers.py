@@ -118,12 +118,12 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     import numpy as np
     import pandas as pd
 
-    from fcpair.store.answers import judgements
+    from fcpair.store.adjudication import adjudications
     from fcpair.store.assignment import rounds
 
     cell_id = np.arange(1, len(truth) + 1)
-    judgements.add_adjudications(tx, pd.DataFrame({"cell_id": cell_id, "rule": "majority", "code": truth}))
-    standing = judgements.current_adjudications(tx)
+    adjudications.add_adjudications(tx, pd.DataFrame({"cell_id": cell_id, "rule": "majority", "code": truth}))
+    standing = adjudications.current_adjudications(tx)
     given = pd.DataFrame({"cell_id": cell_id, "person_id": np.resize(people, len(cell_id))})
     verdicts = pd.DataFrame({"code": agrees, "adjudication_id": standing["id"]})
     _add_answers(tx, given, verdicts, rounds.validation(tx))

@@ -105,7 +105,7 @@ def test_annotations_are_read_when_an_instance_is_made() -> None:
     import subprocess
     import sys
 
-    script = "import fcpair.plans, fcpair.param_values as values; print(values.readers.cache_info().currsize)"
+    script = "import fcpair.plans, fcpair.param_values as values; print(values.field_readers.cache_info().currsize)"
     assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout == "0\n"
 
 

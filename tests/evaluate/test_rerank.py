@@ -140,7 +140,7 @@ def test_each_cn_of_the_pool_has_one_rank_whatever_is_named(
     at = min(at, len(shown) - 1)
     named = [*others[:at], shown[0], *others[at:]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(llm_picking, "recall", lambda _, read: read(Reply(f'{{"ranking": {named}}}', "tiny-2")))
+        patch.setattr(llm_picking, "read_cached", lambda _, read: read(Reply(f'{{"ranking": {named}}}', "tiny-2")))
         found = Rerank(Fixed(tuple(row)), top, by=BY).rank(ONE).order[0].tolist()
     counted = named[: len(shown)]
     n_wrong = len(counted) - len(set(shown) & set(counted))
@@ -195,7 +195,7 @@ def by_letter(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, str]]]:
         asked.append(pairs)
         return np.array([0.9 - (ord(cn[-1]) - ord("a")) // 2 / 10 for _, cn in pairs])
 
-    monkeypatch.setattr(rerank, "score", score)
+    monkeypatch.setattr(rerank, "score_pairs", score)
     monkeypatch.setattr(rerank, "resolve", lambda name, owner: Model(f"{owner}/{name}", "", "test", "ab", "cd"))
     return asked
 

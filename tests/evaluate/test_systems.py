@@ -206,7 +206,9 @@ def test_bm25_is_that_of_a_loop(k1: float, b: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "system", [Bm25(tokens="space"), Bm25(lower=False), Bm25(tokens="space", lower=False)], ids=lambda one: one.short
+    "system",
+    [Bm25(tokens="space"), Bm25(lower=False), Bm25(tokens="space", lower=False)],
+    ids=lambda one: one.short_name,
 )
 def test_bm25_takes_tokens_as_it_is_told(system: Bm25) -> None:
     found = by_cn(system.rank(search()))

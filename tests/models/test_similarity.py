@@ -36,9 +36,9 @@ class Encoder:
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> Encoder:
     made = Encoder()
-    monkeypatch.setattr(similarity, "batches", made.batches)
+    monkeypatch.setattr(similarity, "encode_batches", made.batches)
     monkeypatch.setattr(similarity, "encode", lambda texts, _: next(made.batches(texts))[1])
-    monkeypatch.setattr(SimilarityIndex, "_found", lambda self: self)
+    monkeypatch.setattr(SimilarityIndex, "_load_model", lambda self: self)
     monkeypatch.setattr(SimilarityIndex, "_encoder", None, raising=False)
     monkeypatch.setattr(SimilarityIndex, "name", "plane", raising=False)
     return made

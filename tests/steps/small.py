@@ -19,7 +19,7 @@ from sqlalchemy import select
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
 from fcpair.store import Store
-from fcpair.store.answers import judgements
+from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.database.tables import metadata
@@ -186,7 +186,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
     with study.store.read() as tx:
         names = {one.id: one.name for one in study.people}
-        part = judgements.involved_people(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.of_grid(tx))
+        part = adjudications.involved_people(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.of_grid(tx))
     found: dict[int, set[str]] = {}
     for pair, person in part.tolist():
         found.setdefault(pair, set()).add(names[person])
@@ -196,6 +196,6 @@ def who_had(study: Study) -> dict[int, set[str]]:
 def standing(study: Study) -> dict[int, tuple[str, int | None]]:
     """The rule and code of each pair's standing decision."""
     with study.store.read() as tx:
-        rows = judgements.current_adjudications(tx)
+        rows = adjudications.current_adjudications(tx)
     codes = [None if code < 0 else code for code in rows["code"].astype(float).fillna(-1).astype(int).tolist()]
     return dict(zip(rows["cell_id"].tolist(), zip(rows["rule"].tolist(), codes, strict=True), strict=True))

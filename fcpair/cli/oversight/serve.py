@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 APP = "fcpair.web.app:from_environment"
 PARTS = ("fastapi", "httptools", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
-WIRE = "fcpair.web.server.connections:Wire"
+PROTOCOL = "fcpair.web.server.connections:LimitedProtocol"
 END_S = 10  # how long requests that are under way may take to end after Ctrl-C
 KEEP_S = 75  # how long a connection may be idle: longer than a proxy keeps it, or requests meet a closed one
 N_FILES = 4_096
@@ -88,7 +88,7 @@ def _serve_app(listener: socket.socket) -> None:
     config = uvicorn.Config(
         APP,
         factory=True,
-        http=WIRE,
+        http=PROTOCOL,
         backlog=N_AT_ONCE,
         timeout_keep_alive=KEEP_S,
         access_log=False,

@@ -33,8 +33,7 @@ from fcpair.steps.base.context import (
 from fcpair.steps.people.reading_limits import check_reading_limit
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
-from fcpair.store.answers import judgements
+from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
@@ -236,7 +235,7 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
         incoming.checked_rows()
         new_decisions = outcome[~is_same]
         code = new_decisions["code"].astype("Int64").mask(new_decisions["code"] == NO_CODE)
-        judgements.add_adjudications(
+        adjudications.add_adjudications(
             tx, new_decisions.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]]
         )
         counts = {"imported": len(new_decisions), "already_there": len(outcome) - len(new_decisions)}
@@ -293,7 +292,7 @@ def as_lines(answers: Sequence[tuple[str, str]]) -> str:
 
 def _with_standing_decisions(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
     """The outcome of each pair beside its standing decision: `old_rule`, `old_code` (-1: discarded, or none)."""
-    decisions = judgements.current_adjudications(tx)
+    decisions = adjudications.current_adjudications(tx)
     decisions = decisions[decisions["rule"] != Rule.REOPENED.value].set_index("cell_id")
     old_code = outcome["cell_id"].map(decisions["code"]).fillna(NO_CODE).astype("int64")
     return outcome.assign(old_rule=outcome["cell_id"].map(decisions["rule"]), old_code=old_code)

@@ -13,6 +13,7 @@ from fcpair.stages.questions import IRRECONCILABLE
 from fcpair.steps.base.context import is_planned, need_labels, scheme_of
 from fcpair.steps.base.grid_rows import ROW, ROW_NUMBER, rows_table
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
@@ -39,7 +40,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         StageError: the answers of the grid are no labels, or nothing has been decided.
     """
     need_labels(tx, "export decisions")
-    decisions = judgements.current_adjudications(tx)
+    decisions = adjudications.current_adjudications(tx)
     decisions = decisions[decisions["rule"] != Rule.REOPENED.value].reset_index(drop=True)
     if decisions.empty:
         raise StageError("nothing has been decided yet; run `fcpair adjudicate`")

@@ -29,6 +29,7 @@ from fcpair.steps.base.context import GridContext, begin_run, file_setting, sche
 from fcpair.steps.corpus.import_ import add_side
 from fcpair.steps.rules.rule_decisions import apply_policy
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides
@@ -108,7 +109,7 @@ def _add_labels(tx: Tx, published: PublishedPartition, cell_ids_by_pair: dict[in
 
 def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
     rows = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
-    judgements.add_adjudications(tx, rows)
+    adjudications.add_adjudications(tx, rows)
 
 
 def _add_verdicts(tx: Tx, pairs: pd.DataFrame, run_id: int) -> int:

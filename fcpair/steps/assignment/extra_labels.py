@@ -18,7 +18,7 @@ from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import expected_names
 from fcpair.steps.people.reassignment import Handover
 from fcpair.store import Tx
-from fcpair.store.answers import judgements
+from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.assignment.vacant_slots import Candidate
 from fcpair.store.corpus import cells
@@ -160,7 +160,7 @@ def _assignment_state(tx: Tx, annotators: list[Candidate], handover_rows: list[d
     return _AssignmentState(
         pairs=pairs,
         asked=np.bincount(np.searchsorted(pairs["cell_id"], initial_assignments["cell_id"]), minlength=len(pairs)),
-        settled=pairs["cell_id"].isin(judgements.pairs_decided_by_hand(tx)).to_numpy(),
+        settled=pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
         people=ids,
         crew=crew,
         barred=reassignment.ineligibility_matrix(tx, pairs["cell_id"].to_numpy(), annotators, rounds.primary(tx))

@@ -19,7 +19,8 @@ from fcpair.steps.base.context import GridContext, begin_building, lease_minutes
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.store import Store, Tx
-from fcpair.store.answers import judgements, task_queries
+from fcpair.store.adjudication import adjudications
+from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.assignment.open_slots import FreeSlot, Hold
 from fcpair.store.assignment.vacant_slots import Candidate, Slot
@@ -109,7 +110,7 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
             [assignments.first_assigned(tx, round_)["cell_id"].to_numpy(np.int64), np.array(free_cell_ids, np.int64)]
         )
         n_asked = np.bincount(np.searchsorted(cell_id, assigned_cell_ids), minlength=len(pairs))
-        is_decided = np.isin(cell_id, judgements.pairs_decided_by_hand(tx))
+        is_decided = np.isin(cell_id, adjudications.pairs_decided_by_hand(tx))
     n_more = n_labels_missing(hs, cn, n_asked, is_decided, options.overlap or None, options.seed)
     order = np.random.default_rng([options.seed, len(pairs)]).permutation(np.repeat(cell_id, n_more))
     open_slots.add(tx, round_, order.tolist())

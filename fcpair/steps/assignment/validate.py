@@ -23,6 +23,7 @@ from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.study_notes import look_again
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.people import opt_out_pairs, people
@@ -112,7 +113,7 @@ def _pairs_to_validate(tx: Tx) -> tuple[NDArray[np.int64], int]:
 
     And how many more there are that somebody has still to label: those wait.
     """
-    decisions = judgements.current_adjudications(tx)
+    decisions = adjudications.current_adjudications(tx)
     labelled_pairs = decisions[decisions["code"].notna()]["cell_id"].to_numpy()
     if not len(labelled_pairs):
         raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
@@ -162,7 +163,7 @@ def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
     pairs = judgements.lost_verdicts(tx)
     if not pairs:
         return [], []
-    decisions = judgements.current_adjudications(tx, "cell_id", "code").dropna()
+    decisions = adjudications.current_adjudications(tx, "cell_id", "code").dropna()
     assigned_rows = assignments.assignments(tx, rounds.validation(tx))
     open_pairs = assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value]
     ready_pairs = (
@@ -209,13 +210,13 @@ def is_blind(tx: Tx) -> bool:
 def label_names(tx: Tx) -> dict[int, str]:
     """The name of the adjudicated label of each pair that has one."""
     names = {choice.code: choice.name for choice in scheme_of(tx)}
-    decisions = judgements.current_adjudications(tx).dropna(subset="code")
+    decisions = adjudications.current_adjudications(tx).dropna(subset="code")
     return {int(pair): names[int(code)] for pair, code in zip(decisions["cell_id"], decisions["code"], strict=True)}
 
 
 def with_decisions(tx: Tx, verdicts: pd.DataFrame, *, blind: bool) -> pd.DataFrame:
     """Tie each verdict to the decision that it is about; a blind label becomes the verdict that it amounts to."""
-    decisions = judgements.current_adjudications(tx).set_index("cell_id")
+    decisions = adjudications.current_adjudications(tx).set_index("cell_id")
     linked_verdicts = verdicts.assign(adjudication_id=verdicts["cell_id"].map(decisions["id"]).astype("Int64"))
     if not blind:
         return linked_verdicts

@@ -20,6 +20,7 @@ from fcpair.steps.base.sample_size import load_sample_size, sample_digest
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Store, Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
@@ -183,7 +184,7 @@ def _check_codes(tx: Tx) -> CheckOutcome:
 
 def _check_rules(tx: Tx) -> CheckOutcome:
     """What rules have decided is what they would decide now."""
-    rules = judgements.current_adjudications(tx, "rule")["rule"]
+    rules = adjudications.current_adjudications(tx, "rule")["rule"]
     n = int((~rules.isin([rule.value for rule in (*BY_HAND, Rule.REOPENED)])).sum())
     policy = rule_decisions.policy_that_holds(tx)
     if policy is None:

@@ -20,8 +20,7 @@ from fcpair.steps.rules.round_progress import (
     unfinished_message,
 )
 from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
-from fcpair.store.answers import judgements
+from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.corpus import cells, grids, sides
 
@@ -99,7 +98,7 @@ def _decision_steps(tx: Tx, grid_option: str, name: str) -> Iterator[str]:
 
 def _has_decisions(tx: Tx) -> bool:
     """Whether any cell has a decision that does not discard it."""
-    return not all(discards for _, discards in judgements.n_by_rule(tx))
+    return not all(discards for _, discards in adjudications.n_by_rule(tx))
 
 
 def _next_in_round(tx: Tx, progress: RoundProgress, grid_option: str, subject: str) -> str | None:

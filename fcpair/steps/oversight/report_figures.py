@@ -12,6 +12,7 @@ from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.release.partition import tiers_of
 from fcpair.steps.rules import pair_counts
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.people import people
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def standing_decisions(tx: Tx) -> pd.DataFrame:
     """The decision that stands on each cell, as `judgements.standing_cells` has it, without those taken back."""
-    decisions = judgements.standing_decisions(tx)
+    decisions = adjudications.standing_decisions(tx)
     return decisions[decisions["rule"] != Rule.REOPENED.value]
 
 

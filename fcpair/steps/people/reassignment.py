@@ -16,7 +16,8 @@ from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
 from fcpair.steps.base.context import lease_minutes
 from fcpair.steps.people import qualification
 from fcpair.store import Tx
-from fcpair.store.answers import authorship, judgements, text_origins
+from fcpair.store.adjudication import adjudications
+from fcpair.store.answers import authorship, text_origins
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.assignment.vacant_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
@@ -196,7 +197,7 @@ def ineligibility_matrix(
         if not (first_assignment or on_request) or entry.id != round_.id
     )
     for participation in (
-        judgements.involved_people(tx, *pair_and_person_ids, related_rounds),
+        adjudications.involved_people(tx, *pair_and_person_ids, related_rounds),
         authorship.writers_of_cells(tx, *pair_and_person_ids),
     ):
         column_index = [column_by_person[person_id] for person_id in participation[:, 1].tolist()]

@@ -47,6 +47,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
@@ -127,7 +128,7 @@ def _with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _evidence(tx: Tx, labels: pd.DataFrame, question: Closed) -> Evidence:
     label_tally = tally(labels["cell_id"].to_numpy(), labels["code"].to_numpy(), question)
-    decisions = judgements.current_adjudications(tx, "cell_id", "code")
+    decisions = adjudications.current_adjudications(tx, "cell_id", "code")
     codes = decisions["code"].fillna(NO_CODE).to_numpy().astype(int)
     verdicts = judgements.current_verdicts(tx, "cell_id", "code")
     validated_ids, verdict = combine_verdicts(verdicts["cell_id"].to_numpy(), verdicts["code"].to_numpy())
@@ -243,7 +244,7 @@ def explain(grid: GridContext, number: int, options: Partition | None = None) ->
         hs, cn = cells.texts_of(tx, cell_id)
         question, rules = labels_of(tx), tier_rules((options or effective_options(tx, Partition, {})).diamond)
         labels = judgements.current_labels(tx, "cell_id", "code", cell_ids=[cell_id])
-        history = judgements.decision_history(tx, cell_id)
+        history = adjudications.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
         is_discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
         no_label_reason = "" if len(labels) else "it has no labels yet"

@@ -9,6 +9,7 @@ from fcpair.records import Rule
 from fcpair.stages.assignment.validate import is_valid
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.oversight import build_progress
 
@@ -44,8 +45,8 @@ class Tally:
 
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
-    decision_counts = judgements.n_by_rule(tx)
-    undecided_pairs = judgements.undecided_pairs(tx)
+    decision_counts = adjudications.n_by_rule(tx)
+    undecided_pairs = adjudications.undecided_pairs(tx)
     n_for_person = len({*undecided_pairs} & {*rule_decisions.waiting_cell_ids(tx)}) if undecided_pairs else 0
     standing_counts = {key: n for key, n in decision_counts.items() if key[0] != Rule.REOPENED}
     n_standing, n_discarded = (
@@ -73,4 +74,4 @@ def tally(tx: Tx) -> Tally:
 
 def n_decided_by_person(tx: Tx) -> Counter[int]:
     """On how many pairs the decision of each person stands and waits for no second look, by their id."""
-    return Counter(judgements.n_by_person(tx, excluded=rule_decisions.stale_decisions(tx)))
+    return Counter(adjudications.n_by_person(tx, excluded=rule_decisions.stale_decisions(tx)))

@@ -20,8 +20,7 @@ from fcpair.steps.base.context import scheme_of
 from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
-from fcpair.store.answers import judgements
+from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
@@ -228,7 +227,7 @@ def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> N
 
     pairs = pd.MultiIndex.from_arrays([cell_id, person_id])
     validated = assignments.assignments(tx, rounds.validation(tx))[["cell_id", "person_id"]]
-    decided = judgements.people_who_decided(tx)
+    decided = adjudications.people_who_decided(tx)
     return pairs.isin(pd.MultiIndex.from_frame(validated)) | pairs.isin(pd.MultiIndex.from_frame(decided))
 
 

@@ -14,8 +14,7 @@ from fcpair.records import Rule, RunRecord
 from fcpair.stages.adjudication.adjudicate import Forecast, forecast, labels_changed
 from fcpair.steps.base.context import effective_options, has_saved_options, note_stage_run, scheme_of
 from fcpair.store import Tx
-from fcpair.store.adjudication import disputes, pair_states
-from fcpair.store.answers import judgements
+from fcpair.store.adjudication import adjudications, disputes, pair_states
 from fcpair.store.oversight import runs
 
 POLICY_BY_RULE = {
@@ -53,8 +52,8 @@ def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = 
 
 def write_decisions(tx: Tx, changes: Forecast) -> None:
     """Write what was foreseen."""
-    judgements.add_rule_decisions(tx, ((cell_id, decision.rule, decision.code) for cell_id, decision in changes.new))
-    judgements.add_rule_decisions(tx, ((cell_id, Rule.REOPENED, None) for cell_id in changes.reopened))
+    adjudications.add_rule_decisions(tx, ((cell_id, decision.rule, decision.code) for cell_id, decision in changes.new))
+    adjudications.add_rule_decisions(tx, ((cell_id, Rule.REOPENED, None) for cell_id in changes.reopened))
 
 
 def repair_old_decisions(tx: Tx) -> RunRecord | None:
@@ -66,7 +65,7 @@ def repair_old_decisions(tx: Tx) -> RunRecord | None:
     current_policy = policy_that_holds(tx)
     if current_policy is None:
         return None
-    rules = set(judgements.current_adjudications(tx, "rule")["rule"])
+    rules = set(adjudications.current_adjudications(tx, "rule")["rule"])
     standing_policies = {policy for rule, policy in POLICY_BY_RULE.items() if rule.value in rules}
     past_policies = (
         Adjudicate(**run.params) for run in reversed(runs.runs(tx, Adjudicate.stage)) if "policy" in run.params

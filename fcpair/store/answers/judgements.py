@@ -1,4 +1,4 @@
-"""Judgements and adjudications: what people answered and what was decided. Rows are only ever added."""
+"""Judgements: what people and models answered. Rows are only ever added."""
 
 from __future__ import annotations
 
@@ -7,25 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
 
-from fcpair.records import BY_HAND, Origin, Round, Rule, Verdict
+from fcpair.records import Origin, Round, Verdict
 from fcpair.store.assignment import assignments, distinct_answers, rounds
-from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
 from fcpair.store.database.frames import frame, records
-from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
-DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
-_DECIDED: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in ("id", "rule", "person_id", "note")}
-_DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
 
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
@@ -336,139 +329,3 @@ def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
 def newest_judgement(tx: Tx) -> int:
     """The number of the newest judgement; 0 where there is none."""
     return tx.execute(latest_rows.select_newest_id(judgement)).scalar_one()
-
-
-def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
-    """Add decisions: `cell_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
-    rows = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
-    if "note" not in rows.columns:
-        rows["note"] = ""
-    rows["answer_id"] = rows["code"].astype("Int64").map(rounds.label_ids(tx)).astype("Int64")
-    hash_chain.add(tx, hash_chain.DECISIONS, records(rows.drop(columns="code")))
-
-
-def add_rule_decisions(tx: Tx, decisions: Iterable[tuple[int, Rule, int | None]]) -> None:
-    """Add what rules decided or took back: each pair's number, the rule, and the code (None: discarded)."""
-    same = {"person_id": None, "note": "", "at": now(), "flagged": False, "seen_judgement": newest_judgement(tx)}
-    answers = rounds.label_ids(tx)
-    rows = (
-        {"cell_id": cell_id, "rule": rule.value, "answer_id": None if code is None else answers[code], **same}
-        for cell_id, rule, code in decisions
-    )
-    hash_chain.add(tx, hash_chain.DECISIONS, rows)
-
-
-def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
-    """The standing decision of each pair, by pair.
-
-    Columns as named, all where none is: `id`, `cell_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
-    """
-    query = select(*(_DECIDED[name] for name in columns or DECISION)).select_from(adjudication)
-    query = query.outerjoin(answer, answer.c.id == adjudication.c.answer_id)
-    query = query.where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
-    return frame(tx, query.order_by(adjudication.c.cell_id))
-
-
-def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
-    """On how many pairs the newest decision is by which rule, and whether it discards the pair."""
-    key = adjudication.c.rule, adjudication.c.answer_id.is_(None)
-    query = (
-        select(*key, func.count())
-        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
-        .group_by(*key)
-    )
-    return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
-
-
-def undecided_pairs(tx: Tx) -> list[int]:
-    """The labelled pairs on which no decision stands, by id."""
-    labelling = assignment.alias("there")
-    assigned_cells = (
-        select(labelling.c.cell_id).where(labelling.c.round_id.in_(rounds.primary(tx).ids)).distinct().subquery()
-    )
-    has_label = exists().where(assignment.c.cell_id == assigned_cells.c.cell_id, rounds.in_round(rounds.primary(tx)))
-    has_label = has_label.where(latest_rows.ANSWER, ~judgement.c.skipped)
-    is_decided = exists().where(adjudication.c.cell_id == assigned_cells.c.cell_id, latest_rows.STANDING)
-    query = select(assigned_cells.c.cell_id).where(~is_decided, has_label).order_by(assigned_cells.c.cell_id)
-    return list(tx.execute(query).scalars())
-
-
-def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
-    """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
-    query = (
-        select(
-            adjudication.c.rule,
-            person.c.name.label("person"),
-            rounds.code_of(adjudication).label("code"),
-            adjudication.c.note,
-            adjudication.c.at,
-        )
-        .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.cell_id == cell_id)
-        .order_by(adjudication.c.id)
-    )
-    return frame(tx, query)
-
-
-_assigned_people, _deciding_people = (
-    select(table.c.cell_id, table.c.person_id).where(
-        table.c.cell_id.in_(sql_lists.param_subquery("pairs")),
-        table.c.person_id.in_(sql_lists.param_subquery("people")),
-    )
-    for table in (assignment, adjudication)
-)
-_INVOLVED = PreparedStatement(select(_assigned_people.where(rounds.ROUND_PARAM).union(_deciding_people).subquery()))
-
-
-def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
-    """Who of these people has to do with which of these pairs: was given it in one of these rounds, or decided it.
-
-    Their numbers, `(n, 2)`: pair and person.
-    """
-    import numpy as np
-
-    params = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
-    rows = _INVOLVED.all(tx, **{name: sql_lists.as_param(listed) for name, listed in params.items()})
-    return np.array(rows, np.int64).reshape(-1, 2)
-
-
-def pairs_decided_by_hand(tx: Tx) -> list[int]:
-    """The pairs of the grid whose standing decision a person made."""
-    is_by_hand = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
-    query = select(adjudication.c.cell_id).where(
-        cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION, is_by_hand
-    )
-    return list(tx.execute(query).scalars())
-
-
-def n_by_person(tx: Tx, excluded: list[int]) -> dict[int, int]:
-    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id.
-
-    It may have come by file.
-    """
-    own = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value)) & adjudication.c.person_id.is_not(None)
-    query = select(adjudication.c.person_id, func.count()).where(own, latest_rows.DECISION)
-    query = query.where(
-        cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(sql_lists.as_subquery(excluded))
-    )
-    return {row[0]: row[1] for row in tx.execute(query.group_by(adjudication.c.person_id))}
-
-
-def people_who_decided(tx: Tx) -> pd.DataFrame:
-    """Who has ever decided or reopened which pair: `cell_id`, `person_id`."""
-    columns = adjudication.c.cell_id, adjudication.c.person_id
-    by_person = adjudication.c.person_id.is_not(None) & cell_range(tx).holds(adjudication.c.cell_id)
-    return frame(tx, select(*columns).where(by_person).distinct())
-
-
-def standing_decisions(tx: Tx) -> pd.DataFrame:
-    """The standing decision of each pair with its place: `hs_id`, `cn_id`, `rule`, `code` (missing: discarded)."""
-    query = (
-        select(cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"), adjudication.c.rule, answer.c.code)
-        .select_from(adjudication)
-        .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
-        .join(cell, cell.c.id == adjudication.c.cell_id)
-        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
-        .order_by(adjudication.c.cell_id)
-    )
-    return frame(tx, query)

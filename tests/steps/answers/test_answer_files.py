@@ -16,7 +16,8 @@ from fcpair.params import Adjudicate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin
 from fcpair.stages.assignment.plan import RESERVED_COLUMNS
-from fcpair.store.answers import authorship, judgements
+from fcpair.store.adjudication import adjudications
+from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study
 from steps.small import assert_refused, dump, write_csv
@@ -193,12 +194,12 @@ def test_decisions_follow_answers_to_one_closed_question(rate: Grid, tmp_path: P
     rate.import_answers(path)
     rate.adjudicate(Adjudicate("median", "discard"))
     with rate.store.read() as tx:
-        before = judgements.current_adjudications(tx, "cell_id", "code")
+        before = adjudications.current_adjudications(tx, "cell_id", "code")
     run = rate.import_answers(
         write_csv(tmp_path / "o.csv", [{**row, "rating": "5"} for row in read(path)]), supersede=True
     )
     with rate.store.read() as tx:
-        after = judgements.current_adjudications(tx, "cell_id", "code")
+        after = adjudications.current_adjudications(tx, "cell_id", "code")
     assert run.counts["decided"]
     assert set(before["code"]) != {8}
     assert set(after["code"]) == {8}

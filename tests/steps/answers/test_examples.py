@@ -49,7 +49,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         sent.append(prompt.body["messages"][0]["content"])
         return "Let us be kind."
 
-    monkeypatch.setattr(answering_models.Chat, "_ask", ask)
+    monkeypatch.setattr(answering_models.Chat, "_query", ask)
     return sent
 
 

@@ -372,7 +372,7 @@ def test_the_walk_stops_before_a_service_is_asked_and_goes_on_after(
         asked.append(prompt)
         return "Not at all, I think."
 
-    monkeypatch.setattr(answering_models.Chat, "_ask", ask)
+    monkeypatch.setattr(answering_models.Chat, "_query", ask)
     propose = RoundPlan("propose", PROPOSE.form, models=("plain=service:tiny",), prompt="Answer: {row}")
     plan = GridPlan("replies", SidePlan(names=STATEMENTS), SidePlan(names=("plain",)), (propose, CURATE))
     recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(plan,))
@@ -392,7 +392,7 @@ def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeyp
     def fails(*_: object) -> str:
         raise ServiceError("it does not answer")
 
-    monkeypatch.setattr(answering_models.Chat, "_ask", fails)
+    monkeypatch.setattr(answering_models.Chat, "_query", fails)
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ServiceError):
         grid.generate("propose")

@@ -78,7 +78,7 @@ def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -
 @pytest.mark.server
 def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[list[str]] = []
-    monkeypatch.setattr(SimilarityIndex, "know", lambda _, texts: given.append(sorted(texts)))
+    monkeypatch.setattr(SimilarityIndex, "preload", lambda _, texts: given.append(sorted(texts)))
     study = study_of(tmp_path, Checks(similar=0.95, often=1))
     study.warm_up()
     monkeypatch.setattr(text_checks, "check_answer", lambda *_: [])

@@ -33,12 +33,12 @@ Act = Callable[[Study], object]
 
 LONG: dict[str, tuple[str, Any, str, Act]] = {
     "retrieve": ("selected", retrieve, "nearest_to", lambda study: study.grid().retrieve(Retrieve(k=4))),
-    "assign": ("paired", assign, "deal", lambda study: study.grid().assign(Assign(annotators=3))),
-    "assign --redo": ("dealt", assign, "deal", lambda study: study.grid().assign(Assign(), redo=True)),
+    "assign": ("paired", assign, "assign_pairs", lambda study: study.grid().assign(Assign(annotators=3))),
+    "assign --redo": ("dealt", assign, "assign_pairs", lambda study: study.grid().assign(Assign(), redo=True)),
     "assign --more": (
         "dealt",
         extra_labels,
-        "top_up",
+        "add_labels",
         lambda study: study.grid().assign(Assign(overlap={3: 0.5}), more=True),
     ),
 }
@@ -146,7 +146,7 @@ def test_more_is_dealt_however_often_somebody_answers_meanwhile(
     desk, ana = at_desk(study, "ana")
     n_open, left = len(open_work(study)), iter(range(n_answers))
     meanwhile(
-        monkeypatch, extra_labels, "top_up", lambda: next(left, None) is not None and give(desk, ana, "appropriate")
+        monkeypatch, extra_labels, "add_labels", lambda: next(left, None) is not None and give(desk, ana, "appropriate")
     )
     run = grid.assign(Assign(overlap={3: 0.5}), more=True)
     assert len(grid.labels()) == n_answers
@@ -161,7 +161,7 @@ def test_another_process_writes_while_pairs_are_dealt_and_the_command_ends_with_
     study = at("paired")
     study.add_people(["ana"], Role.ANNOTATOR)
     command = [sys.executable, "-m", "fcpair", "people", "add", "zoe", "--role", "annotator", "--study", study.place]
-    meanwhile(monkeypatch, assign, "deal", lambda: subprocess.run(command, check=True, capture_output=True))
+    meanwhile(monkeypatch, assign, "assign_pairs", lambda: subprocess.run(command, check=True, capture_output=True))
     result = CliRunner().invoke(main, ["assign", "--study", study.place])
     assert result.exit_code == 2
     assert "what this rests on has changed while it was being worked out, so nothing was written" in result.stderr

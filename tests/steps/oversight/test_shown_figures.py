@@ -204,8 +204,8 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
         clock.now += SLOW
         return gather()
 
-    monkeypatch.setattr(monitor, "_gather", slowly)
-    monkeypatch.setattr(monitor, "_draw", monitor.figures)
+    monkeypatch.setattr(monitor, "_gather_figures", slowly)
+    monkeypatch.setattr(monitor, "_draw_maps", monitor.figures)
     before = monitor.maps()
     study.grid().adjudicate(Adjudicate("majority"))
     assert monitor.maps() is before

@@ -17,6 +17,7 @@ from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
@@ -27,7 +28,7 @@ N_PAIRS = 24
 
 
 def pair_by_pair(tx: Tx) -> tuple[pair_counts.PairCounts, Counter[str], set[int]]:
-    standing = judgements.current_adjudications(tx, "cell_id", "rule", "code").set_index("cell_id")
+    standing = adjudications.current_adjudications(tx, "cell_id", "rule", "code").set_index("cell_id")
     labels = set(standing["code"].dropna().index)
     labelled = set(judgements.current_labels(tx, "cell_id")["cell_id"])
     verdicts = judgements.current_verdicts(tx, "cell_id", "code")

@@ -11,7 +11,7 @@ from fcpair.params import Setup
 from fcpair.records import Role, Status
 from fcpair.steps.base import init
 from fcpair.store import Store, Tx
-from fcpair.store.answers import judgements
+from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides, texts
 from fcpair.store.database.tables import cell
@@ -96,10 +96,10 @@ def test_work_and_answers_are_of_one_grid(both: Store) -> None:
             assert assignments.assignments(tx, rounds.primary(tx))["cell_id"].tolist() == [pair]
             assert build_progress.n_built(tx)["assign"] == 1
     with both.for_grid(2).write() as tx:
-        judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [SECOND + 1], "rule": ["person"], "code": [2]}))
-        assert judgements.current_adjudications(tx)["cell_id"].tolist() == [SECOND + 1]
+        adjudications.add_adjudications(tx, pd.DataFrame({"cell_id": [SECOND + 1], "rule": ["person"], "code": [2]}))
+        assert adjudications.current_adjudications(tx)["cell_id"].tolist() == [SECOND + 1]
     with both.read() as tx:
-        assert judgements.current_adjudications(tx).empty
+        assert adjudications.current_adjudications(tx).empty
 
 
 def test_settings_are_of_one_grid(both: Store) -> None:

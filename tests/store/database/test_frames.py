@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from fcpair.records import Origin, Role, Status
 from fcpair.store import Store, Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides, texts
@@ -210,11 +211,11 @@ def test_the_current_answer_is_the_latest(store: Store) -> None:
         for code, note in ((0, "first"), (2, "second")):
             answer = {"assignment_id": [1], "skipped": [False], "code": [code], "note": [note]}
             judgements.add_judgements(tx, pd.DataFrame(answer), Origin.IMPORTED)
-            judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [code]}))
+            adjudications.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [code]}))
         assert judgements.current_labels(tx, "code", "note").to_numpy().tolist() == [[2, "second"]]
-        assert judgements.current_adjudications(tx)["code"].tolist() == [2]
+        assert adjudications.current_adjudications(tx)["code"].tolist() == [2]
         assert judgements.answer_history(tx, 1)["note"].tolist() == ["first", "second"]
-        assert judgements.decision_history(tx, 1)["code"].tolist() == [0, 2]
+        assert adjudications.decision_history(tx, 1)["code"].tolist() == [0, 2]
         assert judgements.n_judgements(tx) == 2
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from fcpair.records import Origin, Role, Status
 from fcpair.store import Store, Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides, texts
@@ -38,7 +39,7 @@ def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
     people.add_people(tx, ["ana", "ben"], Role.ANNOTATOR)
     assignments.add_assignments(tx, assigned(1, 1), rounds.primary(tx))
     judgements.add_judgements(tx, answered(1, 2), Origin.IMPORTED)
-    judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [2]}))
+    adjudications.add_adjudications(tx, pd.DataFrame({"cell_id": [1], "rule": ["unanimous"], "code": [2]}))
 
 
 def assigned(cell_id: int, person_id: int) -> pd.DataFrame:
@@ -188,7 +189,9 @@ def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, s
         lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.primary(tx)),
         lambda tx: assignments.add_assignments(tx, assigned(1, 999), rounds.primary(tx)),
         lambda tx: judgements.add_judgements(tx, answered(999, None, skipped=True), Origin.IMPORTED),
-        lambda tx: judgements.add_adjudications(tx, pd.DataFrame({"cell_id": [999], "rule": ["person"], "code": [2]})),
+        lambda tx: adjudications.add_adjudications(
+            tx, pd.DataFrame({"cell_id": [999], "rule": ["person"], "code": [2]})
+        ),
         lambda tx: tx.execute(update(assignment).values(cell_id=999)),
         lambda tx: sides.set_texts(tx, "column", [999]),
         lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]),

@@ -85,7 +85,9 @@ def test_english_texts_are_not_taken_for_another_language() -> None:
 
 
 def test_a_warning_stands_with_the_figure_and_among_the_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "_language_warning", lambda of, *_: "it reads letters" if "dist" in of.short else "")
+    monkeypatch.setattr(
+        measuring, "_language_warning", lambda of, *_: "it reads letters" if "dist" in of.short_name else ""
+    )
     found = measure(KOREAN, ["dist-1", "dist-2", "ent-1"])
     assert [one.warning for one in found.figures] == ["it reads letters", "it reads letters", ""]
     assert found.notes == ("dist-1, dist-2: it reads letters",)
