@@ -113,7 +113,7 @@ def test_the_road_of_an_answer_is_short(serve: Callable[..., Site], monkeypatch:
     road = asyncio.run(road_of_an_answer(serve("dealt")))
     assert road.committed
     there = {one.rpartition("/")[2] for one in road.modules}
-    assert {"connections.py", "answer_batches.py", "work_queue.py", "hash_chain.py"} <= there, (
+    assert {"connections.py", "answer_batches.py", "submissions.py", "hash_chain.py"} <= there, (
         "this is not the road of an answer"
     )
     assert len(road.modules) <= MODULES

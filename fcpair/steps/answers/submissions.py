@@ -1,0 +1,313 @@
+"""Answers as they are submitted online: checked, recorded and followed by what rests on them, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from fcpair.errors import (
+    ConflictError,
+    FcpairError,
+    InputError,
+    RefusedError,
+    UnexaminedError,
+    UnknownVisitorError,
+)
+from fcpair.params import Annotate
+from fcpair.records import (
+    WORKERS,
+    Remark,
+    Status,
+    Submission,
+    Visitor,
+)
+from fcpair.stages.questions import SKIP
+from fcpair.steps.assignment import leases
+from fcpair.steps.base.answer_values import closed_question, form_of, parse_submitted, text_sent
+from fcpair.steps.base.context import StudyContext, load_opaque_ids
+from fcpair.steps.base.idempotency import perform_once
+from fcpair.steps.base.opaque_ids import OpaqueIds
+from fcpair.steps.people import reassignment
+from fcpair.steps.people.reading_limits import has_limit, limit_reached
+from fcpair.steps.rules import permissions, rule_decisions, text_checks
+from fcpair.store import Tx
+from fcpair.store.answers import refused_texts, task_queries
+from fcpair.store.assignment import distinct_answers, rounds, vacant_slots
+from fcpair.store.assignment.distinct_answers import Answer
+from fcpair.store.corpus import grids
+from fcpair.store.people import opt_out_pairs, people
+
+NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
+LABEL_CHANGED = "the label of this pair has changed since you saw it; please look at it again"
+LABEL_NOT_STATED = (
+    "this verdict does not say which label you saw, as one that was given on a page of an older fcpair; please look at "
+    "the pair again"
+)
+OPTED_OUT = (
+    "you have left out a topic of this pair since, here or on another device, so your answer was not taken; under "
+    "Settings you can take the topic up again"
+)
+ANSWERED_ELSEWHERE = (
+    "you have just {} this pair in another window or on another device: that stands, and this answer was not taken; "
+    "press Undo to look at it"
+)
+_PAST_ACTIONS = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
+GIVEN_TO_OTHERS = "this pair has been given to somebody else; your answer was not needed"
+
+
+class Submissions:
+    """Takes the answers of people to what they have open."""
+
+    def __init__(self, study: StudyContext, annotate: Annotate) -> None:
+        self._store = study.store
+        self._annotate = annotate
+        self._has_limit = has_limit(annotate)
+        self._opaque: OpaqueIds | None = None
+        self._answer_ids: dict[tuple[int, Any], int] = {}  # answers of closed questions, by round and as they are sent
+
+    def _load_opaque(self, tx: Tx) -> OpaqueIds:
+        """Made once: what it rests on stays as it is."""
+        self._opaque = self._opaque or load_opaque_ids(tx)
+        return self._opaque
+
+    def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
+        """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
+
+        When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing
+        more: the number of the judgement itself would tell how many others have given.
+
+        A skipped pair goes back to be assigned to somebody else at once; changing the skip into an answer takes it
+        back, as long as the other person has not answered.
+
+        Raises:
+            InputError: no such answer in this round.
+            RefusedError: not this person's pair, or a limit of pairs is reached.
+            ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
+                still to label it, this person has answered it meanwhile (unless they answer `again`), or the request id
+                was used for another answer.
+        """
+        (reply,) = self.submit_all([(visitor, submission)])
+        if isinstance(reply, UnexaminedError):
+            self.run_text_checks(visitor, submission)
+            (reply,) = self.submit_all([(visitor, replace(submission, examined=True))])
+        if isinstance(reply, FcpairError):
+            raise reply
+        return reply
+
+    def check_text(self, visitor: Visitor, assignment_id: int, answer: Any, *, keep: bool = False) -> list[Remark]:
+        """What the checks of a round would say of a text as it stands; refusals are kept only if so wanted.
+
+        Raises:
+            RefusedError: not this person's pair.
+            ModelError: the encoder cannot be had.
+        """
+        check_visitor(visitor)
+        with self._store.read() as tx:
+            assignment = _own_assignment(tx, visitor, assignment_id)
+            with grids.on_grid(tx, assignment.grid_id):
+                round_ = rounds.by_id(tx, assignment.round_id)
+                if not text_checks.is_checked(round_):
+                    return []
+                comparison = text_checks.comparison_texts(tx, round_, visitor.id, assignment_id)
+        remarks = text_checks.check_answer(round_, answer, comparison)
+        refusals = [remark for remark in remarks if remark.refuses]
+        if keep and refusals:
+            with self._store.write() as tx:
+                refused_texts.add(tx, assignment_id, refusals, text_sent(form_of(round_.form), answer) or "")
+        return remarks
+
+    def run_text_checks(self, visitor: Visitor, submission: Submission) -> None:
+        """Hold a text against the checks of its round; raises InputError, with what to change, where one refuses it.
+
+        What was refused is kept: by which rule, with which score, and the text where its writer has agreed to that.
+        """
+        remarks = self.check_text(visitor, submission.assignment_id, submission.answer, keep=True)
+        if sentences := [remark.sentence for remark in remarks if remark.refuses]:
+            raise InputError(" ".join(sentences))
+
+    def submit_all(
+        self, submissions: Sequence[tuple[Visitor, Submission]], *, wait: bool = True
+    ) -> list[dict[str, int] | FcpairError]:
+        """Record the answers of several people in one transaction; each reply is as `submit` gives or raises it.
+
+        What is refused is left out, and the others are recorded. Without `wait`, StudyError is raised at once while
+        anybody else is writing; with it, they go before what else waits to be written.
+        """
+        has_skips = any(submission.answer == SKIP for _, submission in submissions)  # which give work to somebody else
+        with self._store.write(wait=wait, first=True, alone=has_skips) as tx:
+            person_ids, assignment_ids = (
+                [visitor.id for visitor, _ in submissions],
+                [submission.assignment_id for _, submission in submissions],
+            )
+            if self._store.many_write:
+                task_queries.hold_people(tx, person_ids, assignment_ids)
+            numbers = self._opaque or self._load_opaque(tx)
+            replies = [self._try_to_record(tx, visitor, submission) for visitor, submission in submissions]
+        return [_with_opaque_id(reply, numbers, *asked) for reply, asked in zip(replies, submissions, strict=True)]
+
+    def _try_to_record(self, tx: Tx, visitor: Visitor, submission: Submission) -> dict[str, int] | FcpairError:
+        """Record one answer. Whatever refuses it does so before anything of it is written."""
+        try:
+            assignment = task_queries.find_assignment(tx, submission.assignment_id, visitor)
+            check_visitor(
+                visitor, assignment or (None if visitor.remembered is None else task_queries.visitor_state(tx, visitor))
+            )
+            content = {name: value for name, value in vars(submission).items() if name not in ("examined", "again")}
+            return perform_once(
+                tx,
+                visitor.id,
+                submission.request_id,
+                content,
+                partial(self._record_answer, tx, visitor, submission, assignment),
+            )
+        except FcpairError as refused:
+            return refused
+
+    def _decision_token(self, tx: Tx, assignment_id: int, decided_code: int | None) -> int:
+        """What stands for the label that a pair has; it changes with the label, and is another for each validator.
+
+        The number of the decision itself would tell when it was made, and so whether a person had to make it.
+        """
+        return self._load_opaque(tx).digest_id("label", assignment_id, decided_code)
+
+    def _record_answer(self, tx: Tx, visitor: Visitor, submission: Submission, assignment: Any) -> dict[str, int]:
+        """Record an answer to the assignment that was found, if one was."""
+        if assignment is None:
+            raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
+        skipped = submission.answer == SKIP
+        answer = None if skipped else self._parse_answer(tx, assignment, submission)
+        adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
+        if submission.guideline_version is not None:
+            _check_guidelines(submission.guideline_version, assignment.guideline_version)
+        if self._has_limit or assignment.status != Status.OPEN:
+            self._check_status(tx, visitor.id, assignment, submission)
+        row = {
+            "skipped": skipped,
+            "answer_id": distinct_answers.get_or_add(tx, assignment.round_id, answer)
+            if isinstance(answer, Answer)
+            else answer,
+            "adjudication_id": adjudication_id,
+            "note": submission.note,
+            "seconds": submission.seconds,
+            "guideline_id": submission.guideline_version or assignment.guideline_version,
+        }
+        judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
+        if skipped or assignment.until is not None or assignment.may_decide:
+            _apply_consequences(tx, visitor, assignment, skipped=skipped)
+        reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
+        return {**reply, "guideline_version": assignment.guideline_version}
+
+    def _parse_answer(self, tx: Tx, assignment: Any, submission: Submission) -> int | Answer:
+        """The answer that was sent, by its number if that was asked for before; raises what refuses it."""
+        value = submission.answer
+        key = (assignment.round_id, value) if isinstance(value, str | int | float) else None
+        if key in self._answer_ids:
+            return self._answer_ids[key]
+        with grids.on_grid(tx, assignment.grid_id):
+            form = form_of(assignment.form)
+            if not submission.examined and form.written_question:
+                _check_examined(tx, assignment)
+            answer = parse_submitted(tx, assignment.round_id, assignment.form, assignment.cell_id, value)
+            number = distinct_answers.find(tx, assignment.round_id, answer) if key and closed_question(form) else None
+        if key and number is not None:
+            self._answer_ids[key] = number
+        return answer if number is None else number
+
+    def _checked_decision(self, tx: Tx, assignment: Any, submission: Submission) -> int:
+        """The decision that a verdict is about; raises ConflictError unless that is what the person saw."""
+        if assignment.still_labelled:
+            raise permissions.still_labelled_error(assignment.cell_id)
+        if assignment.decided is None or submission.decision_id != self._decision_token(
+            tx, assignment.id, assignment.decided
+        ):
+            raise ConflictError(
+                LABEL_CHANGED if self._was_shown(tx, assignment, submission.decision_id) else LABEL_NOT_STATED
+            )
+        return int(assignment.decision_id)
+
+    def _was_shown(self, tx: Tx, assignment: Any, decision_id: int | None) -> bool:
+        """Whether a number stands for a label that the pair can have had; up to 0.4.0 it was that of the decision."""
+        with grids.on_grid(tx, assignment.grid_id):
+            codes = rounds.label_ids(tx)
+        return decision_id in {self._decision_token(tx, assignment.id, code) for code in codes}
+
+    def _check_status(self, tx: Tx, person_id: int, assignment: Any, submission: Submission) -> None:
+        status = Status(assignment.status)
+        has_lapsed = status is Status.WITHDRAWN and assignment.until is not None  # nobody took it from them but time
+        if status is Status.WITHDRAWN and not has_lapsed:
+            raise ConflictError(OPTED_OUT if _has_opted_out(tx, person_id, assignment.cell_id) else GIVEN_TO_OTHERS)
+        if submission.again is False and (did := _PAST_ACTIONS.get(status)):
+            raise ConflictError(ANSWERED_ELSEWHERE.format(did))
+        if (status is Status.OPEN or has_lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
+            raise RefusedError(limit)
+        if has_lapsed and not vacant_slots.reclaim_skipped(tx, submission.assignment_id):
+            raise ConflictError(GIVEN_TO_OTHERS)
+        if (
+            status is Status.SKIPPED
+            and submission.answer != SKIP
+            and not vacant_slots.reclaim_skipped(tx, submission.assignment_id)
+        ):
+            raise ConflictError("somebody else has this pair now, since you skipped it")
+
+
+def _has_opted_out(tx: Tx, person_id: int, cell_id: int) -> bool:
+    """Whether a cell holds what a person has opted out of."""
+    opted_out = people.opt_outs(tx, person_id).get(person_id)
+    return bool(opted_out and opt_out_pairs.pairs_about(tx, opted_out, [cell_id]))
+
+
+def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool) -> None:
+    """Do what follows from an answer: a lease is renewed, a skipped cell goes to somebody else, a rule decides."""
+    with grids.on_grid(tx, assignment.grid_id):
+        if assignment.until is not None:
+            leases.renew_leases(tx, visitor.id, assignment.round_id)
+        if skipped:
+            reassignment.reassign(tx, assignment.id, slot=assignment.id)
+        if assignment.may_decide and closed_question(form_of(assignment.form)):
+            rule_decisions.apply_policy(tx, [assignment.cell_id])
+
+
+def _with_opaque_id(
+    reply: dict[str, int] | FcpairError, numbers: OpaqueIds, visitor: Visitor, submission: Submission
+) -> dict[str, int] | FcpairError:
+    """A reply with the number by which clients know the answer."""
+    if isinstance(reply, FcpairError):
+        return reply
+    return {**reply, "judgement_id": numbers.digest_id("judgement", visitor.id, submission.request_id)}
+
+
+def _own_assignment(tx: Tx, visitor: Visitor, assignment_id: int) -> Any:
+    """The assignment of this number, where it is the visitor's in their role; else raises RefusedError."""
+    assignment = task_queries.find_assignment(tx, assignment_id, visitor)
+    if assignment is None:
+        raise RefusedError(NOT_YOURS)
+    return assignment
+
+
+def _check_examined(tx: Tx, assignment: Any) -> None:
+    """Raise UnexaminedError where a text that comes to this assignment has to be held against checks first."""
+    if text_checks.is_checked(rounds.by_id(tx, assignment.round_id)):
+        raise UnexaminedError("this text has not been held against the checks of its round")
+
+
+def check_visitor(visitor: Visitor, state: Any = None) -> None:
+    """Raise RefusedError for somebody who answers no round, or has not consented yet.
+
+    Raises UnknownVisitorError where one who is remembered is `found` not to be let in as they were.
+    """
+    if visitor.remembered is not None:
+        expected = (visitor.key, visitor.session_secret, visitor.role)
+        if not state or state.is_gone or (state.key_now, state.secret_now, state.role_now) != expected:
+            raise UnknownVisitorError
+    if visitor.role not in WORKERS:
+        raise RefusedError("only those who answer rounds have something open")
+    if not visitor.consented:
+        raise RefusedError("please read what the study is about and agree to take part first")
+
+
+def _check_guidelines(shown: int, newest: int) -> None:
+    """Raise InputError for a version of the guidelines that nobody can have been shown."""
+    if shown > newest:
+        raise InputError(f"there is no version {shown} of the guidelines; the newest is {newest}")
