@@ -61,7 +61,7 @@ def prepare(folder: Path) -> Path:
     grid.assign(Assign(annotators=3, overlap={2: 0.4, 3: 0.2}, seed=SEED))
     grid.simulate(Simulate(seed=SEED, accuracy=0.6))
     grid.adjudicate(Adjudicate("majority"))
-    for pair in grid.waiting():
+    for pair in grid.waiting_pairs():
         grid.decide(pair, (0, 2, None)[pair % 3], by="ada", note=f"Read pair {pair} twice.")
     study.add_people(["vera", "walt"], Role.VALIDATOR)
     grid.assign_validation(Validate(seed=SEED))

@@ -224,7 +224,7 @@ def clients(place: Path | str, tokens: list[str]) -> list[Client]:
         visitor = study.access.by_token(token)
         if visitor is None:
             raise RuntimeError("a token that was just made lets nobody in")
-        tasks = study.desk(Annotate()).tasks(visitor, 100)
+        tasks = study.work_queue(Annotate()).tasks(visitor, 100)
         found.append(Client(f"client-{at}", token, [task.assignment_id for task in tasks]))
     study.close()
     return found

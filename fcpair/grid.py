@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fcpair.deprecation import OldName
 from fcpair.params import Adjudicate
 from fcpair.records import SampleSize
 from fcpair.steps import use_cases as steps
@@ -41,6 +42,14 @@ __all__ = [
 if not TYPE_CHECKING:
     __getattr__ = steps.classes(
         __name__,
+        {
+            "Case": "ConflictCase",
+            "Decided": "DecidedCase",
+            "Docket": "AdjudicationQueue",
+            "OnePersonsShares": "PersonShares",
+            "Reviewing": "ExampleReview",
+            "Ruling": "DecisionRequest",
+        },
         curation=["Curation"],
         adjudication_queue=["ConflictCase", "DecidedCase", "AdjudicationQueue", "DecisionRequest"],
         examples=["ExampleReview"],
@@ -60,13 +69,13 @@ class Grid(GridContext):
     makes a stage anew together with all that was built on it; judgements are never discarded.
     """
 
-    by_recipe = steps.recipe_options.by_recipe
+    recipe_options = steps.recipe_options.by_recipe
 
     select = steps.select.select
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     assign = steps.assign.assign
-    close_dealing = steps.leases.close_open_assignment
+    close_open_assignment = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 
     write_sheets = steps.sheets.write_sheets
@@ -87,7 +96,7 @@ class Grid(GridContext):
     withdraw_answers = steps.withdraw.withdraw_answers
     withdraw_labels = steps.withdraw.withdraw_labels
     simulate = steps.simulate.simulate
-    generation_outlook = steps.generate.generation_outlook
+    estimate_generation = steps.generate.generation_outlook
     find_examples = steps.examples.find_examples
     review_examples = steps.examples.review_examples
     review_example = steps.examples.review_example
@@ -102,7 +111,7 @@ class Grid(GridContext):
     survey_answers = steps.survey.survey_answers
 
     adjudicate_dry_run = steps.adjudicate.dry_run
-    waiting = steps.adjudicate.waiting_pairs
+    waiting_pairs = steps.adjudicate.waiting_pairs
     second_looks = steps.adjudicate.second_looks
     agenda = steps.adjudicate.agenda
     conflict = steps.adjudicate.conflict
@@ -111,7 +120,7 @@ class Grid(GridContext):
     write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes
     adjudicate = steps.adjudicate.adjudicate
-    docket = steps.cached(steps.adjudication_queue.AdjudicationQueue)
+    adjudication_queue = steps.cached(steps.adjudication_queue.AdjudicationQueue)
 
     assign_validation = steps.validate.assign_validation
     write_validation_sheets = steps.sheets.write_validation_sheets
@@ -150,7 +159,7 @@ class Grid(GridContext):
             return disputes.n_verdicts_not_due(tx)
 
     @property
-    def simulated(self) -> str | None:
+    def simulated_note(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
         from fcpair.store.answers import judgements
 
@@ -158,13 +167,22 @@ class Grid(GridContext):
             return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
 
     @property
-    def sampled(self) -> SampleSize | None:
+    def sample_size(self) -> SampleSize | None:
         """How many cells of the grid were drawn, and of how many; None where it is whole, or has not been made."""
         with self.store.read() as tx:
             return steps.sample_size.load_sample_size(tx)
 
     @property
-    def look_again(self) -> list[str]:
+    def second_look_notes(self) -> list[str]:
         """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
         with self.store.read() as tx:
             return steps.validate.look_again_notes(tx)
+
+    by_recipe = OldName("recipe_options")
+    close_dealing = OldName("close_open_assignment")
+    docket = OldName("adjudication_queue")
+    generation_outlook = OldName("estimate_generation")
+    waiting = OldName("waiting_pairs")
+    sampled = OldName("sample_size")
+    simulated = OldName("simulated_note")
+    look_again = OldName("second_look_notes")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from warnings import warn
 
+from fcpair.deprecation import OldName
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
 from fcpair.param_values import as_params
@@ -24,12 +26,18 @@ if TYPE_CHECKING:
     from fcpair.steps.answers.work_queue import WorkQueue
     from fcpair.steps.people.access import Access
 
-__all__ = ["Access", "Grid", "Place", "Study", "WorkQueue", "named"]
+__all__ = ["Access", "Grid", "Place", "Study", "WorkQueue", "display_name", "named"]
 
 if not TYPE_CHECKING:
-    __getattr__ = steps.classes(__name__, access=["Access"], work_queue=["WorkQueue"])
+    __getattr__ = steps.classes(__name__, {"Desk": "WorkQueue"}, access=["Access"], work_queue=["WorkQueue"])
 
-named = backends.display_name
+display_name = backends.display_name
+
+
+def named(place: Place) -> str:
+    """The old name of `display_name`."""
+    warn("fcpair.study.named is called `display_name` now", DeprecationWarning, stacklevel=2)
+    return display_name(place)
 
 
 class Study(StudyContext):
@@ -72,7 +80,7 @@ class Study(StudyContext):
         return cls(Store.open(path))
 
     @staticmethod
-    def is_there(path: Place) -> bool:
+    def exists(path: Place) -> bool:
         """Whether something is at a place that no new study can be made at."""
         return backends.is_there(path)
 
@@ -110,7 +118,7 @@ class Study(StudyContext):
         self.store.examine()
 
     @property
-    def exposed(self) -> str | None:
+    def exposure_warning(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
         return file_permissions.exposure_warning(self.store.place)
 
@@ -187,12 +195,12 @@ class Study(StudyContext):
 
     access = steps.cached(steps.access.Access)
 
-    def desk(self, annotate: Annotate) -> WorkQueue:
+    def work_queue(self, annotate: Annotate) -> WorkQueue:
         """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
         return steps.work_queue.WorkQueue(self, annotate)
 
     walk = steps.recipe_runner.run_recipe
-    by_recipe = steps.recipe_options.by_recipe
+    recipe_options = steps.recipe_options.by_recipe
     recipe = steps.study_recipe.recipe
     recipe_text = steps.study_recipe.recipe_text
     warm_up = steps.text_checks.warm_up
@@ -200,6 +208,16 @@ class Study(StudyContext):
     workload = steps.status.workload
     log = steps.status.log
     report = steps.report.write_report
+
+    desk = OldName("work_queue")
+    exposed = OldName("exposure_warning")
+    by_recipe = OldName("recipe_options")
+
+    @staticmethod
+    def is_there(path: Place) -> bool:
+        """The old name of `exists`."""
+        warn("Study.is_there is called `exists` now", DeprecationWarning, stacklevel=2)
+        return Study.exists(path)
 
 
 def _read_text(path: Path) -> str:

@@ -69,5 +69,5 @@ def test_everything_public_says_what_it_does(cls: type) -> None:
 
 def test_what_a_grid_keeps_is_made_once(study: Study) -> None:
     grid = study.grid()
-    assert grid.docket is grid.docket
+    assert grid.adjudication_queue is grid.adjudication_queue
     assert grid.monitor is grid.monitor

@@ -59,11 +59,23 @@ LAYERS = {
     "__main__": "cli",
     "_migrations": "migrations",
     "bias.items": "items",
+    "measure": "measures",  # its old name
     "models.cluster": "cluster",
     "report.figures": "figures",
     "texts.measures": "measures",
     **dict.fromkeys(
-        ("errors", "open_files", "param_values", "params", "plans", "records", "revisions", "round_options"), "base"
+        (
+            "deprecation",
+            "errors",
+            "open_files",
+            "param_values",
+            "params",
+            "plans",
+            "records",
+            "revisions",
+            "round_options",
+        ),
+        "base",
     ),
 }
 # In `steps`, a room may use those before it; release and surveys, which stand beside adjudication, not each other.

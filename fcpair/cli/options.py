@@ -128,7 +128,9 @@ def effective_params(cls: type, name: str = "options") -> Callable[[Command], Co
         def call_with_params(**arguments: Any) -> Any:
             grid: Grid | Study = arguments.get("grid") or arguments["study"]
             chosen = {item.name: arguments.pop(item.name) for item in fields(cls)}
-            instance: Any = grid.own(cls, **{item: value for item, value in chosen.items() if value not in (None, ())})
+            instance: Any = grid.effective_options(
+                cls, **{item: value for item, value in chosen.items() if value not in (None, ())}
+            )
             return command(**{name: instance}, **arguments)
 
         hints = get_type_hints(cls)

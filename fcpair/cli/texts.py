@@ -159,4 +159,4 @@ def _answers_of_round(study: Any, grid: str | None, name: str | None) -> Texts:
     frame = of.texts(name)
     if frame.empty:
         raise StageError("nothing has been answered in this round yet")
-    return Texts(frame, f"{opened.place}, grid {of.grid.name}", of.simulated)
+    return Texts(frame, f"{opened.place}, grid {of.grid.name}", of.simulated_note)

@@ -42,17 +42,17 @@ def _advice_for(sheet: OldSheet, import_: str) -> str:
 
 def warn_of_changes(grid: Grid) -> None:
     """Say on standard error which decisions and verdicts are older than the labels that they are about."""
-    for note in grid.look_again:
+    for note in grid.second_look_notes:
         print_message(f"Note: {note}.")
 
 
 def warn_of_sampled(grid: Grid) -> None:
     """Say on standard error that only some cells of the grid were drawn, where that is so."""
-    if note := grid.sampled:
+    if note := grid.sample_size:
         print_message(f"Note: {note}.")
 
 
 def warn_of_simulated(grid: Grid) -> None:
     """Say on standard error that answers were made up, when any were."""
-    if note := grid.simulated:
+    if note := grid.simulated_note:
         print_message(f"Note: {note}.")

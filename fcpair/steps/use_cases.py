@@ -10,11 +10,13 @@ there: with its signature, its docstring and its speed. Type checkers see the mo
 # ruff: noqa: F401
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from fcpair.deprecation import module_getattr
 
 if TYPE_CHECKING:
     from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, conflict_sheet
@@ -65,8 +67,9 @@ else:
         """A class that takes a study or a grid, as a property that is made once."""
         return use_case.bound_by(cached_property)
 
-    def classes(module: str, **names: list[str]) -> Callable[[str], Any]:
-        """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it."""
+    def classes(module: str, old_names: Mapping[str, str], **names: list[str]) -> Callable[[str], Any]:
+        """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it, by `old_names` "
+        "too."""
         module_by_class = {name: home for home, class_names in names.items() for name in class_names}
 
         def load(name: str) -> Any:
@@ -74,7 +77,7 @@ else:
                 raise AttributeError(f"module {module!r} has no attribute {name!r}")
             return _UseCase(module_by_class[name], name).load()
 
-        return load
+        return module_getattr(module, old_names, load)
 
 
 # No two rooms have a module of the same name.

@@ -131,4 +131,4 @@ def from_environment() -> FastAPI:
     """
     study = Study.open(os.environ[STUDY])
     terms = json.loads(os.environ.get(ANNOTATE, "{}"))
-    return create_app(study, study.own(Annotate, **terms), os.environ.get(URL, DEFAULT_SERVER_URL))
+    return create_app(study, study.effective_options(Annotate, **terms), os.environ.get(URL, DEFAULT_SERVER_URL))

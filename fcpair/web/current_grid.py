@@ -83,7 +83,9 @@ class Grids:
         candidates = self.with_policy()
         if not candidates:
             raise StageError("nothing is to be decided in this study yet")
-        with_work = (one for one in candidates if len(candidates) > 1 and one.grid.docket.state(person_id).waiting)
+        with_work = (
+            one for one in candidates if len(candidates) > 1 and one.grid.adjudication_queue.state(person_id).waiting
+        )
         return next(with_work, candidates[0])
 
     def _current(self, names: list[str], name: str) -> CurrentGrid:

@@ -59,9 +59,11 @@ def flag(study: Study) -> None:
     """Somebody noted that the guidelines should say more."""
     grid = study.grid()
     judy = admit(study, "judy")
-    case = grid.docket.next(judy.id)
+    case = grid.adjudication_queue.next(judy.id)
     assert case is not None
-    grid.docket.decide(judy.id, DecisionRequest("request-flag", case.cell_id, "appropriate", "What of irony?", True))
+    grid.adjudication_queue.decide(
+        judy.id, DecisionRequest("request-flag", case.cell_id, "appropriate", "What of irony?", True)
+    )
 
 
 def click(name: str) -> Act:

@@ -73,7 +73,7 @@ def choose_first(page: Page) -> None:
 def others_answer(study: Study, role: str, but: str, answer: Any) -> None:
     """Everybody else in a role answers all that they have open."""
     for name in [one for one in names(study, role) if one != but]:
-        desk, visitor = study.desk(Annotate()), admit(study, name)
+        desk, visitor = study.work_queue(Annotate()), admit(study, name)
         while desk.tasks(visitor):
             give(desk, visitor, answer)
 

@@ -98,7 +98,7 @@ def test_an_answer_with_several_labels_is_changed_by_going_back(served: Host, si
     expect(page.locator("#earlier")).to_be_hidden()
     await_sent(page)
     assert stored(served)[-1] == (1, {"types": ["facts", "question"]})
-    assert served.study.desk(Annotate()).progress(admit(served.study, "rob")).done == 1
+    assert served.study.work_queue(Annotate()).progress(admit(served.study, "rob")).done == 1
 
 
 # All cells of a row
@@ -295,7 +295,7 @@ def written(served: Host) -> Host:
     """Wren has written on two cells."""
     wren = admit(served.study, "wren")
     for _ in range(2):
-        give(served.study.desk(Annotate()), wren, {"text": TEXT, "types": []})
+        give(served.study.work_queue(Annotate()), wren, {"text": TEXT, "types": []})
     return served
 
 

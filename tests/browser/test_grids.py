@@ -55,7 +55,7 @@ def test_two_tabs_at_two_grids_each_act_on_their_own(served: Host, windows: Wind
     first.get_by_role("button", name="yes").click()
     expect(first.locator(".progress")).to_contain_text("taste: 3 wait · 1 decided by you")
     assert "grid=taste" in first.url
-    assert len(served.study.grid("tone").waiting()) == 4
+    assert len(served.study.grid("tone").waiting_pairs()) == 4
     first.wait_for_timeout(HASTE_MS)
     first.get_by_role("button", name="Undo").click()
     expect(first.locator(".progress")).to_contain_text("taste: 4 wait · 0 decided by you")
@@ -78,6 +78,6 @@ def test_the_preview_of_a_policy_is_of_the_grid_of_its_tab(served: Host, windows
 def test_panels_are_read_anew_of_their_own_grid(served: Host, windows: Windows) -> None:
     page = windows.open(served.url, served.token("lea"))
     page.goto("/lead?grid=tone")
-    served.study.grid("tone").decide(served.study.grid("tone").waiting()[0], 1, by="jo")
+    served.study.grid("tone").decide(served.study.grid("tone").waiting_pairs()[0], 1, by="jo")
     page.get_by_role("button", name="Refresh now").click()
     expect(page.locator("#progress")).to_contain_text("1 pair decided by people, 3 wait for a person")

@@ -74,12 +74,12 @@ def test_an_adjudicator_decides_and_takes_it_back(
     page.keyboard.press("f")
     decide(page, "[data-key='3']")
     expect(page.locator("#case-name")).to_be_focused()
-    (decided,) = served.study.grid().docket.decisions(mine(served))
+    (decided,) = served.study.grid().adjudication_queue.decisions(mine(served))
     assert (decided.outcome, decided.note, decided.flagged) == ("appropriate", "Speaks of something else.", True)
     assert first == f"Pair {decided.cell_id}"
     decide(page, "[data-key=u]")
     expect(page.locator("#case-name")).to_have_text(first)
-    assert served.study.grid().docket.decisions(mine(served)) == []
+    assert served.study.grid().adjudication_queue.decisions(mine(served)) == []
 
 
 def mine(served: Host) -> int:

@@ -137,7 +137,7 @@ def test_who_decides_types_a_half(tmp_path: Path, host: Callable[..., Host], win
     expect(case).to_have_text(first)
     page.keyboard.press("Enter")
     expect(case).not_to_have_text(first)
-    (decided,) = served.study.grid().docket.decisions()
+    (decided,) = served.study.grid().adjudication_queue.decisions()
     assert decided.outcome == "3.5"
 
 
@@ -221,7 +221,7 @@ def test_a_skip_asks_where_something_is_written(served: Host, sit: Sit) -> None:
 
 
 def test_an_edit_is_not_given_up_by_a_key(served: Host, sit: Sit) -> None:
-    give(served.study.desk(Annotate()), admit(served.study, "wren"), {"text": TEXT, "types": []})
+    give(served.study.work_queue(Annotate()), admit(served.study, "wren"), {"text": TEXT, "types": []})
     served.study.add_people(["cleo"], Role.ANNOTATOR)
     forms.add_round(served.study, "write", "sift", "cleo", "text: curate(off_topic,rude,min_words=4)", edits="write")
     page = sit("cleo")

@@ -53,10 +53,10 @@ def test_the_preview_follows_the_selection_and_discarding_is_confirmed_and_taken
     expect(preview).to_contain_text("5 pairs of them discarded. Then 0 pairs wait")
     page.get_by_role("button", name="Apply the policy").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Discard 5 pairs?")
-    assert len(served.study.grid().waiting()) == 5
+    assert len(served.study.grid().waiting_pairs()) == 5
     page.get_by_role("button", name="Discard 5 pairs").click()
     expect(page.get_by_role("status")).to_contain_text("Done: adjudicate")
-    assert served.study.grid().waiting() == []
+    assert served.study.grid().waiting_pairs() == []
     page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("status")).to_contain_text("Waiting: 5")
 

@@ -102,7 +102,7 @@ def test_before_the_adjudicator_and_the_lead(served: Host, windows: Windows) -> 
     lead = windows.open(served.url, served.token("lea"))
     lead.goto("/lead")
     check(lead, HS, NOTE, NAME)
-    lead.goto(f"/lead/pair/{served.study.grid().waiting()[0]}")
+    lead.goto(f"/lead/pair/{served.study.grid().waiting_pairs()[0]}")
     check(lead, HS, NOTE, NAME)
 
 

@@ -363,7 +363,7 @@ def test_another_person_on_the_same_device_neither_sees_nor_sends_what_the_first
     page.reload()
     await_pair(page)
     page.context.set_offline(False)
-    bens = {one.assignment_id for one in desk.study.desk(TERMS).tasks(visitor(desk.study, "ben"), 50)}
+    bens = {one.assignment_id for one in desk.study.work_queue(TERMS).tasks(visitor(desk.study, "ben"), 50)}
     assert {one["assignment_id"] for one in kept["open"]} <= bens
     assert stored(desk.study.place) == []
 

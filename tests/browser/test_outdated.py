@@ -46,7 +46,7 @@ def open_pairs(served: Host) -> list[int]:
     served.token("vera")
     vera = served.study.access.by_id(next(one.id for one in served.study.people if one.name == "vera"))
     assert vera is not None
-    return [task.cell_id for task in served.study.desk(TERMS).tasks(vera, 50)]
+    return [task.cell_id for task in served.study.work_queue(TERMS).tasks(vera, 50)]
 
 
 def change_label(served: Host, cell_id: int, folder: Path) -> str:
@@ -174,7 +174,7 @@ def blind_to_others(served: Host) -> None:
     """Answer what the other validator has, so that no verdict is open."""
     walt = served.study.access.by_token(served.token("walt"))
     assert walt is not None
-    desk = served.study.desk(TERMS)
+    desk = served.study.work_queue(TERMS)
     while tasks := desk.tasks(walt):
         given = Submission(f"walt-{tasks[0].cell_id}-pair", tasks[0].assignment_id, "appropriate")
         desk.submit(walt, replace(given, decision_id=tasks[0].decision_id))

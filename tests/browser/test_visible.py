@@ -217,9 +217,9 @@ def look_again(study: Study, folder: Path) -> None:
     """judy decides a pair, and then its labels change, so that it waits for a second look."""
     grid = study.grid()
     judy = next(one.id for one in study.people if one.name == "judy")
-    case = grid.docket.next(judy)
+    case = grid.adjudication_queue.next(judy)
     assert case is not None
-    grid.docket.decide(judy, DecisionRequest("request-first", case.cell_id, "not_appropriate"))
+    grid.adjudication_queue.decide(judy, DecisionRequest("request-first", case.cell_id, "not_appropriate"))
     labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.cell_id)]
     record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
 

@@ -56,7 +56,7 @@ def test_a_sheet_of_conflicts_goes_out_and_in(at: At, fcpair: Fcpair, tmp_path: 
     assert fcpair("adjudicate", "--sheet", path, "--by", "eva").stdout == f"{path}: 5 pairs\n"
     path.write_text(path.read_text("utf-8").replace(",,\n", ",appropriate,\n"), "utf-8")
     assert fcpair("adjudicate", "--import", path).stdout == f"adjudicate: imported 5 · already there 0 ({path})\n"
-    assert study.grid().waiting() == []
+    assert study.grid().waiting_pairs() == []
     assert "is there already" in fcpair("adjudicate", "--sheet", path, "--by", "eva", code=2).stderr
 
 

@@ -47,7 +47,7 @@ def test_several_sheets_are_read_in_one_call(at: Callable[[str], Path], fcpair: 
 
 def test_a_pair_that_was_discarded_is_explained_as_such(at: Callable[[str], Path], fcpair: Fcpair) -> None:
     grid = Study.open(at("labelled")).grid()
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     grid.decide(pair, None, by="petra")
     said = fcpair("explain", str(pair)).stdout
     assert said.startswith(f"pair {pair}: discarded")
@@ -64,7 +64,7 @@ def test_whatever_rests_on_decisions_says_which_are_older_than_their_labels(
 ) -> None:
     study = Study.open(at("checked"))
     grid = study.grid()
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="petra")
     rows = grid.labels()
     one = rows[rows["pair"] == pair].iloc[0]

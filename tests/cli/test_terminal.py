@@ -421,7 +421,7 @@ def test_what_a_command_changes_is_changed_with_no_output_open(at: At) -> None:
     study = at("decided")
     command = f"{sys.executable} -m fcpair adjudicate --policy majority --ties discard --study {study} >&- 2>&-"
     assert subprocess.run(["bash", "-c", command], check=False).returncode == 0
-    assert Study.open(study).grid().waiting() == []
+    assert Study.open(study).grid().waiting_pairs() == []
 
 
 # -- Ctrl-C
@@ -462,7 +462,7 @@ def test_ctrl_c_in_the_dialogue_keeps_what_was_decided(at: At) -> None:
         assert terminal.process.wait(30) == 130
     assert "1 decided now, 4 wait" in printed
     assert "Traceback" not in printed
-    assert len(study.grid().waiting()) == 4
+    assert len(study.grid().waiting_pairs()) == 4
 
 
 # -- narrow terminals
@@ -508,7 +508,7 @@ def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
     study = Study.open(at("decided"))
     grid = study.grid()
-    shown = grid.conflict(grid.waiting()[0])
+    shown = grid.conflict(grid.waiting_pairs()[0])
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--by", "ada"], input="q").stdout
     assert [line for line in printed.splitlines() if width_of(line) > width] == []
     flat = " ".join(printed.split())

@@ -24,7 +24,7 @@ def admit(study: Study, name: str) -> Visitor:
 
 def at_desk(study: Study, name: str, annotate: Annotate | None = None) -> tuple[WorkQueue, Visitor]:
     """The desk, and somebody who sits at it."""
-    return study.desk(annotate or Annotate()), admit(study, name)
+    return study.work_queue(annotate or Annotate()), admit(study, name)
 
 
 def give(

@@ -68,7 +68,7 @@ def answer(text: str) -> dict[str, Any]:
 
 def write_all(study: Study, name: str, n: int | None = None) -> list[Task]:
     """Have somebody write on all that they have open, or on so many cells, each time something new."""
-    desk, visitor = study.desk(Annotate()), admit(study, name)
+    desk, visitor = study.work_queue(Annotate()), admit(study, name)
     tasks = desk.tasks(visitor, 50)[:n]
     for at, task in enumerate(tasks):
         text = f"{REPLIES[at % len(REPLIES)]} That is what {name} thinks of number {task.cell_id}."

@@ -65,7 +65,11 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
         return
     current = _current_policy(grid, anew=bool(arguments["policy"]))
     policy = {name: arguments[name] for name in ("policy", "ties") if arguments[name]}
-    options = grid.by_recipe(Adjudicate, **policy) if arguments["policy"] else current or grid.own(Adjudicate)
+    options = (
+        grid.recipe_options(Adjudicate, **policy)
+        if arguments["policy"]
+        else current or grid.effective_options(Adjudicate)
+    )
     if arguments["dry_run"]:
         _compare_policy(grid, options)
     elif arguments["path"]:

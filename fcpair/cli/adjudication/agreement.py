@@ -47,7 +47,7 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     with status_spinner("measuring agreement"):
         blocks = grid.agreement(options, round=name) if name else ()
         measured = None if name else grid.agreement(options)
-    simulated, sampled = grid.simulated, grid.sampled
+    simulated, sampled = grid.simulated_note, grid.sample_size
     data = measured.as_dict() if measured else {"round": name, "blocks": [one.as_dict() for one in blocks]}
     tables = _tables(measured) if measured else [table for one in blocks for table in _block_tables(one)]
     rows = _rows(measured) if measured else [row for one in blocks for row in _block_rows(one)]

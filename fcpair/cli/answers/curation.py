@@ -37,7 +37,7 @@ def curation(grid: Grid, name: str | None, form: str) -> None:
     """
     with status_spinner("comparing texts"):
         measured = grid.curation(name)
-    simulated = grid.simulated
+    simulated = grid.simulated_note
     data = measured.as_dict() | {"simulated": simulated}
     all_curated = (*measured.sources, measured.all)
     emit(

@@ -44,7 +44,7 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     """
     _check_prices(dry_run=dry_run, prices=(price_in, price_out))
     if dry_run:
-        _print_estimates(grid.generation_outlook(name), price_in, price_out, form)
+        _print_estimates(grid.estimate_generation(name), price_in, price_out, form)
         return
     with progress("asking") as report:
         run = grid.generate(name, progress=report)

@@ -28,6 +28,6 @@ def simulate(grid: Grid, said: dict[str, Any]) -> None:
       fcpair simulate --accuracy 0.9 --not-sure 0.05 --seed 13
     """
     with status_spinner("simulating"):
-        run = grid.simulate(grid.by_recipe(Simulate, **said))
+        run = grid.simulate(grid.recipe_options(Simulate, **said))
     print_run(run)
     warn_of_simulated(grid)

@@ -53,9 +53,9 @@ def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool
         raise click.UsageError("give --close alone")
     with status_spinner("dealing pairs"):
         if close:
-            run = grid.close_dealing()
+            run = grid.close_open_assignment()
         elif round_:
             run = grid.assign_round(round_, redo=redo)
         else:
-            run = grid.assign(grid.by_recipe(Assign, more=more, **said), redo=redo, more=more)
+            run = grid.assign(grid.recipe_options(Assign, more=more, **said), redo=redo, more=more)
     print_run(run)

@@ -41,7 +41,7 @@ def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
       fcpair validate assign --validators 4 --pairs 4000 --seed 13
     """
     with status_spinner("dealing pairs"):
-        options = grid.by_recipe(Validate, more=more, **said)
+        options = grid.recipe_options(Validate, more=more, **said)
         run = grid.assign_validation(options, redo=redo, more=more)
     print_run(run)
 

@@ -30,5 +30,5 @@ def import_(study: Study, path: Path, said: dict[str, Any], redo: bool) -> None:
       fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
     """
     with status_spinner("reading the corpus"):
-        run = study.import_corpus(study.by_recipe(Import, path=path, **said), redo=redo)
+        run = study.import_corpus(study.recipe_options(Import, path=path, **said), redo=redo)
     print_run(run)

@@ -44,9 +44,10 @@ def upgrade(study: Place) -> None:
     Example:
       fcpair upgrade --study study.db
     """
-    from fcpair.study import Study, named
+    from fcpair.study import Study, display_name
 
     backup = Study.upgrade(study)
     print_raw(
-        f"{named(study)}: {'up to date already' if backup is None else f'upgraded; as it was, it is in {backup}'}"
+        f"{display_name(study)}: "
+        f"{'up to date already' if backup is None else f'upgraded; as it was, it is in {backup}'}"
     )

@@ -28,5 +28,5 @@ def pair(grid: Grid, said: dict[str, Any], redo: bool) -> None:
       fcpair pair --candidates 129 --seed 13
     """
     with status_spinner("making the grid"):
-        run = grid.pair(grid.by_recipe(Pair, **said), redo=redo)
+        run = grid.pair(grid.recipe_options(Pair, **said), redo=redo)
     print_run(run)

@@ -32,5 +32,5 @@ def retrieve(grid: Grid, said: dict[str, Any], redo: bool) -> None:
       fcpair retrieve --run bm25.trec --run dense.trec --depth 20
     """
     with progress("retrieving") as report:
-        run = grid.retrieve(grid.by_recipe(Retrieve, **said), redo=redo, progress=report)
+        run = grid.retrieve(grid.recipe_options(Retrieve, **said), redo=redo, progress=report)
     print_run(run)

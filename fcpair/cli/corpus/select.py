@@ -26,4 +26,4 @@ def select(grid: Grid, said: dict[str, Any], redo: bool) -> None:
       fcpair select --hs 45 --seed 13
       fcpair select --list hs45.csv
     """
-    print_run(grid.select(grid.by_recipe(Select, **said), redo=redo))
+    print_run(grid.select(grid.recipe_options(Select, **said), redo=redo))

@@ -36,10 +36,10 @@ def backup(study: Place, file: Path) -> None:
       fcpair backup study-monday.backup
       fcpair backup /backups/study.backup --study postgresql+psycopg://ada@db/study
     """
-    from fcpair.study import Study, named
+    from fcpair.study import Study, display_name
 
     Study.back_up(study, file)
-    print_raw(f"{named(study)}: backed up to {file}")
+    print_raw(f"{display_name(study)}: backed up to {file}")
 
 
 @click.command()
@@ -59,7 +59,7 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
       fcpair restore study-monday.backup --study again.db
       fcpair restore study-monday.backup --check
     """
-    from fcpair.study import Study, named
+    from fcpair.study import Study, display_name
 
     with progress("examining") as report:
         if check:
@@ -71,8 +71,8 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
         f"{restored.kind})"
     )
     if not check:
-        print_raw(f"{named(study)}: restored")
-    _report_health(restored, named(study), check=check)
+        print_raw(f"{display_name(study)}: restored")
+    _report_health(restored, display_name(study), check=check)
 
 
 def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
@@ -101,11 +101,12 @@ def copy(source: Place, target: Place, create: bool) -> None:
       fcpair copy study.db postgresql+psycopg://ada@db/study --create
       fcpair copy postgresql+psycopg://ada@db/study again.db
     """
-    from fcpair.study import Study, named
+    from fcpair.study import Study, display_name
 
     with progress("copying") as report:
         made = Study.copy(source, target, report, create=create)
     n = sum(made.n_rows.values())
     print_raw(
-        f"{named(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: {made.digest[:SHORT]}"
+        f"{display_name(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: "
+        f"{made.digest[:SHORT]}"
     )

@@ -56,15 +56,15 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
 
 
 def _accept_as_is(study: Place) -> None:
-    from fcpair.study import Study, named
+    from fcpair.study import Study, display_name
 
     missing = Study.accept(study)
     if missing is None:
-        print_message(f"{named(study)} has all that belongs to it; there is nothing to take as it is")
+        print_message(f"{display_name(study)} has all that belongs to it; there is nothing to take as it is")
         return
     rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
     summary = f"rows that are known to be missing: {rows or 'none'} (a lost log may have held more)"
-    print_message(f"{named(study)} is taken as it is; {summary}")
+    print_message(f"{display_name(study)} is taken as it is; {summary}")
 
 
 def _table_rows(health: Health) -> list[list[Cell]]:

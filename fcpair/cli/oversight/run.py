@@ -38,7 +38,7 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     from fcpair.study import Study
 
     loaded = load_recipe(recipe)
-    first = not Study.is_there(study)
+    first = not Study.exists(study)
     create_study = partial(Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
     opened = close_at_end(create_study() if first else Study.open(study))
     try:

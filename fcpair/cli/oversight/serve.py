@@ -140,8 +140,8 @@ def _greet(study: Study, host: str, address: str) -> None:
         print_message(
             "Anybody on the way can read along: put a reverse proxy with TLS before it, or listen at 127.0.0.1."
         )
-    if study.exposed:
-        print_message(f"Note: {study.exposed}.")
+    if study.exposure_warning:
+        print_message(f"Note: {study.exposure_warning}.")
     print_message("Ctrl-C ends it.")
 
 

@@ -66,8 +66,8 @@ def status(study: Study, form: str) -> None:
             Table("Pairs", ("each pair once", "pairs"), [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()])
         )
     emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
-    if study.exposed:
-        print_message(f"Note: {study.exposed}.")
+    if study.exposure_warning:
+        print_message(f"Note: {study.exposure_warning}.")
     if form == "table":
         if (folding := state["study"]["folding"]) != "none":
             print_wrapped(f"Folding: {folding}.")

@@ -68,7 +68,9 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     if idle and role == Role.ANNOTATOR and state["stages"].get("assign"):
         who = ", ".join(idle)
         how = f"`fcpair assign --more` gives {who} an even share of the pairs that are open"
-        print_message(f"whoever asks in the browser is given pairs, so is {who}" if study.own(Assign).open else how)
+        print_message(
+            f"whoever asks in the browser is given pairs, so is {who}" if study.effective_options(Assign).open else how
+        )
 
 
 @people.command()

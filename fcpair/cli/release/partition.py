@@ -70,7 +70,7 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
 
 
 def _print_tables(grid: Grid, options: Partition, form: str) -> None:
-    tiers, simulated, sampled = grid.partition(options), grid.simulated, grid.sampled
+    tiers, simulated, sampled = grid.partition(options), grid.simulated_note, grid.sample_size
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
     tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
     merged: list[dict[str, Any]] = [
@@ -94,14 +94,14 @@ def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, 
     names = [str(name) for name in frame.columns]
     rows = (dict(zip(names, row, strict=True)) for row in _plain_rows(frame))
     if form != "table":
-        emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated, sampled=grid.sampled)
+        emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated_note, sampled=grid.sample_size)
         warn_of_changes(grid)
         return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     brief = [[_shorten(row[name]) for name in shown] for row in rows]
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
     table = Table(f"{tier.label}: {n:,} pairs", [_shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
-    emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated, sampled=grid.sampled)
+    emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated_note, sampled=grid.sample_size)
     warn_of_changes(grid)
 
 

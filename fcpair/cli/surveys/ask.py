@@ -96,7 +96,7 @@ def import_(
     plans = survey_plans(
         grid, file, questions, answers=choice_names, part=part, as_list=listed, suggest=final_question, seed=seed
     )
-    if Study.is_there(study):
+    if Study.exists(study):
         opened = close_at_end(Study.open(study))
         runs = opened.import_survey(plans)
     else:
@@ -215,7 +215,7 @@ def results(
 
         opened = close_at_end(Study.open(study))
         survey_grid = opened.grid(grid)
-        survey, simulated = survey_grid.survey_answers((by,) if by else ()), survey_grid.simulated
+        survey, simulated = survey_grid.survey_answers((by,) if by else ()), survey_grid.simulated_note
         place = f"{opened.place}, grid {survey_grid.grid.name}"
     _emit(form, place, survey, rule, by, population, margin, out, figures, simulated)
 

@@ -190,7 +190,7 @@ def _grid_answers(
     return (
         chosen_grid.item_answers(name),
         [f"{opened.place}, grid {chosen_grid.grid.name}"],
-        chosen_grid.simulated,
+        chosen_grid.simulated_note,
         opened,
     )
 

@@ -78,7 +78,7 @@ def groups(
             result.compared,
             result.question,
             result.exploratory,
-            chosen_grid.simulated,
+            chosen_grid.simulated_note,
         )
         place = f"{opened.place}, grid {chosen_grid.grid.name}, round {result.round}"
     if figures is not None:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from fcpair.deprecation import OldName
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
 from fcpair.param_values import as_params
 from fcpair.params import MAIN, Assign
@@ -51,7 +52,7 @@ class StudyContext:
         with self.store.read() as tx:
             return runs.study_facts(tx)
 
-    def own(self, cls: type[Options], **options: Any) -> Options:
+    def effective_options(self, cls: type[Options], **options: Any) -> Options:
         """The grid's own Partition, Annotate, ..., as its settings have them, with what is given in their place.
 
         Those of a study are those of its first grid.
@@ -59,8 +60,10 @@ class StudyContext:
         with self.store.read() as tx:
             return effective_options(tx, cls, options)
 
-    def has_own(self, cls: type[Options]) -> bool:
-        """Whether options of this kind were ever set; `own` gives the defaults where they were not."""
+    own, has_own = OldName("effective_options"), OldName("has_saved_options")
+
+    def has_saved_options(self, cls: type[Options]) -> bool:
+        """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
         with self.store.read() as tx:
             return has_saved_options(tx, cls)
 

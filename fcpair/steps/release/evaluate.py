@@ -70,7 +70,7 @@ def run_evaluation(
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
         ModelError, ServiceError: a system's model or service cannot be had.
     """
-    rules = partition or grid.own(Partition)
+    rules = partition or grid.effective_options(Partition)
     outcome, _ = _evaluate_and_record(grid, options, rules, {"diamond": rules.diamond}, progress, runs, figures)
     return outcome
 
@@ -78,14 +78,14 @@ def run_evaluation(
 @takes_params
 def note_evaluation(grid: GridContext, options: Evaluate, *, progress: Progress | None = None) -> RunRecord:
     """Evaluate by the study's own tier rules, and make these options the study's own."""
-    _, run = _evaluate_and_record(grid, options, grid.own(Partition), {}, progress)
+    _, run = _evaluate_and_record(grid, options, grid.effective_options(Partition), {}, progress)
     return run
 
 
 @takes_params
 def costs(grid: GridContext, options: Evaluate, partition: Partition | None = None) -> list[tuple[str, Cost]]:
     """What each system of an evaluation would ask of a service, without asking."""
-    inputs = _load_inputs(grid, options, partition or grid.own(Partition))
+    inputs = _load_inputs(grid, options, partition or grid.effective_options(Partition))
     return [(str(system), system.cost(inputs.search)) for system in _parse_systems(options)]
 
 

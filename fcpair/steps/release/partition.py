@@ -210,7 +210,7 @@ def release(
     grid: GridContext, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
 ) -> RunRecord:
     """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
-    tier, options = as_tier(tier), options or grid.own(Partition)
+    tier, options = as_tier(tier), options or grid.effective_options(Partition)
     check_suffix(path)
     rows = tier_rows(grid, tier, options, published=published)
     if rows.empty:

@@ -43,7 +43,7 @@ def add(app: FastAPI, context: Context, hot: HotRoutes) -> None:
 
 def _add_people_routes(app: FastAPI, context: Context) -> None:
     study, door = context.study, context.door
-    desk = study.desk(context.annotate)
+    desk = study.work_queue(context.annotate)
 
     @app.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
     @open_to(*Role)
@@ -78,7 +78,7 @@ def _add_people_routes(app: FastAPI, context: Context) -> None:
 
 
 def _add_work_routes(app: FastAPI, context: Context, hot: HotRoutes) -> None:
-    door, desk = context.door, context.study.desk(context.annotate)
+    door, desk = context.door, context.study.work_queue(context.annotate)
     app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=error_responses())(hot.next_)
     stored = app.post(
         "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=error_responses(400, 409, 413)

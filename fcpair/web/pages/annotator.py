@@ -171,7 +171,7 @@ def _settings(routes: APIRouter, context: Context) -> None:
 
 def _work(routes: APIRouter, context: Context) -> None:
     door, annotate = context.door, context.annotate
-    desk = context.study.desk(annotate)
+    desk = context.study.work_queue(annotate)
 
     def show(request: Request, visitor: Visitor) -> Response:
         if not visitor.consented:
@@ -208,7 +208,7 @@ def _work(routes: APIRouter, context: Context) -> None:
 
 def _answer_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     """What the last page says of an annotator or validator; `own` is where their answers can be seen."""
-    progress = context.study.desk(context.annotate).progress(visitor)
+    progress = context.study.work_queue(context.annotate).progress(visitor)
     counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
     counts["more"] = progress.more
     return {**counts, "verb": "answered", "own": f"{HOME[visitor.role]}#answers"}

@@ -85,7 +85,7 @@ def confirmation(preview: DryRun) -> str:
 def policy_values(grid: Grid, requested: Adjudicate | None) -> dict[str, Any]:
     """What the page shows about a policy: the one that is `asked` about, else the one that holds."""
     current = grid.policy
-    policy = requested or current or grid.own(Adjudicate)
+    policy = requested or current or grid.effective_options(Adjudicate)
     return {
         "policy": policy,
         "held": current,

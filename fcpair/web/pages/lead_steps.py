@@ -68,8 +68,10 @@ def add(routes: APIRouter, context: Context) -> None:
         """Deal adjudicated pairs to those who validate."""
         door.require_visitor(request)
         here = grids.from_request(request)
-        people = here.grid.by_recipe(Validate, more=more).validators
-        options = replace(here.grid.own(Validate), validators=people, pairs=_parse_number(pairs), blind=blind)
+        people = here.grid.recipe_options(Validate, more=more).validators
+        options = replace(
+            here.grid.effective_options(Validate), validators=people, pairs=_parse_number(pairs), blind=blind
+        )
         return redirect_to(here, "/lead/steps", here.grid.assign_validation(options, more=more))
 
 
@@ -82,7 +84,7 @@ def _round_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
         "with_examples": here.grid.rounds_with_examples(),
         "dealt": checks[0] if checks else None,
         "not_due": here.grid.verdicts_not_due,
-        "dealing": here.grid.own(Validate),
+        "dealing": here.grid.effective_options(Validate),
     }
 
 

@@ -42,7 +42,7 @@ class HotRoutes:
 
     def __init__(self, context: Context, problems: ErrorHandlers) -> None:
         self._door, self._problems = context.door, problems
-        self._desk = context.study.desk(context.annotate)
+        self._desk = context.study.work_queue(context.annotate)
         self._intake = AnswerIntake(self._desk)
         self._assigning = Batches("given", self._desk.assign_tasks)
         self.reads: dict[tuple[str, str], tuple[Endpoint, Read]] = {

@@ -41,16 +41,16 @@ def by_hand(study: Study) -> dict[int, tuple[str, int | None]]:
 
 def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first, second, third, *rest = grid.waiting()
+    first, second, third, *rest = grid.waiting_pairs()
     result = fcpair("adjudicate", "--by", "ada", keys="31xq")
     assert by_hand(waiting) == {first: ("person", 2), second: ("person", 0), third: ("person", None)}
-    assert grid.waiting() == rest
+    assert grid.waiting_pairs() == rest
     assert "3 decided now, 2 wait" in result.stdout
 
 
 def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    shown = grid.conflict(grid.waiting()[0])
+    shown = grid.conflict(grid.waiting_pairs()[0])
     printed = fcpair("adjudicate", "--by", "ada", keys="q").stdout
     assert shown.hs in printed
     assert shown.cn in printed
@@ -61,7 +61,7 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     assign.save_annotate_options(waiting.grid(), Annotate(daily_limit=2))
-    first, second, third, *_ = grid.waiting()
+    first, second, third, *_ = grid.waiting_pairs()
     result = fcpair("adjudicate", "--by", "ada", keys="3u113")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
     assert "You have read 2 pairs today, as many as one person may read in a day." in result.stdout
@@ -91,7 +91,7 @@ def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, f
 
 def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first, second = grid.waiting()[:2]
+    first, second = grid.waiting_pairs()[:2]
     fcpair("adjudicate", "--by", "ada", keys="nirony, نه\n33q")
     assert grid.explain(first).decisions[-1]["note"] == "irony, نه"
     assert grid.explain(second).decisions[-1]["note"] == ""
@@ -100,7 +100,7 @@ def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair)
 @pytest.mark.parametrize("keys", ["nhello\nl1q", "3nhello\nu1q"], ids=["later", "undo"])
 def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, keys: str) -> None:
     grid = waiting.grid()
-    first, second = grid.waiting()[:2]
+    first, second = grid.waiting_pairs()[:2]
     printed = fcpair("adjudicate", "--by", "ada", keys=keys).stdout
     decided = second if "l1" in keys else first
     assert by_hand(waiting)[decided] == ("person", 0)
@@ -110,7 +110,7 @@ def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, k
 
 def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first = grid.waiting()[0]
+    first = grid.waiting_pairs()[0]
     printed = fcpair("adjudicate", "--by", "ada", keys="nhello\nu1q").stdout
     assert printed.count(f"pair {first} ·") == 2  # there was nothing to undo
     assert "\nnote: hello\n" in printed
@@ -119,15 +119,15 @@ def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpa
 
 def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first, second = grid.waiting()[:2]
+    first, second = grid.waiting_pairs()[:2]
     fcpair("adjudicate", "--by", "ada", keys="l3q")
     assert by_hand(waiting) == {second: ("person", 2)}
-    assert first in grid.waiting()
+    assert first in grid.waiting_pairs()
 
 
 def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first = grid.waiting()[0]
+    first = grid.waiting_pairs()[0]
     result = fcpair("adjudicate", "--by", "ada", keys="3u1q")
     assert f"pair {first} waits again" in result.stdout
     assert by_hand(waiting) == {first: ("person", 0)}
@@ -136,7 +136,7 @@ def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair
 
 def test_undo_brings_back_what_was_noted(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first = grid.waiting()[0]
+    first = grid.waiting_pairs()[0]
     printed = fcpair("adjudicate", "--by", "ada", keys="nirony\n3u1q").stdout
     assert printed.count("\nnote: irony\n") == 2  # as it is typed, and after the undo
     assert [row["note"] for row in grid.explain(first).decisions] == ["irony", "", "irony"]
@@ -144,10 +144,10 @@ def test_undo_brings_back_what_was_noted(waiting: Study, fcpair: Fcpair) -> None
 
 def test_undo_goes_back_over_pairs_that_were_left_for_later(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first, second, third = grid.waiting()[:3]
+    first, second, third = grid.waiting_pairs()[:3]
     fcpair("adjudicate", "--by", "ada", keys="3l3uu1q")
     assert by_hand(waiting) == {first: ("person", 0), third: ("reopened", None)}
-    assert {second, third} <= set(grid.waiting())
+    assert {second, third} <= set(grid.waiting_pairs())
 
 
 def test_there_may_be_nothing_to_undo(waiting: Study, fcpair: Fcpair) -> None:
@@ -157,10 +157,10 @@ def test_there_may_be_nothing_to_undo(waiting: Study, fcpair: Fcpair) -> None:
 
 def test_irreconcilable_discards_the_pair(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    first = grid.waiting()[0]
+    first = grid.waiting_pairs()[0]
     fcpair("adjudicate", "--by", "ada", keys="xq")
     assert standing(waiting)[first] == ("person", None)
-    assert first not in grid.waiting()
+    assert first not in grid.waiting_pairs()
 
 
 @pytest.mark.parametrize("key", ["2", "9", " ", "é", "\n"])
@@ -241,7 +241,7 @@ def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
     answers = [(who, pair, labels[who]) for who, pair in open_work(study) if (who, pair) != ("cleo", three[0])]
     record(study, tmp_path, answers)
     study.change_role("ana", Role.ADJUDICATOR)
-    disputed = study.grid().waiting()
+    disputed = study.grid().waiting_pairs()
     own = {pair for pair in disputed if "ana" in who_had(study)[pair]} - {three[0]}
     printed = fcpair("adjudicate", "--by", "ana", keys="l" * len(disputed)).stdout
     assert "still being labelled: 1" in printed
@@ -275,7 +275,7 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
     who: str,
 ) -> None:
     grid = waiting.grid()
-    first, second, *rest = grid.waiting()
+    first, second, *rest = grid.waiting_pairs()
     keys = iter("n33q")
 
     def read() -> str:
@@ -289,12 +289,12 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
     assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
     assert printed.count(f"pair {first} has been decided") == 1
     if who == "a rule":  # it has discarded all that waited
-        assert grid.waiting() == []
+        assert grid.waiting_pairs() == []
         return
     assert standing(waiting)[first][1] == 0
     assert standing(waiting)[second] == ("person", 2)
     assert grid.explain(second).decisions[-1]["note"] == ""
-    assert grid.waiting() == rest
+    assert grid.waiting_pairs() == rest
 
 
 def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_decided(
@@ -302,13 +302,13 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
 ) -> None:
     study = Study.open(at("labelled"))
     grid = study.grid()
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     trio = sorted(ANNOTATORS)
     while len(names := sorted(labels_of(study, pair))) < 3:
-        pair = next(other for other in grid.waiting() if other > pair)
+        pair = next(other for other in grid.waiting_pairs() if other > pair)
     assert [who for _, who in names] == trio
     record(study, tmp_path, [(who, pair, label) for who, label in zip(trio, "220", strict=True)], supersede=True)
-    keys = iter("l" * grid.waiting().index(pair) + "31q")
+    keys = iter("l" * grid.waiting_pairs().index(pair) + "31q")
 
     def read() -> str:
         key = next(keys)
@@ -326,7 +326,7 @@ def test_what_was_decided_before_its_labels_changed_is_asked_again(
     waiting: Study, fcpair: Fcpair, tmp_path: Path
 ) -> None:
     grid = waiting.grid()
-    first = grid.waiting()[0]
+    first = grid.waiting_pairs()[0]
     fcpair("adjudicate", "--by", "ada", keys="3q")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
@@ -343,7 +343,7 @@ def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
     waiting: Study, fcpair: Fcpair, tmp_path: Path
 ) -> None:
     grid = waiting.grid()
-    first = grid.waiting()[0]
+    first = grid.waiting_pairs()[0]
     grid.decide(first, 2, by="ada")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
@@ -355,7 +355,7 @@ def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
 
 def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
     grid = waiting.grid()
-    first = grid.waiting()[0]
+    first = grid.waiting_pairs()[0]
     grid.decide(first, 2, by="ada")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
@@ -367,12 +367,12 @@ def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: F
 
 def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    before = grid.waiting()
+    before = grid.waiting_pairs()
     result = fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
     assert "5 pairs were discarded; `fcpair adjudicate --policy majority` takes that back" in result.stderr
-    assert grid.waiting() == []
+    assert grid.waiting_pairs() == []
     fcpair("adjudicate", "--policy", "majority")
-    assert grid.waiting() == before
+    assert grid.waiting_pairs() == before
 
 
 class Terminal:
@@ -408,7 +408,7 @@ class Terminal:
 
 
 def test_a_real_terminal_is_read_key_by_key(waiting: Study) -> None:
-    first = waiting.grid().waiting()[0]
+    first = waiting.grid().waiting_pairs()[0]
     command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", waiting.place)
     with Terminal(*command) as terminal:
         assert f"pair {first} · 1 of 5" in terminal.read("[q] quit")

@@ -80,10 +80,10 @@ def build(place: Path) -> Path:
         rate.assign_round()
         rate.simulate(Simulate(accuracy=0.6, skips=0.1, seed=1))
         rate.adjudicate(Adjudicate("manual"))
-        rate.decide(rate.waiting()[0], 3, by="ada", note="so it is")
+        rate.decide(rate.waiting_pairs()[0], 3, by="ada", note="so it is")
         rate.assign_validation(Validate(validators=2))
         rate.simulate(Simulate(seed=2))
-        rate.decide(rate.waiting()[0], 3, by="ada")
+        rate.decide(rate.waiting_pairs()[0], 3, by="ada")
         rate.assign_validation(Validate(validators=2), more=True)
     return place
 
@@ -161,15 +161,15 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
 def test_who_decides_online_takes_and_gives_numbers(rate: Grid) -> None:
     study = Study(rate.store)
     ada = admit(study, "ada")
-    case = rate.docket.next(ada.id)
+    case = rate.adjudication_queue.next(ada.id)
     assert case is not None
     assert 1 <= case.cell_id <= 12
     ruling = DecisionRequest("r1", case.cell_id, "4", seen_decision_id=case.decision_id, seen_answer_id=case.answer_id)
-    kept = rate.docket.decide(ada.id, ruling)
-    assert kept["cell_id"] == case.cell_id == rate.docket.decisions(ada.id)[0].cell_id
-    assert rate.docket.decide(ada.id, ruling) == kept
-    assert rate.docket.undo(ada.id, case.cell_id, "r2")["cell_id"] == case.cell_id
-    assert case.cell_id in rate.waiting()
+    kept = rate.adjudication_queue.decide(ada.id, ruling)
+    assert kept["cell_id"] == case.cell_id == rate.adjudication_queue.decisions(ada.id)[0].cell_id
+    assert rate.adjudication_queue.decide(ada.id, ruling) == kept
+    assert rate.adjudication_queue.undo(ada.id, case.cell_id, "r2")["cell_id"] == case.cell_id
+    assert case.cell_id in rate.waiting_pairs()
 
 
 def test_the_doctor_names_the_grid_where_there_are_several(rate: Grid, fcpair: Fcpair, study: Path) -> None:
@@ -202,10 +202,10 @@ def test_exports_of_a_further_grid_have_its_texts(rate: Grid, fcpair: Fcpair, tm
 def test_the_monitor_of_a_grid_is_about_its_own_cells(rate: Grid) -> None:
     study = Study(rate.store)
     ada, first = admit(study, "ada"), study.grid("main")
-    case = rate.docket.next(ada.id)
+    case = rate.adjudication_queue.next(ada.id)
     assert case is not None
     ruling = DecisionRequest("r1", case.cell_id, "4", "say more", True, case.decision_id, case.answer_id)
-    rate.docket.decide(ada.id, ruling)
+    rate.adjudication_queue.decide(ada.id, ruling)
     assert [(one.cell_id, one.stands) for one in rate.monitor.flags()] == [(case.cell_id, True)]
     assert first.monitor.flags() == []
     timed = [sum(one.n_timed for one in grid.monitor.speed().people) for grid in (rate, first)]

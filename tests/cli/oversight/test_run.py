@@ -104,7 +104,7 @@ def test_the_rule_of_a_recipe_is_the_study_s_own_from_its_first_walk_on_as_the_h
     assert "pairs that wait for a decision: 5" in fcpair("run", recipe).stdout
     assert "[default: the study's own, else unanimous]" in " ".join(fcpair("partition", "--help").stdout.split())
     assert json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"] == MAJORITY
-    for pair in grid.waiting():
+    for pair in grid.waiting_pairs():
         grid.decide(pair, 2, by="ada")
     assert "partition: diamond" in fcpair("run", recipe).stdout
     said = json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"]

@@ -79,7 +79,7 @@ def test_names_or_all(at: At, fcpair: Fcpair, given: tuple[str, ...]) -> None:
 
 def test_the_hint_for_verdicts_without_a_taker_names_the_role_that_helps(at: At, fcpair: Fcpair) -> None:
     grid = Study.open(at("checking")).grid()
-    for pair in grid.waiting():
+    for pair in grid.waiting_pairs():
         grid.decide(pair, 2, by="petra")
     fcpair("people", "retire", "vera")
     fcpair("people", "retire", "walt")

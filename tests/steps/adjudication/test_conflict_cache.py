@@ -106,10 +106,10 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
     judy = admit(study, "judy")
     with study.store.read() as old:
         rule_decisions.disputed_pairs(old)  # from here on this transaction sees the study as it is now
-        case = study.grid().docket.next(judy.id)
+        case = study.grid().adjudication_queue.next(judy.id)
         assert case is not None
         decide = DecisionRequest("request-1", case.cell_id, "appropriate", seen_answer_id=case.answer_id)
-        other = Thread(target=study.grid().docket.decide, args=(judy.id, decide))
+        other = Thread(target=study.grid().adjudication_queue.decide, args=(judy.id, decide))
         other.start()
         other.join()
         assert_is_as_found_anew(study, kept)
@@ -126,14 +126,14 @@ def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at:
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy")
     assert not open_work(study)
-    waiting = grid.docket.state(judy.id).waiting
+    waiting = grid.adjudication_queue.state(judy.id).waiting
     assert waiting > 2
-    first = grid.docket.next(judy.id)
+    first = grid.adjudication_queue.next(judy.id)
     assert first is not None
-    grid.docket.decide(judy.id, DecisionRequest("request-1", first.cell_id, "irreconcilable"))
-    assert grid.docket.state(judy.id).waiting == waiting - 1
-    grid.docket.undo(judy.id, first.cell_id, "request-2")
-    assert grid.docket.state(judy.id).waiting == waiting
+    grid.adjudication_queue.decide(judy.id, DecisionRequest("request-1", first.cell_id, "irreconcilable"))
+    assert grid.adjudication_queue.state(judy.id).waiting == waiting - 1
+    grid.adjudication_queue.undo(judy.id, first.cell_id, "request-2")
+    assert grid.adjudication_queue.state(judy.id).waiting == waiting
     grid.adjudicate(Adjudicate("majority", "discard"))
-    assert grid.docket.state(judy.id).waiting == 0
-    assert grid.docket.next(judy.id) is None
+    assert grid.adjudication_queue.state(judy.id).waiting == 0
+    assert grid.adjudication_queue.next(judy.id) is None

@@ -46,11 +46,11 @@ def test_the_newest_decision_stands_unless_it_reopens_the_pair(at: At) -> None:
     study = at("labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)
     grid, judy = study.grid(), admit(study, "judy").id
-    case = grid.docket.next(judy)
+    case = grid.adjudication_queue.next(judy)
     assert case is not None
-    grid.docket.decide(judy, DecisionRequest("request-1", case.cell_id, "appropriate"))
+    grid.adjudication_queue.decide(judy, DecisionRequest("request-1", case.cell_id, "appropriate"))
     assert ids(study, adjudication, latest_rows.STANDING) == ids(study, adjudication, latest_rows.DECISION) == [1]
-    grid.docket.undo(judy, case.cell_id, "request-2")
+    grid.adjudication_queue.undo(judy, case.cell_id, "request-2")
     assert ids(study, adjudication, latest_rows.DECISION) == [2]
     assert ids(study, adjudication, latest_rows.STANDING) == []
 

@@ -39,7 +39,7 @@ def test_manual_decides_only_what_is_unanimous(at: At, tmp_path: Path) -> None:
     grid = study.grid()
     grid.adjudicate(Adjudicate("manual"))
     assert standing(study) == {1: ("unanimous", 2), 5: ("unanimous", 0)}
-    assert grid.waiting() == [2, 3, 4]
+    assert grid.waiting_pairs() == [2, 3, 4]
 
 
 def test_majority_decides_what_has_one_and_leaves_ties(at: At, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_majority_decides_what_has_one_and_leaves_ties(at: At, tmp_path: Path) -
     grid = study.grid()
     run = grid.adjudicate(Adjudicate("majority"))
     assert standing(study) == {1: ("unanimous", 2), 2: ("majority", 2), 5: ("unanimous", 0)}
-    assert grid.waiting() == [3, 4]
+    assert grid.waiting_pairs() == [3, 4]
     assert run.counts["waiting"] == 2
 
 
@@ -68,18 +68,18 @@ def test_majority_and_then_manual_reopens_what_only_the_majority_decided(at: At,
     reopened = ("reopened", None)
     assert standing(study) == {1: ("unanimous", 2), 2: reopened, 3: reopened, 4: reopened, 5: ("unanimous", 0)}
     assert run.counts == {"unanimous": 2, "new": 0, "reopened": 3, "waiting": 3}
-    assert grid.waiting() == [2, 3, 4]
+    assert grid.waiting_pairs() == [2, 3, 4]
 
 
 def test_the_policy_before_brings_back_what_it_had_decided(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority"))
-    before, waiting = standing(study), grid.waiting()
+    before, waiting = standing(study), grid.waiting_pairs()
     grid.adjudicate(Adjudicate("majority", "discard"))
     grid.adjudicate(Adjudicate("majority"))
     assert {pair: kept for pair, kept in standing(study).items() if kept[0] != "reopened"} == before
-    assert grid.waiting() == waiting == [3, 4]
+    assert grid.waiting_pairs() == waiting == [3, 4]
 
 
 def test_a_policy_holds_until_another_is_set(at: At, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_decision_is_reopened_when_the_labels_no_longer_bear_it_out(at: At, tm
     grid.adjudicate(Adjudicate("majority"))
     run = record(study, tmp_path, [("ana", 1, "0"), ("cleo", 2, "1")], supersede=True)
     assert standing(study)[1] == ("reopened", None)
-    assert 1 in grid.waiting()
+    assert 1 in grid.waiting_pairs()
     assert (run.counts["reopened"], run.counts["decided"]) == (1, 1)
     assert [row["rule"] for row in grid.explain(1).decisions] == ["unanimous", "reopened"]
 
@@ -148,7 +148,7 @@ def test_a_majority_decision_that_no_longer_has_one_is_reopened(at: At, tmp_path
     record(study, tmp_path, [("ana", 2, "1")], supersede=True)
     grid.adjudicate(Adjudicate("majority"))
     assert standing(study)[2] == ("reopened", None)
-    assert 2 in grid.waiting()
+    assert 2 in grid.waiting_pairs()
 
 
 def test_a_decision_is_reopened_when_its_labels_have_all_become_skips(at: At, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_study_whose_only_label_has_become_a_skip_is_graded_without_it(at: At,
     record(study, tmp_path, [("ana", 1, "skip")], supersede=True)
     grid.adjudicate(Adjudicate("majority"))
     assert standing(study) == {1: ("reopened", None)}
-    assert grid.waiting() == []
+    assert grid.waiting_pairs() == []
     assert grid.partition().pairs.empty
     assert grid.agreement().n_labels == 0
 
@@ -205,9 +205,9 @@ def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_pa
 def test_a_decision_can_be_taken_back_and_stays_in_the_record(at: At, tmp_path: Path) -> None:
     grid = given_labels(at, tmp_path, ALL_KINDS).grid()
     grid.decide(3, 2, by="ada")
-    assert grid.waiting() == [2, 4]
+    assert grid.waiting_pairs() == [2, 4]
     grid.take_back(3, by="ada")
-    assert grid.waiting() == [2, 3, 4]
+    assert grid.waiting_pairs() == [2, 3, 4]
     assert [row["rule"] for row in grid.explain(3).decisions] == ["person", "reopened"]
 
 
@@ -429,7 +429,7 @@ def test_a_pair_whose_label_changed_can_be_dealt_to_another_validator(at: At, tm
 def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> None:
     study = at("checked")
     grid = study.grid()
-    waiting = grid.waiting()
+    waiting = grid.waiting_pairs()
     for pair in waiting:
         grid.decide(pair, 2, by="ada")
     assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, r"19 verdicts given.*--more")

@@ -45,7 +45,7 @@ def study(tmp_path: Path) -> Study:
     grid.pair()
     grid.assign_round("write")
     for name in ("wren", "will"):
-        desk, visitor = study.desk(Annotate()), admit(study, name)
+        desk, visitor = study.work_queue(Annotate()), admit(study, name)
         while tasks := desk.tasks(visitor):
             give(desk, visitor, WRITTEN.get(tasks[0].cell_id, "Not that I know."), tasks[0].assignment_id)
     grid.assign_round("sift")
@@ -161,7 +161,7 @@ def test_a_round_that_edits_nothing_or_has_no_answers_is_refused(study: Study) -
 
 
 def test_an_edited_text_is_checked_as_any_other_and_a_rejection_is_not(study: Study) -> None:
-    desk, ana = study.desk(Annotate()), admit(study, "ana")
+    desk, ana = study.work_queue(Annotate()), admit(study, "ana")
     (task,) = desk.tasks(ana)
     (remark,) = desk.check_text(ana, task.assignment_id, "Too short.")
     assert (remark.refuses, remark.score) == (True, 2)

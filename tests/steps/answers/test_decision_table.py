@@ -32,12 +32,12 @@ def test_every_decision_is_there_with_its_rule_its_person_and_the_answers(at: At
     study = at("labelled")
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority"))
-    one, other, *_ = grid.waiting()
+    one, other, *_ = grid.waiting_pairs()
     grid.decide(one, 2, by="ada", note="=both fit")
     grid.decide(other, None, by="ada")
     rows = exported(grid, tmp_path).set_index("pair")
     assert list(rows.columns) == ["hs", "cn", "decision", "rule", "adjudicator", "answers", "agree", "note"]
-    assert {int(pair) for pair in rows.index} == set(range(1, 25)) - set(grid.waiting())
+    assert {int(pair) for pair in rows.index} == set(range(1, 25)) - set(grid.waiting_pairs())
     said = [rows.loc[str(one), name] for name in ("decision", "rule", "adjudicator", "note")]
     assert said == ["appropriate", "person", "ada", "=both fit"]
     assert rows.loc[str(other), "decision"] == "irreconcilable"
@@ -51,7 +51,7 @@ def test_every_decision_is_there_with_its_rule_its_person_and_the_answers(at: At
 def test_what_is_written_is_read_back(at: At, tmp_path: Path) -> None:
     grid = at("labelled").grid()
     grid.adjudicate(Adjudicate("majority"))
-    grid.decide(grid.waiting()[0], None, by="ada")
+    grid.decide(grid.waiting_pairs()[0], None, by="ada")
     exported(grid, tmp_path)
     other = at("labelled")
     other.grid().import_outcomes(tmp_path / "decisions.csv")

@@ -259,7 +259,7 @@ def test_models_wait_while_a_row_has_examples_that_nobody_reviewed(found: Grid, 
     ):
         found.generate("propose")
     with pytest.raises(StageError, match="2 rows have examples that nobody"):
-        found.generation_outlook("propose")
+        found.estimate_generation("propose")
     first = found.row_to_review("propose")
     assert first is not None
     for one in first.examples:

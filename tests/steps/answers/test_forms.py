@@ -64,7 +64,7 @@ def submission(request_id: str, task: Task, answer: Any) -> Submission:
 
 @pytest.mark.server
 def test_each_is_asked_in_the_rounds_of_their_role_in_all_grids(study: Study) -> None:
-    desk = study.desk(Annotate())
+    desk = study.work_queue(Annotate())
     asked = {name: desk.rounds(admit(study, name)) for name in forms.PEOPLE}
     assert [(one.grid, one.round, one.screen) for one in asked["ana"]] == [
         ("main", "label", "cell"),

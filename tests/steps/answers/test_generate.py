@@ -237,7 +237,7 @@ def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_
     with study.grid().store.read() as tx:
         (cell,) = generate._load_queries(tx, "replies", "propose").cell
     assert cell.prompt == "{A joke: a kind joke} about tea.\nTea is for cowards."
-    assert study.grid().generation_outlook("propose") == [("m", (1, 0, 13, None))]  # 52 characters
+    assert study.grid().estimate_generation("propose") == [("m", (1, 0, 13, None))]  # 52 characters
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_metadata_that_no_row_has_is_refused_before_anything_is_asked(tmp_path: 
         grid.pair()
         if why:
             with pytest.raises(InputError, match=why):
-                grid.generation_outlook("propose")
+                grid.estimate_generation("propose")
         else:
-            assert grid.generation_outlook("propose")[0][1].requests == 2
+            assert grid.estimate_generation("propose")[0][1].requests == 2
 
 
 def test_a_definition_of_no_column_is_refused(tmp_path: Path) -> None:

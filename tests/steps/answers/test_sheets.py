@@ -82,7 +82,7 @@ def test_verdicts_and_decisions_come_from_spreadsheets_too(at: At, tmp_path: Pat
     who, pair = next(iter(_open_verdicts(study)))
     pd.DataFrame({"Validator": [who], "Pair": [pair], "Verdict": ["Not valid"]}).to_excel(tmp_path / "v.xlsx")
     assert grid.import_verdicts(tmp_path / "v.xlsx").counts["answers"] == 1
-    waiting = grid.waiting()[0]
+    waiting = grid.waiting_pairs()[0]
     spreadsheet(pd.DataFrame({"Pair": [waiting], "LABEL": ["Not appropriate"]}), tmp_path / "d.ods")
     grid.import_outcomes(tmp_path / "d.ods")
     assert standing(study)[waiting] == ("imported", 0)
@@ -254,7 +254,7 @@ def test_a_text_that_no_cell_can_hold_is_not_cut(tmp_path: Path) -> None:
 def test_a_sheet_of_conflicts_goes_back_in(at: At, tmp_path: Path, suffix: str) -> None:
     study = at("decided")
     grid = study.grid()
-    waiting, path = grid.waiting(), tmp_path / f"c.{suffix}"
+    waiting, path = grid.waiting_pairs(), tmp_path / f"c.{suffix}"
     assert grid.write_conflicts(path, by="eva") == len(waiting) == 5
     sheet = read_table(path, ["pair", "label"]).drop(columns="line")
     assert sheet["pair"].astype(int).tolist() == waiting
@@ -262,7 +262,7 @@ def test_a_sheet_of_conflicts_goes_back_in(at: At, tmp_path: Path, suffix: str) 
     outcomes = ["appropriate", "irreconcilable", "not_appropriate", "", ""]
     write_table(sheet.assign(label=outcomes, note="seen"), tmp_path / "back.csv")
     assert grid.import_outcomes(tmp_path / "back.csv").counts == {"imported": 3, "already_there": 0}
-    assert grid.waiting() == waiting[3:]
+    assert grid.waiting_pairs() == waiting[3:]
     assert [standing(study)[pair][1] for pair in waiting[:3]] == [2, None, 0]
     assert grid.explain(waiting[0]).decisions[-1]["person"] == "eva"
 
@@ -280,7 +280,7 @@ def test_a_sheet_of_conflicts_shows_the_labels_with_notes_and_no_names(at: At, t
 def test_a_pair_that_somebody_has_still_to_label_is_on_no_sheet(at: At, tmp_path: Path) -> None:
     study = at("decided")
     grid = study.grid()
-    due = grid.waiting()
+    due = grid.waiting_pairs()
     labels = grid.labels()
     taken = labels[labels["pair"] == due[0]].iloc[0]
     rows = [{"pair": taken["pair"], "annotator": taken["annotator"], "label": "skip"}]
@@ -288,7 +288,7 @@ def test_a_pair_that_somebody_has_still_to_label_is_on_no_sheet(at: At, tmp_path
     grid.write_conflicts(tmp_path / "c.csv", by="eva")
     there = read_table(tmp_path / "c.csv")["pair"].astype(int).tolist()
     open_now = {pair for _, pair in open_work(study)}
-    assert set(there) == set(grid.waiting()) - open_now
+    assert set(there) == set(grid.waiting_pairs()) - open_now
 
 
 def test_who_labelled_a_pair_does_not_get_it_to_decide(at: At, tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_who_labelled_a_pair_does_not_get_it_to_decide(at: At, tmp_path: Path) -
     labels = grid.labels()
     own = set(labels["pair"][labels["annotator"] == "ben"])
     study.change_role("ben", Role.ADJUDICATOR)
-    waiting = set(grid.waiting())
+    waiting = set(grid.waiting_pairs())
     assert waiting & own
     if waiting - own:
         grid.write_conflicts(tmp_path / "c.csv", by="ben")

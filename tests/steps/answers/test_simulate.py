@@ -75,7 +75,7 @@ def test_people_without_error_agree_on_every_pair(at: At) -> None:
     grid = at("dealt").grid()
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, seed=2))
     grid.adjudicate(Adjudicate())
-    assert grid.waiting() == []
+    assert grid.waiting_pairs() == []
 
 
 def test_a_leaning_of_one_gives_only_that_label(at: At) -> None:
@@ -142,7 +142,7 @@ def test_further_labels_are_about_the_same_truth(at: At) -> None:
     grid.assign(Assign(overlap={3: 1.0}), more=True)
     grid.simulate(replace(perfect, seed=99, positive=0.9))
     grid.adjudicate(Adjudicate("manual"))
-    assert grid.waiting() == []
+    assert grid.waiting_pairs() == []
 
 
 @pytest.mark.parametrize("blind", [False, True])

@@ -71,7 +71,7 @@ def test_verdicts_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority"))
-    for pair in grid.waiting():
+    for pair in grid.waiting_pairs():
         grid.decide(pair, 2, by="ada")
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())

@@ -130,7 +130,7 @@ def test_a_decision_on_labels_that_have_changed_is_refused(at: At, tmp_path: Pat
 def test_a_workbook_with_notes_is_what_it_was(at: At, tmp_path: Path) -> None:
     grid = at("decided").grid()
     labels = grid.labels()
-    row = labels[labels["pair"] == grid.waiting()[0]].iloc[0]
+    row = labels[labels["pair"] == grid.waiting_pairs()[0]].iloc[0]
     given = {"pair": row["pair"], "annotator": row["annotator"], "label": row["label"]}
     grid.import_labels(write_csv(tmp_path / "l.csv", [given | {"label": "skip"}]), supersede=True)
     noted = given | {"note": "= two\r\nlines,\tand\x1b more"}

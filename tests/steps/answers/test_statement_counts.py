@@ -45,7 +45,7 @@ def counted(study: Study, n: int) -> list[str]:
 @pytest.mark.parametrize("seed", one_quick(*range(3)))
 def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(tmp_path: Path, seed: int) -> None:
     study, drawn, known = study_of(tmp_path), random.Random(seed), text_checks._RoundTextCounts()
-    desk = study.desk(Annotate())
+    desk = study.work_queue(Annotate())
     visitors = {name: admit(study, name) for name in ("ann", "ben", "cleo")}
     open_ = {name: [one.assignment_id for one in desk.tasks(who, 9)] for name, who in visitors.items()}
     for step in range(30):
@@ -66,7 +66,7 @@ def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(
 
 def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -> None:
     study, known = study_of(tmp_path), text_checks._RoundTextCounts()
-    desk, ann = study.desk(Annotate()), admit(study, "ann")
+    desk, ann = study.work_queue(Annotate()), admit(study, "ann")
     first, second, *_ = (one.assignment_id for one in desk.tasks(ann, 9))
     give(desk, ann, TEXTS[0], first)
     there = often(study, known, 0)
@@ -82,7 +82,7 @@ def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monk
     study = study_of(tmp_path, Checks(similar=0.95, often=1))
     study.warm_up()
     monkeypatch.setattr(text_checks, "check_answer", lambda *_: [])
-    desk, ann = study.desk(Annotate()), admit(study, "ann")
+    desk, ann = study.work_queue(Annotate()), admit(study, "ann")
     give(desk, ann, TEXTS[0], desk.tasks(ann)[0].assignment_id)
     study.warm_up()
     assert given == [[], [TEXTS[0]]]

@@ -81,7 +81,7 @@ def test_rows_that_are_from_nowhere_are_refused(tmp_path: Path) -> None:
 def test_criteria_come_in_another_order_to_each_rater_and_on_each_text(tmp_path: Path) -> None:
     study = study_of(tmp_path)
     study.grid().assign_round()
-    desk, orders = study.desk(Annotate()), set()
+    desk, orders = study.work_queue(Annotate()), set()
     for name in ("r1", "r2", "r3", "r4", "r5", "r6"):
         for task in range(0, 16, 4):
             shown = desk.tasks(admit(study, name), 16)[task : task + 4]

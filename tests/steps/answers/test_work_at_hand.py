@@ -39,7 +39,7 @@ def labelled_by(study: Study) -> list[tuple[str, int]]:
 def test_decisions_and_verdicts_that_are_open_are_both_said(at: At) -> None:
     study = at("checking")
     state = study.status()
-    n_waiting, n_open = len(study.grid().waiting()), state["rounds"]["validate"]["open"]
+    n_waiting, n_open = len(study.grid().waiting_pairs()), state["rounds"]["validate"]["open"]
     assert state["next"].startswith(f"pairs that wait for a decision: {n_waiting}; run `fcpair adjudicate`")
     (verdicts,) = state["also"]
     assert verdicts.startswith(f"open verdicts: {n_open}; `fcpair serve`")
@@ -62,7 +62,7 @@ def test_labels_come_first_and_what_can_be_decided_meanwhile_is_said(at: At, tmp
     study = at("dealt")
     own = open_work(study)
     record(study, tmp_path, [(who, pair, "2" if who == "ana" else "0") for who, pair in own if who != "cleo"])
-    n = len(study.grid().waiting())
+    n = len(study.grid().waiting_pairs())
     assert n
     state = study.status()
     assert state["next"].startswith("open labels: 14;")
@@ -76,7 +76,7 @@ def test_where_nothing_is_dealt_one_thing_can_be_done(at: At) -> None:
 
 def test_a_second_look_does_not_hide_open_verdicts(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    for pair in study.grid().waiting():
+    for pair in study.grid().waiting_pairs():
         study.grid().decide(pair, 2, by="ada")
     assert at_hand(study) == ["open verdicts"]
     pair = int(study.grid().labels()["pair"].iloc[0])
@@ -90,7 +90,7 @@ def test_a_second_look_does_not_hide_open_verdicts(at: At, tmp_path: Path) -> No
 def test_nothing_is_left_when_all_is_checked(at: At, tmp_path: Path) -> None:
     study = at("checking")
     check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
-    for pair in study.grid().waiting():
+    for pair in study.grid().waiting_pairs():
         study.grid().decide(pair, None, by="ada")
     state = study.status()
     assert (state["next"].split("`")[1], state["also"]) == ("fcpair partition", [])
@@ -104,7 +104,7 @@ def test_a_planned_grid_says_both_too(tmp_path: Path) -> None:
     assert at_hand(study) == ["open answers in round `review` of grid `review`"]
     grid.simulate(replace(ALL_ANSWER, accuracy=0.6))
     grid.adjudicate(Adjudicate("manual"))
-    n = len(grid.waiting())
+    n = len(grid.waiting_pairs())
     assert 0 < n < 12
     assert at_hand(study) == [
         "cells of grid `review` that wait for a decision",
@@ -125,7 +125,7 @@ def test_a_second_look_in_a_planned_grid_is_said(tmp_path: Path) -> None:
     grid.assign_round()
     grid.simulate(replace(ALL_ANSWER, accuracy=0.6))
     grid.adjudicate(Adjudicate("manual"))
-    waiting = grid.waiting()
+    waiting = grid.waiting_pairs()
     for cell in waiting:
         grid.decide(cell, 1, by="ada")
     assert "decided before" not in study.status()["next"]

@@ -213,7 +213,7 @@ def test_nothing_is_handed_out_before_consent(at: At) -> None:
     assert visitor is not None
     assert not visitor.consented
     with pytest.raises(RefusedError, match="agree to take part"):
-        study.desk(Annotate()).tasks(visitor)
+        study.work_queue(Annotate()).tasks(visitor)
 
 
 def test_nothing_is_handed_out_to_other_roles(at: At) -> None:
@@ -229,7 +229,7 @@ def test_a_daily_limit_ends_the_day_but_lets_answers_be_changed(at: At) -> None:
     study = at("dealt")
     desk, ana = at_desk(study, "ana", Annotate(daily_limit=2))
     assert len(desk.tasks(ana, 5)) == 2
-    third = study.desk(Annotate()).tasks(ana, 3)[-1]
+    third = study.work_queue(Annotate()).tasks(ana, 3)[-1]
     give(desk, ana, "appropriate")
     give(desk, ana, "appropriate")
     assert desk.tasks(ana) == []

@@ -135,7 +135,7 @@ def piloted(folder: Path, **changed: object) -> Study:
         study.grid(name).pair()
     study.grid("pilot").assign_round()
     for name in (f"writer{at}" for at in range(1, 5)):
-        desk, visitor = study.desk(Annotate()), admit(study, name)
+        desk, visitor = study.work_queue(Annotate()), admit(study, name)
         for at, task in enumerate(desk.tasks(visitor, 50)):
             said = f"{REPLIES[at]} {'No more.' if name == 'writer1' else 'So says ' + name + '.'}"
             give(desk, visitor, said, task.assignment_id)
@@ -238,7 +238,7 @@ def test_all_pairs_of_columns_are_drawn_about_as_often(tmp_path: Path) -> None:
 
 
 def refused(study: Study, name: str, text: str) -> str:
-    desk, visitor = study.desk(Annotate()), admit(study, name)
+    desk, visitor = study.work_queue(Annotate()), admit(study, name)
     (task, *_) = desk.tasks(visitor)
     with pytest.raises(InputError) as error:
         give(desk, visitor, answer(text), task.assignment_id)
@@ -288,7 +288,7 @@ def test_one_may_change_ones_own_answer_a_little(tmp_path: Path) -> None:
 def test_what_many_have_written_is_refused_to_anybody(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(similar=0.95, often=2), writer=4)
     for name in ("writer1", "writer2", "writer3"):
-        desk, visitor = study.desk(Annotate()), admit(study, name)
+        desk, visitor = study.work_queue(Annotate()), admit(study, name)
         give(desk, visitor, answer(REPLIES[0]))
     assert "many others" in refused(study, "writer4", REPLIES[0])
 

@@ -22,7 +22,7 @@ from steps.writing import TYPES, dealt, plan, write_all
 def written(tmp_path: Path) -> Study:
     """Three people have written on eight statements, but for one cell, which they found fine."""
     study = dealt(tmp_path, plan(), writer=3)
-    desk, visitor = study.desk(Annotate()), admit(study, "writer1")
+    desk, visitor = study.work_queue(Annotate()), admit(study, "writer1")
     give(desk, visitor, {"unkind": "no"})
     for name in ("writer1", "writer2", "writer3"):
         write_all(study, name)

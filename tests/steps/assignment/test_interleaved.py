@@ -54,7 +54,7 @@ class Volunteers(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def desk(self, name: str) -> Any:
-        return self.servers[CREW.index(name) % 2].desk(Annotate())
+        return self.servers[CREW.index(name) % 2].work_queue(Annotate())
 
     @rule(name=WHO, n=st.sampled_from([1, 3, 50]))
     def ask(self, name: str, n: int) -> None:
@@ -85,7 +85,7 @@ class Volunteers(RuleBasedStateMachine):
             return
         self.said[task.cell_id, name] = answer
         if twice:
-            assert self.servers[0].desk(Annotate()).submit(self.people[name], given) == reply
+            assert self.servers[0].work_queue(Annotate()).submit(self.people[name], given) == reply
 
     @rule()
     def time_passes(self) -> None:

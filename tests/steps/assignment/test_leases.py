@@ -230,7 +230,7 @@ def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: A
         study = at("paired")
         study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
         study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
-        desk = study.desk(Annotate())
+        desk = study.work_queue(Annotate())
         asks = [(at_desk(study, name)[1], n) for name, n in zip(ANNOTATORS, (1, 7, 3), strict=True)]
         found = desk.assign_tasks(asks) if together else [desk.tasks(*ask) for ask in asks]
         given.append(([[(task.cell_id, task.assignment_id) for task in tasks] for tasks in found], open_work(study)))
@@ -245,7 +245,7 @@ def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     study.grid().assign(Assign(open=True))
-    desk = study.desk(Annotate())
+    desk = study.work_queue(Annotate())
     everybody = [at_desk(study, name)[1] for name in ANNOTATORS]
     found = [tasks for _ in range(3) for tasks in desk.assign_tasks([(one, MAX_HELD) for one in everybody])]
     assert sum(holds(study).values()) == 24
@@ -256,7 +256,7 @@ def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -
 def test_a_limit_holds_for_who_asks_and_for_who_is_late(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     late = desk.tasks(ana, 3)
-    limited = study.desk(Annotate(total_limit=2))
+    limited = study.work_queue(Annotate(total_limit=2))
     take_back(study)
     for task in late[:2]:
         give(limited, ana, YES, task.assignment_id)
@@ -312,7 +312,7 @@ def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -
     study.add_people(["dana"], Role.ADJUDICATOR)
     with pytest.raises(ConflictError, match=f"pair {one} is still being labelled"):
         study.grid().decide(one, 2, by="dana")
-    study.grid().close_dealing()
+    study.grid().close_open_assignment()
     study.grid().decide(one, 2, by="dana")
 
 
@@ -343,13 +343,13 @@ def test_more_labels_are_asked_for_later(study: Study) -> None:
 def test_open_dealing_is_closed_and_what_people_hold_stays_theirs(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     desk.tasks(ana, 5)
-    assert study.grid().close_dealing().counts == {"taken_away": 37}
+    assert study.grid().close_open_assignment().counts == {"taken_away": 37}
     let_lapse(study)
     _, ben = at_desk(study, "ben")
     assert desk.tasks(ben, 5) == []
     assert (holds(study), n_free(study)) == (Counter(ana=5), 0)
     assert desk.progress(ben).more is None
-    assert_refused(study, study.grid().close_dealing, StageError, "not open")
+    assert_refused(study, study.grid().close_open_assignment, StageError, "not open")
     study.grid().assign(Assign(overlap=OVERLAP), more=True)  # and the rest is dealt in shards
     assert sum(holds(study).values()) == 42
     assert is_sound(study)

@@ -78,7 +78,7 @@ def test_cells_are_even_over_both_sides_and_none_is_of_the_corpus(drawn: Study) 
     assert len(set(there)) == 13
     assert len(known) == 6
     assert not known & set(there)
-    assert drawn.grid().sampled == SampleSize(13, 18)
+    assert drawn.grid().sample_size == SampleSize(13, 18)
 
 
 def test_a_run_counts_of_how_many_cells_were_drawn(at: At) -> None:
@@ -111,7 +111,7 @@ def test_the_same_seed_draws_the_same_cells_and_all_cells_are_the_grid(drawn: St
 
 def test_a_drawn_grid_is_drawn_from_the_candidates_that_are_drawn(drawn: Study) -> None:
     drawn.grid().pair(Pair(candidates=3, keep_known=True, sample=8, seed=2), redo=True)
-    assert drawn.grid().sampled == SampleSize(8, 12)
+    assert drawn.grid().sample_size == SampleSize(8, 12)
     assert len({cn for _, cn in pairs_of(drawn).values()}) == 3
     assert findings(drawn.place) == {}
 
@@ -130,16 +130,16 @@ def test_a_grid_is_drawn_once_unless_it_is_asked_for_again(drawn: Study) -> None
     drawn.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     drawn.grid().assign(Assign(seed=1))
     drawn.grid().pair(Pair(sample=9), redo=True)
-    assert drawn.grid().sampled == SampleSize(9, 18)
+    assert drawn.grid().sample_size == SampleSize(9, 18)
     assert drawn.status()["stages"]["assign"] == 0
 
 
 def test_what_is_built_anew_from_an_earlier_stage_is_no_drawn_grid_any_more(drawn: Study) -> None:
     drawn.grid().select(Select(hs=3, seed=1), redo=True)
-    assert drawn.grid().sampled is None
+    assert drawn.grid().sample_size is None
     set_candidates(drawn, OTHERS)
     drawn.grid().pair(Pair())
-    assert drawn.grid().sampled is None
+    assert drawn.grid().sample_size is None
     assert findings(drawn.place) == {}
 
 
@@ -337,7 +337,7 @@ def test_nothing_is_said_of_drawing_where_the_grid_is_whole(at: At, tmp_path: Pa
     study = at("labelled")
     assert "sampled" not in study.status()
     assert all("sample" not in run.params and "of" not in run.counts for run in study.log())
-    assert study.grid(MAIN).sampled is None
+    assert study.grid(MAIN).sample_size is None
     assert "drawn:" not in study.report(tmp_path / "report.html").read_text("utf-8")
 
 

@@ -36,13 +36,15 @@ def kept(study: Study, stage: str) -> dict[str, object]:
 def test_a_limit_holds_in_a_version_with_one_more_field(at: At) -> None:
     study = at("dealt")
     assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
-    assert study.grid().own(LaterAnnotate) == LaterAnnotate(daily_limit=40, opt_out="hs_topic", weekly_limit=None)
+    assert study.grid().effective_options(LaterAnnotate) == LaterAnnotate(
+        daily_limit=40, opt_out="hs_topic", weekly_limit=None
+    )
 
 
 def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
     study = at("dealt")
     assign.save_annotate_options(study.grid(), LaterAnnotate(daily_limit=40, weekly_limit=100))
-    assert study.grid().own(Annotate) == Annotate(daily_limit=40)
+    assert study.grid().effective_options(Annotate) == Annotate(daily_limit=40)
 
 
 def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
@@ -57,11 +59,11 @@ def test_the_tier_rule_holds_in_a_version_with_one_more_field(at: At) -> None:
     study = at("checked")
     partition.note_partition(study.grid(), Partition("majority"))
     later = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
-    assert study.grid().own(later).diamond == "majority"
+    assert study.grid().effective_options(later).diamond == "majority"
 
 
 def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
-    assert not at("labelled").grid().has_own(Adjudicate)
+    assert not at("labelled").grid().has_saved_options(Adjudicate)
     study = at("labelled")
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority", "discard"))
@@ -79,9 +81,9 @@ def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
     with study.store.write() as tx:
         for stage in ("annotate", "validate", "adjudicate", "assign"):
             runs.add_run(tx, stage, {**vars(Annotate()), "blind": False, "policy": "manual"}, {}, "9", None)
-    assert grid.own(Annotate).daily_limit == 40
-    assert grid.own(Adjudicate).policy == "majority"
-    assert grid.own(Validate).blind
+    assert grid.effective_options(Annotate).daily_limit == 40
+    assert grid.effective_options(Adjudicate).policy == "majority"
+    assert grid.effective_options(Validate).blind
 
 
 @pytest.mark.server
@@ -90,8 +92,8 @@ def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path)
     grid = at("checked").grid()
     grid.release(Tier.BRONZE, tmp_path / "bronze.csv", Partition("majority"))
     grid.evaluate(Evaluate(systems=("tfidf",), tiers=("bronze",), resamples=100), Partition("majority"))
-    assert not grid.has_own(Partition)
-    assert not grid.has_own(Evaluate)
+    assert not grid.has_saved_options(Partition)
+    assert not grid.has_saved_options(Evaluate)
 
 
 @pytest.mark.server
@@ -127,5 +129,5 @@ def test_more_of_a_round_does_not_change_how_it_was_dealt(at: At) -> None:
 
 @pytest.mark.parametrize("stage", ["checked", "dealt"])
 def test_without_a_setting_the_default_holds(at: At, stage: str) -> None:
-    assert at(stage).grid().own(Annotate) == Annotate()
-    assert at(stage).grid().own(Partition) == Partition()
+    assert at(stage).grid().effective_options(Annotate) == Annotate()
+    assert at(stage).grid().effective_options(Partition) == Partition()

@@ -55,7 +55,7 @@ def test_a_recipe_that_folds_otherwise_is_refused(tmp_path: Path) -> None:
     study = study_of(tmp_path, "arabic", ONE)
     with pytest.raises(RecipeError, match="folding"):
         list(study.walk(Recipe(setup=Setup(title="Folded"))))
-    assert study.desk(Annotate())
+    assert study.work_queue(Annotate())
 
 
 def test_the_status_says_how_texts_are_folded(tmp_path: Path) -> None:

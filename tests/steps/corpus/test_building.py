@@ -137,7 +137,7 @@ def test_a_stage_called_too_early_names_the_command_to_run(
 
 
 def test_waiting_pairs_of_an_unlabelled_study_are_none(at: At) -> None:
-    assert at("dealt").grid().waiting() == []
+    assert at("dealt").grid().waiting_pairs() == []
 
 
 @pytest.mark.usefixtures("fake_encoder")
@@ -340,7 +340,7 @@ def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> 
     kept = grid.pair(Pair(keep_known=True), redo=True).counts
     assert (left_out["pairs"], left_out["in_corpus"]) == (62, 14)
     assert (kept["pairs"], kept["in_corpus"]) == (76, 14)
-    assert grid.own(Pair).keep_known
+    assert grid.effective_options(Pair).keep_known
     study.report(tmp_path / "report.html")
     assert "in the corpus already, so not in the grid" not in (tmp_path / "report.html").read_text("utf-8")
 

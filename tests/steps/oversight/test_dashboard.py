@@ -22,7 +22,7 @@ At = Callable[[str], Study]
 
 def answer(study: Study, visitor: Visitor, n: int, *, seconds: float | None = None) -> list[int]:
     """Answer the next `n` pairs online; returns them."""
-    desk = study.desk(Annotate())
+    desk = study.work_queue(Annotate())
     answered = []
     for _ in range(n):
         task = desk.tasks(visitor)[0]
@@ -33,7 +33,7 @@ def answer(study: Study, visitor: Visitor, n: int, *, seconds: float | None = No
 
 def change(study: Study, visitor: Visitor, *, seconds: float | None = None) -> None:
     """Change the latest answer online."""
-    desk = study.desk(Annotate())
+    desk = study.work_queue(Annotate())
     give(desk, visitor, "not_sure", desk.answers(visitor)[0].assignment_id, seconds=seconds)
 
 
@@ -105,7 +105,7 @@ def test_going_back_to_an_answer_is_not_progress(at: At) -> None:
 def test_adjudicators_have_one_queue(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
-    waiting = grid.waiting()
+    waiting = grid.waiting_pairs()
     grid.decide(waiting[0], 2, by="judy")
     adjudicating = stage(study, "adjudicate")
     assert (adjudicating.done, adjudicating.open) == (1, len(waiting) - 1)
@@ -122,7 +122,7 @@ def test_a_skip_that_nobody_can_take_is_told(at: At) -> None:
 @pytest.mark.server
 def test_exposure_counts_pairs_texts_and_decisions(at: At) -> None:
     grid = at("labelled").grid()
-    grid.decide(grid.waiting()[0], 2, by="judy")
+    grid.decide(grid.waiting_pairs()[0], 2, by="judy")
     found = {one.name: read for one, read in grid.monitor.exposures()}
     assert (found["ana"].n_pairs, found["ana"].n_hs, found["ana"].n_today) == (14, 4, 0)
     assert (found["judy"].n_pairs, found["judy"].n_hs, found["judy"].n_today) == (1, 1, 1)
@@ -132,7 +132,7 @@ def test_simulated_people_have_read_nothing(at: At) -> None:
     grid = at("dealt").grid()
     grid.simulate(Simulate(seed=3))
     assert {read.n_pairs for _, read in grid.monitor.exposures()} == {0}
-    assert "SIMULATED" in str(grid.simulated)
+    assert "SIMULATED" in str(grid.simulated_note)
 
 
 def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:
@@ -159,7 +159,7 @@ def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
     """Nobody has to read what they do not want to judge."""
     study = at("dealt")
     ana = admit(study, "ana")
-    give(study.desk(Annotate()), ana, "skip", seconds=0.1)
+    give(study.work_queue(Annotate()), ana, "skip", seconds=0.1)
     assert study.grid().monitor.speed().people == ()
 
 
@@ -168,14 +168,14 @@ def test_a_skip_does_not_take_the_stage_on(at: At) -> None:
     study = at("dealt")
     ana = admit(study, "ana")
     answer(study, ana, 2)
-    give(study.desk(Annotate()), ana, "skip")
+    give(study.work_queue(Annotate()), ana, "skip")
     assert stage(study, "label").per_day == 2
 
 
 def test_a_pair_counts_for_the_one_whose_decision_stands(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="judy")
     grid.take_back(pair, by="judy")
     grid.decide(pair, 0, by="jack")
@@ -187,7 +187,7 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     with study.store.write() as tx:
         from fcpair.steps.adjudication import adjudicate
         from fcpair.steps.people.people import find_person

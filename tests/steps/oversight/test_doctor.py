@@ -110,7 +110,7 @@ def test_a_setting_that_cannot_be_is_found_and_set_anew(at: At, key: str, value:
     assert list(found) == ["settings"]
     assert said in found["settings"][0]
     with pytest.raises(SettingError, match=said.partition(":")[0]):
-        study.own(Adjudicate)
+        study.effective_options(Adjudicate)
     study.grid().adjudicate(Adjudicate("majority"))
     assert findings(study.place) == {}
 
@@ -287,7 +287,7 @@ def test_work_that_was_given_to_somebody_else_is_found(at: At) -> None:
 def test_a_decision_that_was_changed_is_named(at: At, what: str) -> None:
     study = at("decided")
     grid = study.grid()
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="ada", note="why")
     number, first = ask(study.place, "SELECT max(id), min(id) FROM adjudication")
     assert number > first
@@ -483,7 +483,7 @@ def test_a_release_is_looked_for_from_the_study_and_not_from_where_doctor_is_run
 def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At, tmp_path: Path) -> None:
     study = at("decided")
     grid = study.grid()
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="ada")
     who = next(who for (one, who) in labels(study) if one == pair)
     record(study, tmp_path, [(who, pair, "2")], supersede=True)

@@ -62,7 +62,7 @@ def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: 
     record(study, tmp_path, [(who, pair, "0") for pair, who in list(labelled)[6:12]], supersede=True)
     for policy in ("manual", "majority"):
         grid.adjudicate(Adjudicate(policy))
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="ada")
     grid.take_back(pair, by="ada")
     study.hand_over("cleo")
@@ -187,7 +187,7 @@ def test_an_annotator_who_becomes_a_validator_gets_other_pairs(at: At) -> None:
 def test_an_adjudicator_who_becomes_a_validator_gets_other_pairs(at: At) -> None:
     study = at("decided")
     grid = study.grid()
-    decided = grid.waiting()
+    decided = grid.waiting_pairs()
     for pair in decided:
         grid.decide(pair, 2, by="vera")
     study.change_role("vera", Role.VALIDATOR)
@@ -247,7 +247,7 @@ def test_a_validator_can_decide_other_pairs_later(at: At) -> None:
     study = at("checked")
     grid = study.grid()
     study.change_role("vera", Role.ADJUDICATOR)
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="vera")
     assert standing(study)[pair] == ("person", 2)
 
@@ -304,7 +304,7 @@ def test_the_three_differ_in_what_is_still_to_do(three: tuple[Study, list[int]])
 def test_the_three_differ_in_what_waits_and_what_is_graded(three: tuple[Study, list[int]]) -> None:
     study, (unsure, skipped, unseen) = three
     graded = study.grid().partition().pairs
-    assert study.grid().waiting() == [unsure]
+    assert study.grid().waiting_pairs() == [unsure]
     assert graded["cell_id"].tolist() == [unsure]
     assert graded["n_labels"].tolist() == [1]
     assert {skipped, unseen}.isdisjoint(graded["cell_id"])
@@ -370,7 +370,7 @@ def stirred(study: Study, tmp_path: Path) -> Study:
     changes = [(who, pair, ("0", "1", "2", "skip")[at % 4]) for at, (pair, who) in enumerate(labelled) if at % 3 == 0]
     record(study, tmp_path, changes, supersede=True)
     grid.adjudicate(Adjudicate("majority"))
-    for at, pair in enumerate(grid.waiting()):
+    for at, pair in enumerate(grid.waiting_pairs()):
         grid.decide(pair, (0, 2, None)[at % 3], by="ada")
     grid.take_back(next(pair for pair, (rule, _) in standing(study).items() if rule == "person"), by="ada")
     study.add_people(["xeno"], Role.VALIDATOR)

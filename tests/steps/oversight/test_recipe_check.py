@@ -201,7 +201,7 @@ def test_tier_rules_may_change_with_the_recipe(at: At) -> None:
     grid.adjudicate(Adjudicate("majority", "discard"))
     for rules in (Partition("majority"), Partition("unanimous")):
         list(study.walk(Recipe(partition=rules)))
-        assert grid.own(Partition) == rules
+        assert grid.effective_options(Partition) == rules
 
 
 def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
@@ -210,7 +210,7 @@ def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
     grid.adjudicate(Adjudicate("majority", "discard"))
     partition.note_partition(study.grid(), Partition("majority"))
     assert [run.stage for run in study.walk(Recipe())] == ["agreement"]
-    assert grid.own(Partition) == Partition("majority")
+    assert grid.effective_options(Partition) == Partition("majority")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row
     assert rows(lines) == [row]
     assert "`--loosen` takes the recipe's looser limits over." in lines
     list(study.walk(Recipe(annotate=Annotate(**given)), loosen=True))
-    assert study.grid().own(Annotate) == Annotate(**given)
+    assert study.grid().effective_options(Annotate) == Annotate(**given)
 
 
 def test_a_recipe_may_tighten_limits_and_change_its_texts(at: At) -> None:
@@ -238,7 +238,7 @@ def test_a_recipe_may_tighten_limits_and_change_its_texts(at: At) -> None:
     assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
     tighter = Annotate(daily_limit=30, total_limit=90, opt_out="hs_topic", contact="Ada")
     assert [run.stage for run in study.walk(Recipe(annotate=tighter))] == ["annotate"]
-    assert study.grid().own(Annotate) == tighter
+    assert study.grid().effective_options(Annotate) == tighter
 
 
 # -- simulated people among people

@@ -101,8 +101,8 @@ def test_a_section_that_comes_next_and_is_not_there_is_named(at: At, recipe: Rec
 def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe: Recipe) -> None:
     grid = finished.grid()
     assert walked(finished, recipe) == ["agreement", "partition"]
-    assert grid.own(Partition) == Partition("majority")
-    assert grid.own(Agree) == Agree(level=0.9)
+    assert grid.effective_options(Partition) == Partition("majority")
+    assert grid.effective_options(Agree) == Agree(level=0.9)
     assert (
         str(grid.partition().rules[-1])
         == "2 labels or more, at least two and more than half equal to the final one; valid"
@@ -112,11 +112,11 @@ def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe:
 
 def test_what_is_given_comes_before_the_recipe(finished: Study, recipe: Recipe) -> None:
     walked(finished, recipe)
-    assert finished.grid().own(Agree, weights="linear") == Agree("linear", level=0.9)
+    assert finished.grid().effective_options(Agree, weights="linear") == Agree("linear", level=0.9)
 
 
 def test_without_a_recipe_the_defaults_hold(at: At) -> None:
-    assert at("checked").grid().own(Partition) == Partition()
+    assert at("checked").grid().effective_options(Partition) == Partition()
 
 
 @pytest.mark.server
@@ -124,13 +124,13 @@ def test_a_release_does_not_change_the_study_s_own_rules(finished: Study, recipe
     grid = finished.grid()
     walked(finished, recipe)
     grid.release(Tier.BRONZE, tmp_path / "b.csv", Partition("unanimous"))
-    assert grid.own(Partition) == Partition("majority")
+    assert grid.effective_options(Partition) == Partition("majority")
 
 
 def test_a_recipe_that_goes_back_to_earlier_rules_is_heeded(finished: Study, recipe: Recipe) -> None:
     for rules in (Partition("majority"), Partition("unanimous"), Partition("majority")):
         walked(finished, replace(recipe, partition=rules))
-        assert finished.grid().own(Partition) == rules
+        assert finished.grid().effective_options(Partition) == rules
 
 
 def test_it_stops_where_conflicts_wait_for_a_person(at: At, recipe: Recipe) -> None:
@@ -138,7 +138,7 @@ def test_it_stops_where_conflicts_wait_for_a_person(at: At, recipe: Recipe) -> N
     grid = study.grid()
     manual = replace(recipe, adjudicate=Adjudicate("manual"))
     assert walked(study, manual) == ["adjudicate"]
-    waiting = grid.waiting()
+    waiting = grid.waiting_pairs()
     assert waiting
     assert walked(study, manual) == []
     for pair in waiting:
@@ -156,7 +156,7 @@ def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: P
 def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe: Recipe) -> None:
     study = at("labelled")
     grid = study.grid()
-    grid.decide(grid.waiting()[0], 2, by="ada")
+    grid.decide(grid.waiting_pairs()[0], 2, by="ada")
     assert walked(study, recipe) == ["adjudicate", "validate"]
     assert len(standing(study)) == 24
 

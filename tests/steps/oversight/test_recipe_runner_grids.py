@@ -103,7 +103,7 @@ def test_what_people_are_told_is_the_study_s_own_without_main(tmp_path: Path) ->
     recipe = Recipe(setup=TITLE, annotate=Annotate(daily_limit=20), grids=PEOPLED)
     study = begun(tmp_path, recipe)
     assert stages(study, recipe)[0] == ("annotate", "")
-    assert study.own(Annotate).daily_limit == 20
+    assert study.effective_options(Annotate).daily_limit == 20
 
 
 # ---- a study that is not what the recipe says

@@ -70,25 +70,25 @@ def printed(study: Study, folder: Path) -> Recipe:
 @pytest.mark.server
 def test_what_it_says_of_stages_to_come_holds_from_the_first_walk_on(at: At, recipe: Recipe) -> None:
     grid = walked(at("dealt"), recipe).grid()
-    assert grid.own(Partition) == Partition("majority")
-    assert grid.own(Agree) == Agree(level=0.9)
-    assert grid.own(Annotate) == Annotate(daily_limit=40)
+    assert grid.effective_options(Partition) == Partition("majority")
+    assert grid.effective_options(Agree) == Agree(level=0.9)
+    assert grid.effective_options(Annotate) == Annotate(daily_limit=40)
     assert grid.policy is None
-    assert not grid.has_own(Partition)
-    assert grid.by_recipe(Validate) == Validate(validators=2, pairs=9, seed=13)
+    assert not grid.has_saved_options(Partition)
+    assert grid.recipe_options(Validate) == Validate(validators=2, pairs=9, seed=13)
 
 
 def test_without_a_recipe_the_defaults_are_those_of_the_classes(at: At) -> None:
     grid = at("checking").grid()
-    assert grid.own(Validate).seed == 1
-    assert grid.by_recipe(Validate) == Validate()
-    assert grid.by_recipe(Assign, seed=3) == Assign(seed=3)
+    assert grid.effective_options(Validate).seed == 1
+    assert grid.recipe_options(Validate) == Validate()
+    assert grid.recipe_options(Assign, seed=3) == Assign(seed=3)
 
 
 def test_a_limit_of_a_recipe_holds_before_the_walk_gets_there(at: At, recipe: Recipe) -> None:
     study = at("paired")
     next(study.walk(replace(recipe, simulate=None, assign=replace(recipe.assign or Assign(), annotators=3))))
-    assert not study.has_own(Annotate)
+    assert not study.has_saved_options(Annotate)
     with pytest.raises(RecipeError, match="daily_limit"):
         list(study.walk(replace(recipe, annotate=Annotate())))
 
@@ -96,22 +96,22 @@ def test_a_limit_of_a_recipe_holds_before_the_walk_gets_there(at: At, recipe: Re
 def test_the_number_of_people_is_asked_for_only_while_nobody_is_there(at: At, recipe: Recipe) -> None:
     study = walked(at("dealt"), recipe)
     study.add_people(["vera", "walt", "wim"], Role.VALIDATOR)
-    assert study.grid().by_recipe(Validate).validators is None
+    assert study.grid().recipe_options(Validate).validators is None
 
 
 def test_more_of_a_round_takes_nothing_that_is_about_its_first_deal(at: At, recipe: Recipe) -> None:
     grid = walked(at("dealt"), recipe).grid()
-    assert grid.by_recipe(Validate, more=True) == Validate(seed=13)
-    assert grid.by_recipe(Assign, more=True) == Assign(seed=1)
+    assert grid.recipe_options(Validate, more=True) == Validate(seed=13)
+    assert grid.recipe_options(Assign, more=True) == Assign(seed=1)
 
 
 def test_what_is_given_leaves_out_of_the_recipe_what_cannot_be_beside_it(at: At, recipe: Recipe) -> None:
     grid = walked(at("dealt"), recipe).grid()
-    assert grid.by_recipe(Adjudicate, policy="manual") == Adjudicate("manual")
-    assert grid.by_recipe(Adjudicate, policy="median") == Adjudicate("median", "discard")
-    assert grid.by_recipe(Select, hs=3) == Select(hs=3)
+    assert grid.recipe_options(Adjudicate, policy="manual") == Adjudicate("manual")
+    assert grid.recipe_options(Adjudicate, policy="median") == Adjudicate("median", "discard")
+    assert grid.recipe_options(Select, hs=3) == Select(hs=3)
     with pytest.raises(InputError, match="hs is 0"):
-        grid.by_recipe(Select, hs=0)
+        grid.recipe_options(Select, hs=0)
 
 
 def test_the_same_recipe_walked_again_is_no_new_version(at: At, recipe: Recipe) -> None:
@@ -188,8 +188,8 @@ def test_a_planned_grid_keeps_what_its_plan_says_of_later_stages(at: At, tmp_pat
     )
     study.add_grid(plan)
     grid = study.grid("tone")
-    assert grid.own(Partition) == Partition("majority")
-    assert grid.by_recipe(Validate) == Validate(validators=1, seed=5)
+    assert grid.effective_options(Partition) == Partition("majority")
+    assert grid.recipe_options(Validate) == Validate(validators=1, seed=5)
     assert printed(study, tmp_path).grids == (plan,)
 
 
@@ -201,4 +201,4 @@ def test_edited_guidelines_are_said_where_the_recipe_cannot_hold_them(at: At, re
 
 def test_retrieve_is_not_asked_for_where_the_recipe_lists_none(at: At, recipe: Recipe) -> None:
     grid = walked(at("dealt"), replace(recipe, retrieve=Retrieve(k=3))).grid()
-    assert grid.by_recipe(Retrieve, list="cn.csv") == Retrieve(k=3, list=Path("cn.csv"))
+    assert grid.recipe_options(Retrieve, list="cn.csv") == Retrieve(k=3, list=Path("cn.csv"))

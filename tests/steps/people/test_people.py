@@ -29,7 +29,7 @@ def test_the_work_of_everybody_is_what_the_status_says_of_people(at: At, stage: 
 
 def test_who_decided_in_a_file_has_decided(at: At, tmp_path: Path) -> None:
     study = at("decided")
-    waiting = study.grid().waiting()
+    waiting = study.grid().waiting_pairs()
     assert len(waiting) > 1
     rows = [{"pair": pair, "label": "2", "adjudicator": "ada"} for pair in waiting]
     study.grid().import_outcomes(write_csv(tmp_path / "d.csv", rows))
@@ -86,7 +86,7 @@ def test_numbered_annotators_do_not_come_beside_one_who_is_called_so_in_capitals
 def test_an_adjudicator_in_a_file_is_not_a_second_person_by_capitals(at: At, tmp_path: Path) -> None:
     study = at("decided")
     grid = study.grid()
-    waiting = grid.waiting()[0]
+    waiting = grid.waiting_pairs()[0]
     grid.decide(waiting, 2, by="eva")
     path = write_csv(tmp_path / "d.csv", [{"pair": waiting, "label": "2", "adjudicator": "Eva"}])
     assert_refused(study, lambda: grid.import_outcomes(path), InputError, "`eva` and `Eva` differ")

@@ -24,9 +24,9 @@ def docket_of(
 ) -> tuple[AdjudicationQueue, int]:
     """A docket on terms with these limits, and an adjudicator."""
     study.add_people([name], Role.ADJUDICATOR)
-    return study.grid().docket.with_terms(Annotate(daily_limit=daily_limit, total_limit=total_limit)), admit(
-        study, name
-    ).id
+    return study.grid().adjudication_queue.with_terms(
+        Annotate(daily_limit=daily_limit, total_limit=total_limit)
+    ), admit(study, name).id
 
 
 def first(docket: AdjudicationQueue, person: int) -> ConflictCase:
@@ -73,7 +73,7 @@ def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[],
     for _ in range(2):
         decide(docket, judy, first(docket, judy))
     assert docket.next(judy) is None
-    waiting = study.grid().waiting()[0]
+    waiting = study.grid().waiting_pairs()[0]
     for call in (
         lambda: docket.case(judy, waiting),
         lambda: docket.decide(judy, DecisionRequest("r-1234567", waiting, NAMES[0])),
@@ -128,7 +128,7 @@ def test_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
     give(desk, ana, NAMES[0])
     study.hand_over("ana")
     study.change_role("ana", Role.ADJUDICATOR)
-    docket = study.grid().docket.with_terms(Annotate(daily_limit=2))
+    docket = study.grid().adjudication_queue.with_terms(Annotate(daily_limit=2))
     assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
     assert docket.next(ana.id) is None
 
@@ -140,7 +140,7 @@ def test_who_decides_and_then_checks_has_one_allowance(at: At) -> None:
     study.change_role("judy", Role.VALIDATOR)
     visitor = study.access.by_id(judy)
     assert visitor is not None
-    assert study.desk(Annotate(daily_limit=1)).progress(visitor).limit is not None
+    assert study.work_queue(Annotate(daily_limit=1)).progress(visitor).limit is not None
 
 
 def test_progress_tells_the_limits_before_they_are_reached(at: At) -> None:

@@ -75,7 +75,7 @@ class Walk:
 
     def __init__(self, study: Study, folder: Path, seed: int) -> None:
         self.study, self.folder, self.random = study, folder, Random(seed)
-        self.desk = study.desk(Annotate(opt_out=TOPIC))
+        self.desk = study.work_queue(Annotate(opt_out=TOPIC))
         self.requests, self.names = count(), count()
         study.add_people(list(VALIDATORS), Role.VALIDATOR)
         study.add_people(["judy", "jack"], Role.ADJUDICATOR)
@@ -142,13 +142,15 @@ class Walk:
         self.study.change_role(person.name, self.random.choice([Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR]))
 
     def decide(self, person: Person, _: Visitor) -> None:
-        if case := self.study.grid().docket.next(person.id):
+        if case := self.study.grid().adjudication_queue.next(person.id):
             outcome = self.random.choice(case.choices)
-            self.study.grid().docket.decide(person.id, DecisionRequest(self.request(), case.cell_id, outcome))
+            self.study.grid().adjudication_queue.decide(
+                person.id, DecisionRequest(self.request(), case.cell_id, outcome)
+            )
 
     def take_back(self, person: Person, _: Visitor) -> None:
-        for one in self.study.grid().docket.decisions(person.id)[:1]:
-            self.study.grid().docket.undo(person.id, one.cell_id, self.request())
+        for one in self.study.grid().adjudication_queue.decisions(person.id)[:1]:
+            self.study.grid().adjudication_queue.undo(person.id, one.cell_id, self.request())
 
     def policy(self, *_: object) -> None:
         self.study.grid().adjudicate(Adjudicate("majority", "discard"))

@@ -160,7 +160,7 @@ def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_rol
     judy = admit(study, "judy").id
     study.access.opt_out(judy, TOPIC, ["terrorism"])
     study.change_role("judy", Role.ADJUDICATOR)
-    queue, case = grid.docket.state(judy), grid.docket.next(judy)
+    queue, case = grid.adjudication_queue.state(judy), grid.adjudication_queue.next(judy)
     assert queue.for_others > 0
     assert case is None or grid.explain(case.cell_id).hs == SELECTED[3]
 

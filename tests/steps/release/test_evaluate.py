@@ -200,13 +200,13 @@ def test_the_walk_evaluates_last_and_once(at: At) -> None:
     recipe = Recipe(partition=Partition("majority"), evaluate=options(pool="all"))
     assert [run.stage for run in study.walk(recipe)][-1] == "evaluate"
     assert list(study.walk(recipe)) == []
-    assert grid.own(Evaluate) == recipe.evaluate
+    assert grid.effective_options(Evaluate) == recipe.evaluate
 
 
 def test_an_evaluation_by_hand_does_not_become_the_study_s_own(at: At) -> None:
     grid = at("checked").grid()
     grid.evaluate(options(pool="all"))
-    assert grid.own(Evaluate) == Evaluate()
+    assert grid.effective_options(Evaluate) == Evaluate()
 
 
 def test_a_recipe_names_files_beside_itself(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_policies_decide_by_the_numbers(tmp_path: Path, policy: str) -> None:
         made |= {pair: ("median", (one + other) / 2) for pair, (one, other) in both.items() if other == one + 1}
     numbers = [choice.name for choice in study.grid().scheme]
     assert {pair: (rule, float(numbers[code or 0])) for pair, (rule, code) in standing(study).items()} == made
-    assert len(study.grid().waiting()) == 24 - len(made)
+    assert len(study.grid().waiting_pairs()) == 24 - len(made)
 
 
 def test_decisions_of_a_file_are_numbers(tmp_path: Path) -> None:

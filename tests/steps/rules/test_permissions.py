@@ -32,14 +32,14 @@ class Situation(NamedTuple):
 
 def one_labelled_it(study: Study, folder: Path) -> Situation:
     """ana labelled the pair, and is an adjudicator now."""
-    pair = next(pair for pair in study.grid().waiting() if "ana" in who_had(study)[pair])
+    pair = next(pair for pair in study.grid().waiting_pairs() if "ana" in who_had(study)[pair])
     study.change_role("ana", Role.ADJUDICATOR)
     return Situation(study, pair, "ana")
 
 
 def one_skipped_it(study: Study, folder: Path) -> Situation:
     """ana read the pair and skipped it, and nobody was left to take it."""
-    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 3)
+    pair = next(pair for pair in study.grid().waiting_pairs() if len(who_had(study)[pair]) == 3)
     record(study, folder, [("ana", pair, "skip")], supersede=True)
     study.change_role("ana", Role.ADJUDICATOR)
     return Situation(study, pair, "ana")
@@ -61,7 +61,7 @@ def one_validates_it(study: Study, folder: Path) -> Situation:
 
 def somebody_has_still_to_label_it(study: Study, folder: Path) -> Situation:
     """A label of the pair was skipped, and the pair went to somebody else, who has it before them."""
-    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 2)
+    pair = next(pair for pair in study.grid().waiting_pairs() if len(who_had(study)[pair]) == 2)
     record(study, folder, [(min(who_had(study)[pair]), pair, "skip")], supersede=True)
     assert pair in {open_pair for _, open_pair in open_work(study)}
     return Situation(study, pair, "judy")
@@ -69,7 +69,7 @@ def somebody_has_still_to_label_it(study: Study, folder: Path) -> Situation:
 
 def nobody_labelled_it(study: Study, folder: Path) -> Situation:
     """Everybody skipped the pair."""
-    pair = next(pair for pair in study.grid().waiting() if len(who_had(study)[pair]) == 3)
+    pair = next(pair for pair in study.grid().waiting_pairs() if len(who_had(study)[pair]) == 3)
     record(study, folder, [(who, pair, "skip") for who in who_had(study)[pair]], supersede=True)
     return Situation(study, pair, "judy")
 
@@ -101,11 +101,11 @@ def decide_by_file(at: Situation, folder: Path) -> None:
 
 
 def look_on_the_page(at: Situation, folder: Path) -> None:
-    at.study.grid().docket.case(admitted(at), at.pair)
+    at.study.grid().adjudication_queue.case(admitted(at), at.pair)
 
 
 def decide_on_the_page(at: Situation, folder: Path) -> None:
-    at.study.grid().docket.decide(admitted(at), DecisionRequest("a-request", at.pair, "appropriate"))
+    at.study.grid().adjudication_queue.decide(admitted(at), DecisionRequest("a-request", at.pair, "appropriate"))
 
 
 def admitted(at: Situation) -> int:
@@ -144,18 +144,18 @@ def test_nobody_is_offered_what_they_may_not_decide(
     who = admit(study, here.who).id
     offered = grid.agenda(here.who)
     assert here.pair not in offered.pairs
-    state = grid.docket.state(who)
+    state = grid.adjudication_queue.state(who)
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
-    while case := grid.docket.next(who):
+    while case := grid.adjudication_queue.next(who):
         assert case.cell_id != here.pair
-        grid.docket.decide(who, DecisionRequest(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
+        grid.adjudication_queue.decide(who, DecisionRequest(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_lets_somebody_else_in(at: At, tmp_path: Path, door: Callable[[Situation, Path], None]) -> None:
     study = at("labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)
-    here = Situation(study, study.grid().waiting()[0], "judy")
+    here = Situation(study, study.grid().waiting_pairs()[0], "judy")
     admit(study, "judy")
     door(here, tmp_path)
     kept = standing(study).get(here.pair)
@@ -167,7 +167,7 @@ def test_who_has_left_decides_nothing_more_but_a_file_may_tell_what_they_decided
     study = at("labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)
     study.retire("judy")
-    here = Situation(study, study.grid().waiting()[0], "judy")
+    here = Situation(study, study.grid().waiting_pairs()[0], "judy")
     for door in (decide, read_in_the_terminal):
         with pytest.raises(RefusedError, match="`judy` has left the study"):
             door(here, tmp_path)
@@ -179,26 +179,26 @@ def test_a_decision_by_somebody_else_is_taken_back_by_a_lead_alone(at: At) -> No
     study = at("labelled")
     grid = study.grid()
     study.add_people(["lea"], Role.LEAD)
-    first, second = grid.waiting()[:2]
+    first, second = grid.waiting_pairs()[:2]
     grid.decide(first, 2, by="ada")
     grid.decide(second, 2, by="ada")
     with pytest.raises(ConflictError, match="only the person who decided, or a lead, can take that back"):
         grid.take_back(first, by="bo")
     grid.take_back(first, by="lea")
     grid.take_back(second, by="ada")
-    assert {first, second} <= set(grid.waiting())
+    assert {first, second} <= set(grid.waiting_pairs())
 
 
 def test_what_a_file_decided_is_taken_back_by_a_lead_alone_whomever_it_names(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     grid = study.grid()
     study.add_people(["lea"], Role.LEAD)
-    pair = grid.waiting()[0]
+    pair = grid.waiting_pairs()[0]
     decide_by_file(Situation(study, pair, "ada"), tmp_path)
     said = rf"pair {pair} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
     assert_refused(study, lambda: grid.take_back(pair, by="ada"), ConflictError, said)
     grid.take_back(pair, by="lea")
-    assert pair in grid.waiting()
+    assert pair in grid.waiting_pairs()
 
 
 def test_a_rule_s_decision_is_not_taken_back_but_decided_otherwise(at: At) -> None:

@@ -133,7 +133,7 @@ def test_a_decision_that_is_taken_back_is_the_rule_s_again(at: At, tmp_path: Pat
     for pair in (1, 2):
         grid.take_back(pair, by="ada")
     assert standing(study) == {1: ("majority", 2), 2: ("reopened", None)}
-    assert grid.waiting() == [2]
+    assert grid.waiting_pairs() == [2]
 
 
 POLICIES = st.just(Adjudicate("manual")) | st.builds(
@@ -186,7 +186,7 @@ def assert_foretold(study: Study, policy: Adjudicate) -> None:
     after = standing(study)
     by_rule = Counter(rule for rule, _ in after.values() if rule not in {"person", "imported", "reopened"})
     assert run.counts == {**by_rule, **{name: run.counts[name] for name in ("new", "reopened", "waiting")}}
-    assert run.counts["waiting"] == len(grid.waiting())
+    assert run.counts["waiting"] == len(grid.waiting_pairs())
     changed = {pair for pair in after if after[pair] != earlier.get(pair)}
     assert {pair for pair in changed if after[pair][0] == "reopened"} == set(would.reopened)
     assert len(changed) == run.counts["new"] + run.counts["reopened"]
@@ -214,7 +214,7 @@ def test_a_person_s_decision_stands_and_waits_for_a_second_look_when_labels_chan
     grid = study.grid()
     assert standing(study)[2] == ("person", 2)
     assert grid.second_looks() == [2]
-    assert grid.waiting() == []
+    assert grid.waiting_pairs() == []
     state = study.status()
     assert state["adjudications"]["second_look"] == 1
     assert state["notes"] == [
@@ -285,17 +285,17 @@ def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_pat
     grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy").id
-    state = grid.docket.state(judy)
+    state = grid.adjudication_queue.state(judy)
     assert (state.waiting, state.again) == (1, 1)
-    case = grid.docket.next(judy)
+    case = grid.adjudication_queue.next(judy)
     assert case is not None
     assert (case.cell_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
-    grid.docket.decide(
+    grid.adjudication_queue.decide(
         judy, DecisionRequest("a-request", 2, "appropriate", "", False, case.decision_id, case.answer_id)
     )
     assert grid.second_looks() == []
     assert [row["person"] for row in grid.explain(2).decisions if row["rule"] == "person"] == ["ada", "judy"]
-    assert grid.docket.next(judy) is None
+    assert grid.adjudication_queue.next(judy) is None
 
 
 def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tmp_path: Path) -> None:
@@ -336,16 +336,16 @@ def test_it_is_the_same_on_the_pages(at: At, tmp_path: Path) -> None:
     grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy").id
-    case = grid.docket.next(judy)
+    case = grid.adjudication_queue.next(judy)
     assert case is not None
-    grid.docket.decide(
+    grid.adjudication_queue.decide(
         judy, DecisionRequest("a-request", 2, "not_appropriate", "", True, case.decision_id, case.answer_id)
     )
-    grid.docket.undo(judy, 2, "an-undo")
+    grid.adjudication_queue.undo(judy, 2, "an-undo")
     assert standing(study)[2] == ("person", 2)
     assert grid.second_looks() == [2]
-    assert grid.docket.state(judy).again == 1
-    assert grid.docket.next(judy) is not None
+    assert grid.adjudication_queue.state(judy).again == 1
+    assert grid.adjudication_queue.next(judy) is not None
 
 
 def test_a_decision_that_stands_again_was_made_once(at: At, tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ def test_reports_and_cards_say_what_is_to_be_looked_at_again(at: At, tmp_path: P
     study = doubted(at, tmp_path)
     grid = study.grid()
     note = "1 pair was decided before its labels changed and waits for a second look; until then the decision stands"
-    assert grid.look_again == [note]
+    assert grid.second_look_notes == [note]
     assert f'<p class="banner" role="note">{note}.</p>' in study.report(tmp_path / "r.html").read_text("utf-8")
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())

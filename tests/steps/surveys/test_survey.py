@@ -40,7 +40,7 @@ def test_a_survey_asks_everybody_everything_and_suggestions_at_the_end(tmp_path:
         study.access.consent(visitor.id, {})
         visitor = study.access.by_id(visitor.id)
         assert visitor is not None
-        tasks = study.desk(Annotate()).tasks(visitor, 100)
+        tasks = study.work_queue(Annotate()).tasks(visitor, 100)
         assert [column_of(one) for one in tasks] == ["heard", "believed"] * len(STATEMENTS) + ["suggestion"]
         assert {one.row.body for one in tasks[:-1]} == set(STATEMENTS)
     assert ana.role is Role.RESPONDENT

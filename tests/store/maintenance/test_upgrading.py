@@ -216,7 +216,7 @@ def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_pa
 
 def test_its_settings_hold(upgraded: tuple[Path, Path]) -> None:
     study = Study.open(upgraded[1])
-    assert study.grid().own(Adjudicate) == Adjudicate("majority", "wait")
+    assert study.grid().effective_options(Adjudicate) == Adjudicate("majority", "wait")
     with study.store.read() as tx:
         kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
     assert kept["import"]["language"] == "en"
@@ -241,7 +241,7 @@ def test_its_neighbours_are_there_and_of_no_run(upgraded: tuple[Path, Path]) -> 
 def test_the_limits_and_the_opt_out_of_0002_hold(tmp_path: Path) -> None:
     path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
     Study.upgrade(path)
-    own = Study.open(path).grid().own(Annotate)
+    own = Study.open(path).grid().effective_options(Annotate)
     assert (own.daily_limit, own.total_limit, own.opt_out, own.contact) == (40, None, "hs_topic", "Ada")
 
 
@@ -322,14 +322,14 @@ def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
             ("evaluate", {"systems": ["tfidf"], "k": 5, "diamond": "unanimous"}),
         ],
     ).grid()
-    assert grid.own(Partition) == Partition("majority")
-    assert grid.own(Adjudicate) == Adjudicate("majority", "wait")
-    assert not grid.has_own(Evaluate)
+    assert grid.effective_options(Partition) == Partition("majority")
+    assert grid.effective_options(Adjudicate) == Adjudicate("majority", "wait")
+    assert not grid.has_saved_options(Evaluate)
 
 
 def test_of_a_stage_that_was_done_twice_the_last_time_counts(tmp_path: Path) -> None:
     study = _with_runs(tmp_path, [("pair", {"candidates": 4, "seed": 7})])
-    assert study.grid().own(Pair) == Pair(candidates=4, seed=7)
+    assert study.grid().effective_options(Pair) == Pair(candidates=4, seed=7)
 
 
 def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_a_limit_holds_for_those_who_decide_and_is_told_before(serve: Callable[.
     then = machine.get("/api/conflicts/next").json()
     assert then["case"] is None
     assert "come back tomorrow" in then["reading"]["limit"]
-    waiting = site.study.grid().waiting()[0]
+    waiting = site.study.grid().waiting_pairs()[0]
     assert machine.get(f"/api/conflicts/{waiting}").status_code == 403
     more = machine.post("/api/decisions", json={**ruling, "request_id": site.new_request(), "cell_id": waiting})
     assert (more.status_code, more.json()["detail"]) == (403, then["reading"]["limit"])

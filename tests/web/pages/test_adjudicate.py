@@ -78,7 +78,7 @@ def test_a_conflict_is_shown_with_its_texts_labels_and_keys_and_without_names(st
 def test_notes_of_annotators_are_shown_escaped(study: Study, enter: Enter, tmp_path: Path) -> None:
     grid = study.grid()
     rows = grid.labels()
-    pair = next(pair for pair in grid.waiting() if "not_sure" not in set(rows["label"][rows["pair"] == pair]))
+    pair = next(pair for pair in grid.waiting_pairs() if "not_sure" not in set(rows["label"][rows["pair"] == pair]))
     turned = rows[rows["pair"] == pair][["pair", "annotator", "label"]]
     turned = turned.assign(label=turned["label"].map({"appropriate": 0, "not_appropriate": 2}), note=SCRIPT)
     turned.to_csv(tmp_path / "labels.csv", index=False)
@@ -98,7 +98,7 @@ def test_a_decision_is_kept_and_the_next_conflict_shown(study: Study, enter: Ent
     page = browser.get("/adjudicate")
     reply = decide(browser, page, "appropriate", note=" because, نه \n", flagged="yes")
     assert (reply.status_code, reply.headers["location"]) == (303, f"/adjudicate?after={pair_on(page)}")
-    (kept,) = study.grid().docket.decisions()
+    (kept,) = study.grid().adjudication_queue.decisions()
     assert (kept.cell_id, kept.outcome, kept.by) == (pair_on(page), "appropriate", "judy")
     assert (kept.note, kept.flagged) == ("because, نه", True)
     assert pair_on(browser.get(reply.headers["location"])) != pair_on(page)
@@ -181,7 +181,7 @@ def test_later_goes_on_to_another_conflict(enter: Enter) -> None:
 
 def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undone(study: Study, enter: Enter) -> None:
     browser = enter("judy")
-    for _ in study.grid().waiting():
+    for _ in study.grid().waiting_pairs():
         decide(browser, browser.get("/adjudicate"), "irreconcilable")
     page = browser.get("/adjudicate")
     assert "Nothing waits for you" in page.text
@@ -189,7 +189,7 @@ def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undo
 
 
 def test_what_is_not_due_is_counted_and_not_shown(study: Study, enter: Enter, tmp_path: Path) -> None:
-    pair = study.grid().waiting()[0]
+    pair = study.grid().waiting_pairs()[0]
     who = next(name for number, name in _labels(study) if number == pair)
     record(study, tmp_path, [(who, pair, "skip")], supersede=True)
     assert pair in {number for _, number in open_work(study)}
@@ -294,7 +294,7 @@ def test_the_limit_holds_at_the_page_too(serve: Callable[..., Site]) -> None:
     sent = form(page, "/adjudicate")
     decide(browser, page, "appropriate")
     assert "You have read 1 pair today" in browser.get("/adjudicate").text
-    waiting = str(site.study.grid().waiting()[0])
+    waiting = str(site.study.grid().waiting_pairs()[0])
     before = dump(site.study)
     more = {**sent, "request_id": site.new_request(), "cell_id": waiting, "outcome": "appropriate"}
     assert browser.post("/adjudicate", data=more).status_code == 403
@@ -314,7 +314,7 @@ def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
     assert re.search(r"<textarea[^>]*>\ntea</textarea>", shown.text)
     assert dump(site.study) == before
     assert decide(browser, shown, "appropriate").status_code == 303
-    assert len(site.study.grid().docket.decisions()) == 1
+    assert len(site.study.grid().adjudication_queue.decisions()) == 1
 
 
 def test_a_number_is_typed_as_it_is_written(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def answer(study: Study, name: str, n: int, terms: Annotate = TERMS) -> None:
     visitor = study.access.by_id(next(one.id for one in study.people if one.name == name))
     assert visitor
     for _ in range(n):
-        give(study.desk(terms), visitor, NAMES[0])
+        give(study.work_queue(terms), visitor, NAMES[0])
 
 
 # Coming in

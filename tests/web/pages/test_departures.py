@@ -181,7 +181,7 @@ def test_overview_and_downloads_grade_as_the_recipe_says_before_the_walk_gets_th
     site = serve("checking")
     graded = site.study.grid().partition().rules[-1]
     walk_recipe(site.study, recipe(tmp_path, "checked"))
-    assert not site.study.grid().has_own(Partition)
+    assert not site.study.grid().has_saved_options(Partition)
     assert site.study.grid().partition().rules[-1] != graded
     assert "more than half" in site.browser("lea").get("/lead/panel/tiers").text
     assert site.study.grid().explain(1).checks[-1].rule == str(site.study.grid().partition().rules[-1])

@@ -148,7 +148,7 @@ def test_an_act_in_one_tab_leaves_the_grid_of_the_other_alone(site: Site) -> Non
     assert "The policy before, “manual” (ties: wait), then holds again" in done
     assert site.study.grid("taste").policy == Adjudicate("majority", "discard")
     assert site.study.grid("tone").policy == Adjudicate("manual")
-    assert len(site.study.grid("tone").waiting()) == 4
+    assert len(site.study.grid("tone").waiting_pairs()) == 4
     assert "4 pairs of them discarded" in re.sub("<[^>]+>", "", b)
 
 
@@ -169,7 +169,7 @@ def test_a_planned_grid_is_filled_and_dealt_round_by_round(tmp_path: Path) -> No
 
 def test_decisions_are_validated_where_the_grid_says_so(site: Site) -> None:
     site.study.grid("tone").adjudicate(Adjudicate("manual"))
-    site.study.grid("tone").decide(site.study.grid("tone").waiting()[0], 1, by="jo")
+    site.study.grid("tone").decide(site.study.grid("tone").waiting_pairs()[0], 1, by="jo")
     browser = site.browser("lea")
     assert "Decisions of this grid are not validated" in page(browser, "/lead/steps?grid=taste")
     assert "Pairs: 1." in post(browser, "/lead/steps/validate?grid=tone", pairs="")
@@ -212,8 +212,8 @@ def test_a_decision_in_one_tab_is_about_the_grid_of_that_tab(site: Site) -> None
     sent = {"csrf": csrf_of(browser), **hidden_of(form[: form.index("</form>")]), "outcome": "yes"}
     answer = browser.post(action[1], data=sent)
     assert answer.headers["location"].endswith("grid=taste")
-    assert len(site.study.grid("taste").waiting()) == 3
-    assert len(site.study.grid("tone").waiting()) == 4
+    assert len(site.study.grid("taste").waiting_pairs()) == 3
+    assert len(site.study.grid("tone").waiting_pairs()) == 4
     assert "1 decided by you" in page(browser, answer.headers["location"])
     assert "0 decided by you" in page(browser, "/adjudicate?grid=tone")
     assert "Thank you for today" in page(browser, "/thanks")
@@ -239,4 +239,4 @@ def test_machines_are_told_the_grid_and_have_to_name_it(site: Site) -> None:
     assert refused.status_code == 422
     assert "say which by `?grid=NAME`: write, taste, tone" in refused.json()["detail"]
     assert judy.post("/api/decisions", json=sent, params={"grid": "tone"}).status_code == 200
-    assert len(site.study.grid("tone").waiting()) == 3
+    assert len(site.study.grid("tone").waiting_pairs()) == 3

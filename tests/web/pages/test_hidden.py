@@ -97,7 +97,7 @@ def test_who_validates_or_decides_is_told_no_model_either(study: Study, tmp_path
     grid.simulate(Simulate(seed=3, accuracy=0.5, skips=0))
     study.add_people(["judy"], Role.ADJUDICATOR)
     grid.adjudicate(Adjudicate())
-    waiting = grid.waiting()
+    waiting = grid.waiting_pairs()
     assert waiting
     assert grid.conflict(waiting[0], by="judy").cn == "(not shown)"
     grid.write_conflicts(tmp_path / "c.csv", by="judy")

@@ -223,7 +223,7 @@ def test_what_is_selected_is_what_is_previewed(serve: Serve, ties: str) -> None:
 
 def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_back(serve: Serve) -> None:
     site = serve("decided")
-    browser, waiting = site.browser("lea"), site.study.grid().waiting()
+    browser, waiting = site.browser("lea"), site.study.grid().waiting_pairs()
     before = dump(site.study)
     form = {"csrf": csrf_of(browser), "policy": "majority", "ties": "discard"}
     asked = browser.post("/lead/steps/adjudicate", data=form)
@@ -234,11 +234,11 @@ def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_ba
     assert browser.post("/lead/steps/adjudicate", data=form | {"confirmed": "4 0"}).status_code == 200
     assert dump(site.study) == before
     page = post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
-    assert site.study.grid().waiting() == []
+    assert site.study.grid().waiting_pairs() == []
     assert "Take it back</button> The policy before, “majority” (ties: wait), then holds again" in page
     back = page[: page.index("Take it back")]
     post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
-    assert site.study.grid().waiting() == waiting
+    assert site.study.grid().waiting_pairs() == waiting
     assert site.study.grid().policy == Adjudicate("majority")
 
 
@@ -295,7 +295,7 @@ def test_what_was_applied_before_something_else_is_not_offered_to_be_taken_back(
 
 def test_the_lead_s_pages_say_what_waits_for_a_second_look(serve: Serve, tmp_path: Path) -> None:
     site = serve("decided")
-    pair = site.study.grid().waiting()[0]
+    pair = site.study.grid().waiting_pairs()[0]
     site.study.grid().decide(pair, 2, by="jack")
     annotator, label = next((who, label) for (_, who), label in labels_of(site.study, pair).items())
     record(site.study, tmp_path, [(annotator, pair, "0" if label != "not_appropriate" else "1")], supersede=True)
@@ -308,7 +308,7 @@ def test_pairs_are_dealt_to_validators_and_later_more(serve: Serve) -> None:
     site = serve("decided")
     browser = site.browser("lea")
     assert "Pairs: 5." in post(browser, "/lead/steps/validate", pairs="5", blind="true")
-    assert site.study.grid().own(Validate).blind
+    assert site.study.grid().effective_options(Validate).blind
     post(browser, "/lead/steps/validate", more="true", blind="true")
     assert len(open_work(site.study, checks=True)) > 5
 
@@ -539,7 +539,7 @@ def test_the_lead_sees_that_only_some_cells_of_the_grid_were_drawn(serve: Serve)
 
 def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp_path: Path) -> None:
     site = serve("labelled")
-    study, pair = site.study, site.study.grid().waiting()[0]
+    study, pair = site.study, site.study.grid().waiting_pairs()[0]
     study.grid().decide(pair, 2, by="judy")
     study.grid().import_outcomes(
         write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "0", "adjudicator": "bo"}]), supersede=True

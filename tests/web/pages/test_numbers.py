@@ -37,7 +37,7 @@ def cells(said: str, meaning: str) -> int:
 def decide_some(study: Study) -> None:
     """A person decides two conflicts and discards a third; no policy has been applied."""
     grid = study.grid()
-    first, second, third = grid.waiting()[:3]
+    first, second, third = grid.waiting_pairs()[:3]
     grid.decide(first, 2, by="judy")
     grid.decide(second, 0, by="judy")
     grid.decide(third, None, by="judy")
@@ -70,7 +70,11 @@ def test_every_pair_is_counted_once_and_the_map_counts_the_same(
     assert sum(pairs.values()) == 24
     said = panel(site, "coverage")
     with_label = pairs["no_verdict"] + pairs["valid"] + pairs["not_valid"]
-    assert cells(said, "labelled, waits for a person") == pairs["wait_for_person"] == len(site.study.grid().waiting())
+    assert (
+        cells(said, "labelled, waits for a person")
+        == pairs["wait_for_person"]
+        == len(site.study.grid().waiting_pairs())
+    )
     assert cells(said, "labelled, waits for a policy") == pairs["wait_for_policy"]
     assert cells(said, "discarded") == pairs["discarded"]
     assert cells(said, "a positive label") + cells(said, "another definite label") == with_label
@@ -108,13 +112,13 @@ def test_what_a_person_has_decided_is_counted_beside_their_name_everywhere(serve
 def test_a_pair_that_waits_for_a_second_look_is_counted_as_that(serve: Serve, stage: str) -> None:
     """judy decides two pairs, then somebody changes their label of the first."""
     site = serve(stage)
-    first, second = site.study.grid().waiting()[:2]
+    first, second = site.study.grid().waiting_pairs()[:2]
     site.study.grid().decide(first, 2, by="judy")
     site.study.grid().decide(second, 0, by="judy")
     before = site.study.status()["pairs"]
     change_a_label(site.study, first)
     state = site.study.status()
-    waiting = len(site.study.grid().waiting())
+    waiting = len(site.study.grid().waiting_pairs())
     assert state["pairs"] == before
     assert (state["pairs"]["wait_for_person"], state["adjudications"]["second_look"]) == (waiting, 1)
     progress = panel(site, "progress")
@@ -130,7 +134,7 @@ def test_a_pair_that_waits_for_a_second_look_is_counted_as_that(serve: Serve, st
 def change_a_label(study: Study, pair: int) -> None:
     """Whoever labelled a pair first labels it otherwise, on the pages."""
     row = next(one for one in study.grid().labels().to_dict("records") if one["pair"] == pair)
-    visitor, desk = admit(study, row["annotator"]), study.desk(Annotate())
+    visitor, desk = admit(study, row["annotator"]), study.work_queue(Annotate())
     task = next(one for one in desk.answers(visitor, n=99) if one.cell_id == pair)
     give(desk, visitor, "appropriate" if row["label"] == "not_sure" else "not_sure", task.assignment_id)
 

@@ -43,7 +43,7 @@ class Counting(WorkQueue):
 
 def answers_of(study: Study, name: str, n: int) -> list[tuple[Visitor, Submission]]:
     visitor = admit(study, name)
-    tasks = study.desk(Annotate()).tasks(visitor, n)
+    tasks = study.work_queue(Annotate()).tasks(visitor, n)
     return [(visitor, Submission(f"{name}-{at}", one.assignment_id, "not_sure")) for at, one in enumerate(tasks)]
 
 

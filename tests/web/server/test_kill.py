@@ -79,7 +79,7 @@ def clients_of(study: Study) -> list[Client]:
     found = []
     for name in ANNOTATORS:
         visitor, token = admit(study, name), study.access.invite(name)
-        tasks = study.desk(Annotate()).tasks(visitor, 100)
+        tasks = study.work_queue(Annotate()).tasks(visitor, 100)
         found.append(Client(name, token, [task.assignment_id for task in tasks]))
     return found
 

@@ -42,7 +42,7 @@ class Ana:
     def __init__(self, place: Path) -> None:
         study = Study.open(place)
         visitor = admit(study, "ana")
-        self.assignment_id = study.desk(Annotate()).tasks(visitor, 1)[0].assignment_id
+        self.assignment_id = study.work_queue(Annotate()).tasks(visitor, 1)[0].assignment_id
         self.token = study.access.invite("ana")
         self.n = 0
         study.close()

@@ -83,7 +83,7 @@ def test_a_study_that_could_not_be_begun_leaves_an_empty_database(url: str) -> N
 
     with pytest.raises(ValueError, match="not today"):
         Store.create(url, fails)
-    assert not Study.is_there(url)
+    assert not Study.exists(url)
     Study.create(url).close()
 
 

@@ -652,16 +652,16 @@ def test_an_upgrade_keeps_its_copy_to_the_owner(tmp_path: Path) -> None:
 
 def test_a_study_that_others_may_read_is_named(path: Path) -> None:
     said = f"others on this machine may read or write {path} (its rights are 0644); `chmod 600 {path}` ends that"
-    assert Study.open(path).exposed is None
+    assert Study.open(path).exposure_warning is None
     path.chmod(0o644)
-    assert Study.open(path).exposed == said
+    assert Study.open(path).exposure_warning == said
     assert said in CliRunner().invoke(main, ["status", "--study", str(path)]).stderr
 
 
 def test_commands_that_are_advised_can_be_pasted_whatever_the_name(path: Path, tmp_path: Path) -> None:
     spaced = path.rename(tmp_path / "my study.db")
     spaced.chmod(0o644)
-    assert f"`chmod 600 '{spaced}'`" in str(Study.open(spaced).exposed)
+    assert f"`chmod 600 '{spaced}'`" in str(Study.open(spaced).exposure_warning)
     shutil.copy(OLDER[-1], spaced)
     with pytest.raises(StudyError, match=f"`fcpair upgrade --study '{spaced}'`"):
         Study.open(spaced)

@@ -1,0 +1,42 @@
+"""Names of the version before, which work for one version more and say what they are called now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from warnings import warn
+
+
+class OldName:
+    """The old name of an attribute of a class: `desk = OldName("work_queue")`."""
+
+    def __init__(self, new: str) -> None:
+        self._new = new
+        self.__doc__ = f"The old name of `{new}`."
+
+    def __set_name__(self, owner: type, old: str) -> None:
+        self._old = f"{owner.__name__}.{old}"
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is None:
+            return self
+        _warn(self._old, self._new)
+        return getattr(instance, self._new)
+
+
+def module_getattr(module: str, new_names: Mapping[str, str], load: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The `__getattr__` of a module with old names: `load` has what the module calls by the new ones."""
+
+    def get(name: str) -> Any:
+        if name in new_names:
+            _warn(f"{module}.{name}", new_names[name])
+            return load(new_names[name])
+        if name.startswith("_"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return load(name)
+
+    return get
+
+
+def _warn(old: str, new: str) -> None:
+    warn(f"{old} is called `{new}` now; the old name goes in the next version", DeprecationWarning, stacklevel=3)
