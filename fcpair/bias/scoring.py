@@ -13,8 +13,8 @@ from fcpair.bias.counts import Counts, count_by_unit
 from fcpair.bias.formulas import SCHEMES, WEIGHED, Score
 from fcpair.errors import InputError, suggest_name
 from fcpair.stages.stats.grid_jackknife import NO_WIDTH, jackknife_spread
+from fcpair.stages.stats.intervals import LEVEL, Interval, t_reach
 
-LEVEL = 0.95
 LEAST_TEMPLATES = 5
 METHOD = "jackknife over templates"
 MEAN, MEAN_ABSOLUTE = "(mean over categories)", "(mean of absolute values)"
@@ -155,12 +155,10 @@ def _means_over_categories(
         yield BiasFigure(score_.name, MEAN_ABSOLUTE, mean, None, None, *rests_on, note=note, n_tied=n_tied)
 
 
-def _mean_interval(
-    score_: Score, figures: Sequence[BiasFigure], counts: Sequence[Counts]
-) -> tuple[float | None, float | None, str]:
+def _mean_interval(score_: Score, figures: Sequence[BiasFigure], counts: Sequence[Counts]) -> Interval:
     """The interval of a mean over categories; its degrees of freedom are Satterthwaite's (10.2307/3002019)."""
     if bare := [figure.category for figure in figures if figure.low is None]:
-        return None, None, f"no interval, as there is none in {', '.join(bare)}"
+        return Interval(note=f"no interval, as there is none in {', '.join(bare)}")
     variances, freedom = np.array([_spread(score_, own) for own in counts]).T
     parts = variances / len(figures) ** 2
     df = float(parts.sum() ** 2 / (parts**2 / freedom).sum())
@@ -168,24 +166,19 @@ def _mean_interval(
     return _interval(score_, value, float(parts.sum()), df, sum(figure.n_templates for figure in figures))
 
 
-def _interval(
-    score_: Score, value: float, variance: float, df: float, n_templates: int
-) -> tuple[float | None, float | None, str]:
-    from scipy.special import stdtrit
-
+def _interval(score_: Score, value: float, variance: float, df: float, n_templates: int) -> Interval:
     if n_templates < LEAST_TEMPLATES:
-        return None, None, f"no interval with fewer than {LEAST_TEMPLATES} templates"
+        return Interval(note=f"no interval with fewer than {LEAST_TEMPLATES} templates")
     if np.isnan(variance):
-        return None, None, "no interval, as it is undefined without one of the templates"
+        return Interval(note="no interval, as it is undefined without one of the templates")
     if variance < NO_WIDTH**2:
-        return None, None, "no interval, as all templates score alike"
-    reach = float(stdtrit(df, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
+        return Interval(note="no interval, as all templates score alike")
+    reach = t_reach(df, float(np.sqrt(variance)))
     if not np.isfinite(score_.high):
-        return value - reach, value + reach, ""
+        return Interval(value - reach, value + reach)
     middle, half = (score_.low + score_.high) / 2, (score_.high - score_.low) / 2
     at = (value - middle) / half
     if abs(at) >= 1:
-        return None, None, "no interval, as it is at its bound"
+        return Interval(note="no interval, as it is at its bound")
     ends = np.tanh(np.arctanh(at) + np.array([-1, 1]) * reach / half / (1 - at**2))
-    low, high = (middle + half * ends).tolist()
-    return low, high, ""
+    return Interval(*(middle + half * ends).tolist())

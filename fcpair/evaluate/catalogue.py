@@ -12,7 +12,7 @@ from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
 from fcpair.evaluate.trec_run import Run
 from fcpair.params import Evaluate, check_unique
 from fcpair.stages.questions.named_values import parse_named
-from fcpair.stages.stats.paired_tests import check_resamples
+from fcpair.stages.stats.intervals import check_resamples
 
 SHOWN = 60  # characters of a name that is far too long
 SYSTEMS: dict[str, type[System]] = {

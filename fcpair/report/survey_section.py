@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
-from fcpair.bias.scoring import LEVEL, METHOD
+from fcpair.bias.scoring import METHOD
 from fcpair.report import formatting
 from fcpair.report.data import GroupFigures, SurveyFigures, SurveysPart
 from fcpair.report.figures import Forest, Inks, grid_map
@@ -14,6 +14,7 @@ from fcpair.report.figures.forest import render_forest
 from fcpair.report.figures.forest_plots import of_bias, of_groups, of_survey
 from fcpair.report.figures.map_colours import to_hex
 from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, GroupComparison
+from fcpair.stages.stats.intervals import LEVEL
 from fcpair.stages.surveys.survey import ANSWERS, ASSUMPTION, SKIPPED
 
 MOST_DRAWN = 60  # rows of a picture that a page shows

@@ -15,15 +15,8 @@ import numpy.typing as npt
 from fcpair.errors import InputError
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.stats.percentile_bootstrap import (
-    Floats,
-    check_draws,
-    describe_sample,
-    plural,
-    resample_sums,
-    with_note,
-    with_percentiles,
-)
+from fcpair.stages.stats.intervals import check_resamples, with_note
+from fcpair.stages.stats.percentile_bootstrap import Floats, describe_sample, plural, resample_sums, with_percentiles
 from fcpair.texts.label_table import LabelTable
 
 NO_TRUTH, NO_PREDICTION = "no row has a true label", "no row has a prediction"
@@ -209,7 +202,7 @@ def classify(
     row's. `by` and `group` have one value for each row. Raises InputError for a number of draws that cannot be,
     and where there are no rows.
     """
-    check_draws(draws)
+    check_resamples(draws)
     if not len(labelled.truth):
         raise InputError("there are no rows to compare")
     rows = _row_sums(labelled.truth, labelled.predicted)

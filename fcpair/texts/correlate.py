@@ -11,13 +11,8 @@ import numpy.typing as npt
 
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.stats.percentile_bootstrap import (
-    block_sizes,
-    check_draws,
-    describe_sample,
-    with_note,
-    with_percentiles,
-)
+from fcpair.stages.stats.intervals import block_sizes, check_resamples, with_note
+from fcpair.stages.stats.percentile_bootstrap import describe_sample, with_percentiles
 from fcpair.texts.rating_table import RatedTexts
 from fcpair.texts.selection_check import SelectionCheck, check_selection
 
@@ -66,7 +61,7 @@ def correlate(
     `population` has the measure of all texts that could have been rated, by group (None: of all). Texts of `given`
     without a rating belong to it, too. Raises InputError for a number of draws that cannot be.
     """
-    check_draws(draws)
+    check_resamples(draws)
     groups: list[str | None] = [None, *(sorted(set(texts.kind)) if any(texts.kind) else [])]
     return tuple(_correlate_group(of, texts, population or {}, draws, seed) for of in groups)
 

@@ -13,13 +13,8 @@ from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.tabular import LINE, require_columns
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.stats.percentile_bootstrap import (
-    check_draws,
-    describe_sample,
-    resample_sums,
-    with_note,
-    with_percentiles,
-)
+from fcpair.stages.stats.intervals import check_resamples, with_note
+from fcpair.stages.stats.percentile_bootstrap import describe_sample, resample_sums, with_percentiles
 from fcpair.texts.numbers import read_numbers
 
 if TYPE_CHECKING:
@@ -102,7 +97,7 @@ def average_ratings(table: pd.DataFrame, draws: int = RESAMPLES, seed: int = 0) 
     `given` has the columns of `read_ratings`. Intervals are percentiles over texts drawn with replacement, so they are
     for new texts of the same source, rated by the same people. Raises InputError for a number of draws that cannot be.
     """
-    check_draws(draws)
+    check_resamples(draws)
     averages = []
     for (source, criterion), part in table.groupby(["source", "criterion"], sort=True):
         grid = part.pivot(index="text", columns="rater", values="rating").sort_index(axis=1)

@@ -234,9 +234,9 @@ def _emit(
 ) -> None:
     from fcpair.cli.figure_files import write_figures
     from fcpair.report.figures.forest_plots import of_survey
+    from fcpair.stages.stats.intervals import LEVEL
     from fcpair.stages.surveys.survey import (
         ASSUMPTION,
-        LEVEL,
         add_shares,
         add_verdicts,
         count_answers,

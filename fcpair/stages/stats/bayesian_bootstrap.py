@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.stages.stats.paired_tests import LEVEL, SAME, block_sizes, check_resamples
+from fcpair.stages.stats.intervals import LEVEL, block_sizes, check_resamples
+from fcpair.stages.stats.paired_tests import SAME
 
 METHOD = "Bayesian bootstrap over HS"
 LEAST_HS = 5  # with three an interval spans 0.58 of the scale on average, and covers 0.84 at worst

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-LEVEL = 0.95
+from fcpair.stages.stats.intervals import t_reach
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -53,8 +53,6 @@ def _clustered_bounds(value: float, pull: Floats, is_first: Bools, clusters: NDA
     10.1162/REST_a_00552), and not of the spreads that were found, which are least where a small group was found alike
     by luck; those of the items join them after Satterthwaite (1946), DOI 10.2307/3002019.
     """
-    from scipy.special import stdtrit
-
     item, annotator = clusters.T
     people: Floats = np.bincount(annotator, pull).astype(float)
     is_first_group = np.bincount(annotator, is_first) > 0
@@ -64,7 +62,7 @@ def _clustered_bounds(value: float, pull: Floats, is_first: Bools, clusters: NDA
     uncertain = (
         people_variance**2 / _degrees_of_freedom(is_first_group) + (variance - people_variance) ** 2 / item.max()
     )
-    half_width = float(stdtrit(variance**2 / uncertain, (1 + LEVEL) / 2)) * variance**0.5
+    half_width = t_reach(variance**2 / uncertain, variance**0.5)
     return Bounds(value, value - half_width, value + half_width)
 
 

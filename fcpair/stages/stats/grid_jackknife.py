@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from fcpair.params import IntervalScope
 from fcpair.records import Figure
+from fcpair.stages.stats.intervals import t_reach, with_note
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -130,10 +131,8 @@ def add_bounds(
     if figure.value is None:
         return figure
     if why := no_interval_reason(spreads, sides):
-        return _with_note(figure, f"no interval: {why}")
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(min(_side_sizes(spreads).values()) - 1, (1 + level) / 2)) * standard_error(spreads)
+        return with_note(figure, f"no interval: {why}")
+    reach = t_reach(min(_side_sizes(spreads).values()) - 1, standard_error(spreads), level)
     return replace(figure, low=max(lowest, figure.value - reach), high=min(1.0, figure.value + reach))
 
 
@@ -142,11 +141,7 @@ def add_interval(
 ) -> Figure:
     """The same as `bounded`, with a note on how many HS, CN and annotators the interval rests on."""
     bounded_figure = add_bounds(figure, spreads, level, lowest, sides)
-    return bounded_figure if bounded_figure.low is None else _with_note(bounded_figure, _describe_basis(spreads, sides))
-
-
-def _with_note(figure: Figure, remark: str) -> Figure:
-    return replace(figure, note="; ".join(filter(None, [figure.note, remark])))
+    return bounded_figure if bounded_figure.low is None else with_note(bounded_figure, _describe_basis(spreads, sides))
 
 
 def _side_sizes(spreads: Spreads) -> dict[Cluster, int]:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-
-Z = 1.959963984540054  # of a normal distribution, at 0.975
+from fcpair.stages.stats.intervals import Z
 
 Floats = NDArray[np.float64]
 

@@ -7,24 +7,9 @@ from math import floor, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError
+from fcpair.stages.stats.intervals import block_sizes
 
-LEVEL = 0.95
-LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
-BLOCK_CELLS = 4_000_000
 SAME = 1e-12  # what two means may differ by and still be the same, floating point being what it is
-
-
-def check_resamples(resamples: int) -> None:
-    """Raise InputError unless so many resamples can carry an interval or a test, and fit in memory."""
-    if not LEAST_RESAMPLES <= resamples <= MOST_RESAMPLES:
-        raise InputError(f"resamples is {resamples}; expected {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
-
-
-def block_sizes(n: int, width: int) -> list[int]:
-    """`n` rows of `width` cells, cut into blocks that fit in memory."""
-    rows = max(1, BLOCK_CELLS // width)
-    return [min(rows, n - start) for start in range(0, n, rows)]
 
 
 def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:

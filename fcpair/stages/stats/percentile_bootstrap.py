@@ -8,32 +8,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.errors import InputError
 from fcpair.records import Figure
+from fcpair.stages.stats.intervals import LEVEL, block_sizes, with_note
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-LEVEL = 0.95
-LEAST_DRAWS, MOST_DRAWS = 100, 1_000_000
-AT_ONCE = 4_000_000  # numbers in memory for one block of draws
 MAX_UNDEFINED_SHARE = (
     0.05  # the share of draws that may leave a figure undefined; those are left out, and the note says so
 )
 NO_WIDTH = 1e-12
 FEW = 10  # of what is drawn: percentiles over fewer are too narrow more often than not
-
-
-def check_draws(draws: int) -> None:
-    """Raise InputError unless so many draws can carry an interval, and fit in memory."""
-    if not LEAST_DRAWS <= draws <= MOST_DRAWS:
-        raise InputError(f"resamples is {draws}; expected {LEAST_DRAWS} to {MOST_DRAWS:,}")
-
-
-def block_sizes(draws: int, width: int) -> Iterator[int]:
-    """How many draws of `width` numbers are made at once, until all are made."""
-    rows = max(1, AT_ONCE // max(width, 1))
-    yield from (min(rows, draws - start) for start in range(0, draws, rows))
 
 
 def resample_sums(sums: Floats, draws: int, seed: int) -> Iterator[Floats]:
@@ -75,8 +60,3 @@ def plural(n: int, word: str) -> str:
 def describe_sample(n: int, word: str) -> str:
     """What an interval rests on, and that it is too narrow where that is little."""
     return plural(n, word) + ", so few that it is likely too narrow" * (n < FEW)
-
-
-def with_note(figure: Figure, remark: str) -> Figure:
-    """The figure with one more remark in its note."""
-    return replace(figure, note="; ".join(filter(None, [figure.note, remark])))

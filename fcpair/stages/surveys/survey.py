@@ -11,11 +11,11 @@ import numpy as np
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, group_findings
+from fcpair.stages.stats.intervals import LEVEL, Z
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.95
 ASSUMPTION = "assumes a random sample"
 Verdict = Literal["kept", "dropped", "undefined"]
 YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
@@ -197,15 +197,12 @@ def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -
     Raises:
         InputError: no respondents, or more than the population has.
     """
-    from scipy.stats import norm
-
     if n < 1 or (population is not None and n > population):
         raise InputError(
             f"{n:,} respondents of a population of {population or 'any size'}; expected 1 at least, and no more"
         )
-    z = float(norm.ppf((1 + LEVEL) / 2))
     finite = 1.0 if population is None else (population - n) / max(population - 1, 1)
-    return z * sqrt(share * (1 - share) / n * finite)
+    return Z * sqrt(share * (1 - share) / n * finite)
 
 
 def sample_size(error: float, population: int | None = None, share: float = 0.5) -> int:
@@ -214,10 +211,7 @@ def sample_size(error: float, population: int | None = None, share: float = 0.5)
     Raises:
         InputError: an error that is not between 0 and 1.
     """
-    from scipy.stats import norm
-
     if not 0 < error < 1:
         raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
-    z = float(norm.ppf((1 + LEVEL) / 2))
-    n_infinite = z**2 * share * (1 - share) / error**2
+    n_infinite = Z**2 * share * (1 - share) / error**2
     return ceil(n_infinite if population is None else n_infinite / (1 + (n_infinite - 1) / population))

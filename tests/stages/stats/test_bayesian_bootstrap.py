@@ -95,7 +95,7 @@ def test_a_figure_has_the_interval_that_it_has_alone() -> None:
 @pytest.mark.parametrize("cells", [1, 50, 999])
 def test_blocks_change_nothing_of_an_interval(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     whole = bounds(figures(20, 3, seed=1))
-    monkeypatch.setattr("fcpair.stages.stats.paired_tests.BLOCK_CELLS", cells)
+    monkeypatch.setattr("fcpair.stages.stats.intervals.BLOCK_CELLS", cells)
     assert bounds(figures(20, 3, seed=1)) == pytest.approx(whole)
 
 

@@ -15,8 +15,9 @@ from scipy.stats import permutation_test
 from statsmodels.stats.multitest import multipletests
 
 from fcpair.errors import InputError
-from fcpair.stages.stats import paired_tests
-from fcpair.stages.stats.paired_tests import check_resamples, holm, kendall, needed_hs, needed_resamples, randomisation
+from fcpair.stages.stats import intervals
+from fcpair.stages.stats.intervals import check_resamples
+from fcpair.stages.stats.paired_tests import holm, kendall, needed_hs, needed_resamples, randomisation
 
 Floats = NDArray[np.float64]
 
@@ -74,14 +75,14 @@ def test_the_same_seed_gives_the_same_p_values() -> None:
 def test_blocks_change_no_p_value(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     differences = np.random.default_rng(1).normal(0.3, 1, (17, 2))
     whole = randomisation(differences, 301, seed=3)
-    monkeypatch.setattr(paired_tests, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(intervals, "BLOCK_CELLS", cells)
     assert randomisation(differences, 301, seed=3).tolist() == whole.tolist()
 
 
-@pytest.mark.parametrize("cells", [500, paired_tests.BLOCK_CELLS])
+@pytest.mark.parametrize("cells", [500, intervals.BLOCK_CELLS])
 def test_the_p_value_is_near_that_of_scipy(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
     """Two estimates from 9,999 draws each, so within three standard errors of their difference."""
-    monkeypatch.setattr(paired_tests, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(intervals, "BLOCK_CELLS", cells)
     differences = np.random.default_rng(8).normal(0.2, 1, 40)
     other = permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=9_999, rng=1).pvalue
     found = randomisation(differences[:, None], 9_999, seed=1)[0]

@@ -1,0 +1,47 @@
+"""What intervals at 95 % share: their ends or why there are none, the draws that may carry one, Student's reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from fcpair.errors import InputError
+from fcpair.records import Figure
+
+LEVEL = 0.95
+Z = 1.959963984540054  # of a normal distribution, at 0.975
+LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
+BLOCK_CELLS = 4_000_000  # numbers in memory for one block of draws
+
+
+class Interval(NamedTuple):
+    """The ends of an interval; both are None where `note` says why there is none."""
+
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+def t_reach(df: float, error: float, level: float = LEVEL) -> float:
+    """How far an interval reaches to each side: Student's quantile at `level` (0 to 1) times the standard error."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2)) * error
+
+
+def check_resamples(resamples: int) -> None:
+    """Raise InputError unless so many resamples can carry an interval or a test, and fit in memory."""
+    if not LEAST_RESAMPLES <= resamples <= MOST_RESAMPLES:
+        raise InputError(f"resamples is {resamples}; expected {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
+
+
+def block_sizes(n: int, width: int) -> Iterator[int]:
+    """How many of `n` draws of `width` numbers, 1 or more, are made at once, until all are made."""
+    rows = max(1, BLOCK_CELLS // width)
+    return (min(rows, n - start) for start in range(0, n, rows))
+
+
+def with_note(figure: Figure, remark: str) -> Figure:
+    """The figure with one more remark in its note."""
+    return replace(figure, note="; ".join(filter(None, [figure.note, remark])))
