@@ -14,14 +14,12 @@ from fcpair.models.prompt import (
     BrokenReply,
     Prompt,
     Reply,
-    cache_answer,
     n_prompt_tokens,
     prompt_subject,
     read_cached,
-    reported_model,
     strip_fence,
 )
-from fcpair.models.service import Service
+from fcpair.models.service import message_content, query_and_cache
 
 EXAMPLES = 5  # HS that a note names
 _SHOWN = 40  # characters of what was named
@@ -66,14 +64,7 @@ class Request:
 
     def query(self) -> Picks:
         """Ask the service that the environment names, and keep the answer; raises ServiceError."""
-        service = Service.from_environment()
-        answer, choice = service.query(self.prompt, self._check_payload)
-        cache_answer(self.prompt, answer, service.base_url)
-        return choice
-
-    def _check_payload(self, payload: Any) -> tuple[Reply, Picks]:
-        answer = Reply(_message_content(payload), reported_model(payload))
-        return answer, self._read_picks(answer)
+        return query_and_cache(self.prompt, _message_text, self._read_picks)
 
     def _read_picks(self, answer: Reply) -> Picks:
         """What an answer names; BrokenReply where it names no CN that was given."""
@@ -158,11 +149,8 @@ def format_examples(text_by_hs: Mapping[int, str]) -> str:
     return "; ".join([*named, *(["..."] if len(text_by_hs) > EXAMPLES else [])])
 
 
-def _message_content(payload: Any) -> str:
-    try:
-        content = payload["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError):
-        raise BrokenReply("it answered without the content of a message") from None
+def _message_text(payload: Any) -> str:
+    content = message_content(payload)
     if not isinstance(content, str) or not content.strip():
         raise BrokenReply("it answered with a message without content")
     return content

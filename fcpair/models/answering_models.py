@@ -21,14 +21,12 @@ from fcpair.models.prompt import (
     BrokenReply,
     Prompt,
     Reply,
-    cache_answer,
     model_record,
     n_tokens,
     prompt_subject,
     read_cached,
-    reported_model,
 )
-from fcpair.models.service import Service
+from fcpair.models.service import message_content, query_and_cache
 from fcpair.models.transformer import OWNER
 from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, ModelSpec
 from fcpair.stages.corpus.text_identity import identity
@@ -146,26 +144,10 @@ class Chat:
         return Prompt("chat/completions", body, prompt_subject("the row", cell.row))
 
     def _query(self, prompt: Prompt) -> str:
-        def check_payload(payload: Any) -> tuple[Reply, str]:
-            answer = Reply(
-                _token_logprobs(payload) if self.options else _message_content(payload), reported_model(payload)
-            )
-            return answer, self._read_answer(answer)
-
-        service = Service.from_environment()
-        answer, content = service.query(prompt, check_payload)
-        cache_answer(prompt, answer, service.base_url)
-        return content
+        return query_and_cache(prompt, _token_logprobs if self.options else message_content, self._read_answer)
 
     def _read_answer(self, answer: Reply) -> str:
         return _option_probabilities(answer, self.options) if self.options else _reply_text(answer)
-
-
-def _message_content(payload: Any) -> Any:
-    try:
-        return payload["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError):
-        raise BrokenReply("it answered without the content of a message") from None
 
 
 def _reply_text(answer: Reply) -> str:

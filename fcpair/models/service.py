@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
 from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
-from fcpair.models.prompt import BrokenReply, Prompt, quote_beginning
+from fcpair.models.prompt import BrokenReply, Prompt, Reply, cache_answer, quote_beginning, reported_model
 
 if TYPE_CHECKING:
     from httpx2 import Client
@@ -170,6 +170,36 @@ class Service:
         request = f"the service at {self.base_url}, {prompt.endpoint} of the model `{model}`, for {prompt.about}"
         cache_note = "every answer so far is kept, so a second run asks only for the rest"
         return ServiceError(f"{request}: {problem}. {advice or 'check the service and the model'}; {cache_note}")
+
+
+def query_and_cache(prompt: Prompt, extract: Callable[[Any], Any], read: Callable[[Reply], T]) -> T:
+    """Ask the service that the environment names, and keep an answer that can be used.
+
+    Args:
+        prompt: what is asked.
+        extract: takes what is kept from the JSON of an answer.
+        read: takes that; both raise BrokenReply where it cannot be used.
+
+    Raises:
+        ServiceError: as `Service.query` does.
+    """
+
+    def check_payload(payload: Any) -> tuple[Reply, T]:
+        answer = Reply(extract(payload), reported_model(payload))
+        return answer, read(answer)
+
+    service = Service.from_environment()
+    answer, result = service.query(prompt, check_payload)
+    cache_answer(prompt, answer, service.base_url)
+    return result
+
+
+def message_content(payload: Any) -> Any:
+    """The content of the message that an answer of a chat model holds; raises BrokenReply where it has none."""
+    try:
+        return payload["choices"][0]["message"]["content"]
+    except (KeyError, IndexError, TypeError):
+        raise BrokenReply("it answered without the content of a message") from None
 
 
 def _parse_json(text: str) -> Any:
