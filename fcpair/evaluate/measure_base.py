@@ -62,8 +62,3 @@ class CutMeasure(Measure):
     def depth(self) -> int | None:
         """The first `k` ranks."""
         return self.k
-
-
-def divide_or_zero(part: NDArray[np.generic], whole: NDArray[np.generic]) -> NDArray[np.float64]:
-    """`part` over `whole`, 0 where `whole` is 0."""
-    return np.asarray(np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0))

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError
 from fcpair.evaluate.graded import discounts, gain, ideal_gain, ideal_gain_of_counts
 from fcpair.evaluate.judged_rankings import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
-from fcpair.evaluate.measure_base import CutMeasure, Measure, divide_or_zero
+from fcpair.evaluate.measure_base import CutMeasure, Measure
 from fcpair.stages.questions.named_values import parse_named
+from fcpair.stages.stats.rating_counts import ratio
 
 _CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
 
@@ -69,9 +70,9 @@ class NDCG(CutMeasure):
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
         if judged.graded:
-            return divide_or_zero(gain(judged.graded, self.k), ideal_gain(judged.graded, self.k))
+            return ratio(gain(judged.graded, self.k), ideal_gain(judged.graded, self.k), 0.0)
         hits = judged.hits(self.k)
-        return divide_or_zero(hits @ discounts(hits.shape[1]), ideal_gain_of_counts(judged.n_positive, self.k))
+        return ratio(hits @ discounts(hits.shape[1]), ideal_gain_of_counts(judged.n_positive, self.k), 0.0)
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class MAP(CutMeasure):
         """Average precision of each HS."""
         hits = judged.hits(self.k)
         precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
-        return divide_or_zero((precision * hits).sum(axis=1), self.divisor(judged.n_positive))
+        return ratio((precision * hits).sum(axis=1), self.divisor(judged.n_positive), 0.0)
 
     def divisor(self, n_positive: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the sum of precisions is divided by."""
@@ -117,7 +118,7 @@ class Recall(CutMeasure):
 
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
-        return divide_or_zero(judged.hits(self.k).sum(axis=1), judged.n_positive)
+        return ratio(judged.hits(self.k).sum(axis=1), judged.n_positive, 0.0)
 
 
 @dataclass(frozen=True)
@@ -149,15 +150,13 @@ class Accuracy(CutMeasure):
         top = judged.labels[:, : self.k]
         hits, named = (top == POSITIVE).sum(axis=1), (top != ABSENT).sum(axis=1)
         below = judged.n_pool - judged.n_positive - (named - hits)
-        return divide_or_zero(hits + below, judged.n_pool)
+        return ratio(hits + below, judged.n_pool, 0.0)
 
     def score_range(self, judged: Judged) -> tuple[float, float]:
         """From the worst k of an HS at the top to the best k of an HS: a small part of the scale in a large pool."""
         n_pool, n_positive = judged.n_pool, judged.n_positive
-        worst = divide_or_zero(np.maximum(n_pool - n_positive - self.k, 0), n_pool)
-        best = np.maximum(
-            divide_or_zero(n_pool - np.abs(n_positive - np.minimum(self.k, n_pool)), n_pool), self(judged)
-        )
+        worst = ratio(np.maximum(n_pool - n_positive - self.k, 0), n_pool, 0.0)
+        best = np.maximum(ratio(n_pool - np.abs(n_positive - np.minimum(self.k, n_pool)), n_pool, 0.0), self(judged))
         least, greatest = float(worst.min(initial=1)), float(best.max(initial=0))
         return (least, greatest) if least < greatest else (0.0, 1.0)
 
@@ -180,7 +179,7 @@ class Bpref(Measure):
         n_positive = judged.n_positive[:, None]
         above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), n_positive)
         worst = np.maximum(np.minimum(judged.n_positive, judged.n_negative), 1)[:, None]
-        return divide_or_zero((judged.hits() * (1 - above / worst)).sum(axis=1), judged.n_positive)
+        return ratio((judged.hits() * (1 - above / worst)).sum(axis=1), judged.n_positive, 0.0)
 
 
 @dataclass(frozen=True)
@@ -219,7 +218,7 @@ class JudgedAt(CutMeasure):
     def __call__(self, judged: Judged) -> NDArray[np.float64]:
         """From 0 to 1 for each HS."""
         n_judged = (judged.labels[:, : self.k] > UNJUDGED).sum(axis=1)
-        return divide_or_zero(n_judged, np.minimum(judged.n_pool, self.k))
+        return ratio(n_judged, np.minimum(judged.n_pool, self.k), 0.0)
 
 
 MEASURES: dict[str, type[Measure]] = {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fcpair.evaluate.graded import discounts, ideal_gain, ideal_gain_of_counts, mean_gain
 from fcpair.evaluate.judged_rankings import Judged
-from fcpair.evaluate.measure_base import Measure, divide_or_zero
+from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import (
     F1,
     MAP,
@@ -23,6 +23,7 @@ from fcpair.evaluate.measures import (
     Precision,
     Recall,
 )
+from fcpair.stages.stats.rating_counts import ratio
 
 Values = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ def expected_value(measure: Measure, pool: Judged) -> Values:
 
 def _positive_rate(pool: Judged) -> Values:
     """How likely a rank holds a positive."""
-    return divide_or_zero(pool.n_positive, pool.n_pool)
+    return ratio(pool.n_positive, pool.n_pool, 0.0)
 
 
 def _ranks_in_pool(pool: Judged, k: int) -> tuple[NDArray[np.int64], Values]:
@@ -58,37 +59,35 @@ def _p_none_above(pool: Judged, k: int) -> Values:
 
 
 @expected_value.register(HitRatio)
-def _(measure: HitRatio, pool: Judged) -> Values:
+def _expected_hit_ratio(measure: HitRatio, pool: Judged) -> Values:
     return 1 - _p_none_above(pool, measure.k)[:, -1]
 
 
 @expected_value.register(MRR)
-def _(measure: MRR, pool: Judged) -> Values:
+def _expected_mrr(measure: MRR, pool: Judged) -> Values:
     none = _p_none_above(pool, measure.k)
     return np.asarray((none[:, :-1] - none[:, 1:]) @ (1 / np.arange(1, none.shape[1])))
 
 
 @expected_value.register(NDCG)
-def _(measure: NDCG, pool: Judged) -> Values:
+def _expected_ndcg(measure: NDCG, pool: Judged) -> Values:
     ranks, there = _ranks_in_pool(pool, measure.k)
     share, best = _positive_rate(pool), ideal_gain_of_counts(pool.n_positive, measure.k)
     if pool.graded:
         share, best = mean_gain(pool.graded, pool.n_pool), ideal_gain(pool.graded, measure.k)
-    return share * divide_or_zero(there @ discounts(len(ranks)), best)
+    return share * ratio(there @ discounts(len(ranks)), best, 0.0)
 
 
 @expected_value.register(MAP)
-def _(measure: MAP, pool: Judged) -> Values:
+def _expected_map(measure: MAP, pool: Judged) -> Values:
     ranks, there = _ranks_in_pool(pool, measure.k)
-    also = divide_or_zero(pool.n_positive - 1, pool.n_pool - 1)[
-        :, None
-    ]  # that another rank is positive when this one is
+    also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]  # that another rank is positive when this one is
     precision = (1 + (ranks - 1) * also) / ranks
-    return _positive_rate(pool) * divide_or_zero((precision * there).sum(axis=1), measure.divisor(pool.n_positive))
+    return _positive_rate(pool) * ratio((precision * there).sum(axis=1), measure.divisor(pool.n_positive), 0.0)
 
 
 @expected_value.register(Precision)
-def _(measure: Precision, pool: Judged) -> Values:
+def _expected_precision(measure: Precision, pool: Judged) -> Values:
     return _expected_hits(pool, measure.k) / measure.k
 
 
@@ -98,37 +97,35 @@ def _expected_hits(pool: Judged, k: int) -> Values:
 
 
 @expected_value.register(Recall)
-def _(measure: Recall, pool: Judged) -> Values:
-    return divide_or_zero(_expected_hits(pool, measure.k), pool.n_positive)
+def _expected_recall(measure: Recall, pool: Judged) -> Values:
+    return ratio(_expected_hits(pool, measure.k), pool.n_positive, 0.0)
 
 
 @expected_value.register(F1)
-def _(measure: F1, pool: Judged) -> Values:
+def _expected_f1(measure: F1, pool: Judged) -> Values:
     return 2 * _expected_hits(pool, measure.k) / (measure.k + pool.n_positive)
 
 
 @expected_value.register(Accuracy)
-def _(measure: Accuracy, pool: Judged) -> Values:
+def _expected_accuracy(measure: Accuracy, pool: Judged) -> Values:
     negative = pool.n_pool - pool.n_positive
-    return divide_or_zero(
-        negative - np.minimum(pool.n_pool, measure.k) + 2 * _expected_hits(pool, measure.k), pool.n_pool
-    )
+    return ratio(negative - np.minimum(pool.n_pool, measure.k) + 2 * _expected_hits(pool, measure.k), pool.n_pool, 0.0)
 
 
 @expected_value.register(Bpref)
-def _(_: Bpref, pool: Judged) -> Values:
+def _expected_bpref(_: Bpref, pool: Judged) -> Values:
     """The judged negatives above a positive are 0, 1, ... or all N of them, each as likely."""
     n_positive, n_negative = pool.n_positive, pool.n_negative
     counted = np.minimum(n_positive, n_negative)
     mean = (counted * (counted + 1) / 2 + (n_negative - counted) * counted) / (n_negative + 1)
-    return np.asarray((n_positive > 0) * (1 - divide_or_zero(mean, counted)))
+    return np.asarray((n_positive > 0) * (1 - ratio(mean, counted, 0.0)))
 
 
 @expected_value.register(RBP)
-def _(measure: RBP, pool: Judged) -> Values:
+def _expected_rbp(measure: RBP, pool: Judged) -> Values:
     return _positive_rate(pool) * (1 - measure.p**pool.n_pool)
 
 
 @expected_value.register(JudgedAt)
-def _(_: JudgedAt, pool: Judged) -> Values:
-    return divide_or_zero(pool.n_positive + pool.n_negative, pool.n_pool)
+def _expected_judged(_: JudgedAt, pool: Judged) -> Values:
+    return ratio(pool.n_positive + pool.n_negative, pool.n_pool, 0.0)

@@ -17,6 +17,7 @@ from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.stats.intervals import check_resamples, with_note
 from fcpair.stages.stats.percentile_bootstrap import Floats, describe_sample, plural, resample_sums, with_percentiles
+from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.label_table import LabelTable
 
 NO_TRUTH, NO_PREDICTION = "no row has a true label", "no row has a prediction"
@@ -87,10 +88,10 @@ def _row_sums(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) ->
     n_any = n_true + n_guess - n_both
     columns = (
         np.ones(len(truth)),
-        _divide(n_both, n_any, 0.0),
-        _divide(n_both, n_guess, 0.0),
-        _divide(n_both, n_true, 0.0),
-        _divide(2 * n_both, n_true + n_guess, 0.0),
+        ratio(n_both, n_any, 0.0),
+        ratio(n_both, n_guess, 0.0),
+        ratio(n_both, n_true, 0.0),
+        ratio(2 * n_both, n_true + n_guess, 0.0),
         (n_any - n_both) / truth.shape[1],
         n_any == n_both,
         n_any > 0,
@@ -100,32 +101,26 @@ def _row_sums(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) ->
     return np.column_stack([*columns, both, predicted, truth]).astype(np.float64)
 
 
-def _divide(part: Floats, whole: Floats, otherwise: float = np.nan) -> Floats:
-    quotient = np.full(np.broadcast_shapes(part.shape, whole.shape), otherwise)
-    np.divide(part, whole, out=quotient, where=whole != 0)
-    return quotient
-
-
 def _harmonic_mean(one: Floats, other: Floats) -> Floats:
-    return _divide(2 * one * other, one + other)
+    return ratio(2 * one * other, one + other)
 
 
 def _macro_mean(values: Floats) -> Floats:
     """The mean over the labels of which the figure is defined; NaN where it is of none."""
     defined = ~np.isnan(values)
-    return _divide(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1).astype(np.float64))
+    return ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))
 
 
 def _precisions(sums: _Sums) -> Floats:
-    return _divide(sums.both, sums.predicted)
+    return ratio(sums.both, sums.predicted)
 
 
 def _recalls(sums: _Sums) -> Floats:
-    return _divide(sums.both, sums.truth)
+    return ratio(sums.both, sums.truth)
 
 
 def _f1s(sums: _Sums) -> Floats:
-    return _divide(2 * sums.both, sums.predicted + sums.truth)
+    return ratio(2 * sums.both, sums.predicted + sums.truth)
 
 
 @dataclass(frozen=True)
@@ -145,37 +140,35 @@ class _FigureKind:
 
 FIGURES = (
     _FigureKind(
-        "accuracy", lambda one: _divide(one.jaccard, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Y ∪ Z|", zero=True
+        "accuracy", lambda one: ratio(one.jaccard, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Y ∪ Z|", zero=True
     ),
-    _FigureKind("precision", lambda one: _divide(one.hit, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Z|", zero=True),
-    _FigureKind("recall", lambda one: _divide(one.got, one.true), "true", NO_TRUTH, "mean of |Y ∩ Z| / |Y|"),
+    _FigureKind("precision", lambda one: ratio(one.hit, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Z|", zero=True),
+    _FigureKind("recall", lambda one: ratio(one.got, one.true), "true", NO_TRUTH, "mean of |Y ∩ Z| / |Y|"),
     _FigureKind(
         "F1",
-        lambda one: _harmonic_mean(_divide(one.hit, one.any), _divide(one.got, one.true)),
+        lambda one: _harmonic_mean(ratio(one.hit, one.any), ratio(one.got, one.true)),
         "any",
         "precision and recall are both 0, or one of them is undefined",
         "harmonic mean of precision and recall",
     ),
     _FigureKind(
-        "Hamming loss", lambda one: _divide(one.apart, one.n), "n", NOTHING, "mean of |Y Δ Z| / number of labels"
+        "Hamming loss", lambda one: ratio(one.apart, one.n), "n", NOTHING, "mean of |Y Δ Z| / number of labels"
     ),
 )
 """CrowdCounter's; Y are the true labels of a row, Z the predicted ones."""
 
 AVERAGES = (
-    _FigureKind("samples precision", lambda one: _divide(one.hit, one.guess), "guess", NO_PREDICTION),
-    _FigureKind("samples recall", lambda one: _divide(one.got, one.true), "true", NO_TRUTH),
-    _FigureKind("samples F1", lambda one: _divide(one.f1, one.any), "any", NOTHING),
-    _FigureKind("micro precision", lambda one: _divide(one.both.sum(-1), one.predicted.sum(-1)), "n", NO_PREDICTION),
-    _FigureKind("micro recall", lambda one: _divide(one.both.sum(-1), one.truth.sum(-1)), "n", NO_TRUTH),
-    _FigureKind(
-        "micro F1", lambda one: _divide(2 * one.both.sum(-1), (one.truth + one.predicted).sum(-1)), "n", NOTHING
-    ),
+    _FigureKind("samples precision", lambda one: ratio(one.hit, one.guess), "guess", NO_PREDICTION),
+    _FigureKind("samples recall", lambda one: ratio(one.got, one.true), "true", NO_TRUTH),
+    _FigureKind("samples F1", lambda one: ratio(one.f1, one.any), "any", NOTHING),
+    _FigureKind("micro precision", lambda one: ratio(one.both.sum(-1), one.predicted.sum(-1)), "n", NO_PREDICTION),
+    _FigureKind("micro recall", lambda one: ratio(one.both.sum(-1), one.truth.sum(-1)), "n", NO_TRUTH),
+    _FigureKind("micro F1", lambda one: ratio(2 * one.both.sum(-1), (one.truth + one.predicted).sum(-1)), "n", NOTHING),
     _FigureKind("macro precision", lambda one: _macro_mean(_precisions(one)), "n", NO_PREDICTION),
     _FigureKind("macro recall", lambda one: _macro_mean(_recalls(one)), "n", NO_TRUTH),
     _FigureKind("macro F1", lambda one: _macro_mean(_f1s(one)), "n", NOTHING),
     _FigureKind(
-        "exact match", lambda one: _divide(one.same, one.n), "n", NOTHING, "Y is Z, scikit-learn's accuracy_score"
+        "exact match", lambda one: ratio(one.same, one.n), "n", NOTHING, "Y is Z, scikit-learn's accuracy_score"
     ),
 )
 """scikit-learn's, with `zero_division=nan`."""

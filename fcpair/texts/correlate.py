@@ -13,6 +13,7 @@ from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.stats.intervals import block_sizes, check_resamples, with_note
 from fcpair.stages.stats.percentile_bootstrap import describe_sample, with_percentiles
+from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.rating_table import RatedTexts
 from fcpair.texts.selection_check import SelectionCheck, check_selection
 
@@ -142,8 +143,7 @@ def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, npt.NDArray[n
     """
     is_rated = ~np.isnan(ratings)
     total, n = times @ np.where(is_rated, ratings, 0.0).T, times @ is_rated.T.astype(np.float64)
-    mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
-    return mean, n > 0
+    return ratio(total, n, 0.0), n > 0
 
 
 def _draw_means(ratings: Floats, draws: int, seed: int) -> Iterator[tuple[Floats, Floats]]:

@@ -15,6 +15,7 @@ from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.stats.intervals import check_resamples, with_note
 from fcpair.stages.stats.percentile_bootstrap import describe_sample, resample_sums, with_percentiles
+from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.numbers import read_numbers
 
 if TYPE_CHECKING:
@@ -132,5 +133,5 @@ def _average_source(
 def _rater_means(sums: Floats) -> Floats:
     """The mean of each rater, and their mean, from sums (..., 2 n_raters): of ratings, and how many; (..., n + 1)."""
     total, n = np.split(sums, 2, axis=-1)
-    each = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
+    each = ratio(total, n)
     return np.concatenate([each, each.mean(axis=-1, keepdims=True)], axis=-1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,9 +90,9 @@ def moments(profiles: Ints) -> Floats:
     return np.column_stack([n_labels >= 2, agreeing, same, counts / size[:, None], counts]).astype(np.float64)
 
 
-def ratio(part: Floats, whole: Floats) -> Floats:
-    """part / whole, NaN where `whole` is 0 but for rounding."""
-    quotient = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
+def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any], otherwise: float = np.nan) -> Floats:
+    """part / whole, `otherwise` where `whole` is 0 but for rounding."""
+    quotient = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), otherwise)
     np.divide(part, whole, out=quotient, where=np.abs(whole) > 1e-9)
     return quotient
 
