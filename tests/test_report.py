@@ -37,7 +37,7 @@ from fcpair.report.data import (
     MainPart,
 )
 from fcpair.report.evaluation_section import evaluation_tables, strip_folders
-from fcpair.report.figures import grid_map, map_colours
+from fcpair.report.figures import colours, grid_map
 from fcpair.report.table_rows import log_lines
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.steps.oversight import report
@@ -572,8 +572,8 @@ def test_a_map_fits_the_page_whatever_its_shape() -> None:
 
 def test_looks_differ_in_grey_or_in_pattern() -> None:
     looks = ("positive", "other", "discarded", "waiting", "nothing", "corpus", "hole")
-    for theme in map_colours.THEMES:
-        tiles = {look: map_colours.paint_tile(look, 10, theme).mean(axis=2) for look in looks}
+    for theme in colours.THEMES:
+        tiles = {look: colours.paint_tile(look, 10, theme).mean(axis=2) for look in looks}
         marked = {look: bool(np.ptp(tile) > 1) for look, tile in tiles.items()}
         plain = sorted(float(tile.mean()) for look, tile in tiles.items() if not marked[look])
         assert min(np.diff(plain)) > 25
@@ -582,10 +582,8 @@ def test_looks_differ_in_grey_or_in_pattern() -> None:
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.45, 0.5, 0.6, 1.0])
 def test_numbers_stand_out_on_every_colour(at: float) -> None:
-    ground = map_colours.cividis(at)
-    light, dark = sorted(
-        (map_colours._luminance(ground), map_colours._luminance(map_colours.ink_on(ground))), reverse=True
-    )
+    ground = colours.cividis(at)
+    light, dark = sorted((colours._luminance(ground), colours._luminance(colours.ink_on(ground))), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 

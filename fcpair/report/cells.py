@@ -15,7 +15,7 @@ MOST_LABELS_SHOWN = 9
 
 @dataclass(frozen=True)
 class CellClass:
-    """One class of cells: `look` names its colour and pattern in `map_colours.py`; `n` cells are in it."""
+    """One class of cells: `look` names its colour and pattern in `colours.py`; `n` cells are in it."""
 
     meaning: str
     look: str

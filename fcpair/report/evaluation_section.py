@@ -12,8 +12,6 @@ from fcpair.report.figures import grid_map
 from fcpair.report.figures.captions import significance_cautions
 from fcpair.report.figures.evaluation_figures import png
 from fcpair.report.figures.labels import make_printable
-from fcpair.report.figures.layout import Inks
-from fcpair.report.figures.map_colours import to_hex
 
 
 @dataclass(frozen=True)
@@ -54,9 +52,7 @@ def evaluation_tables(figures: EvaluationFigures) -> EvaluationTables:
 
 
 def _picture(outcome: Outcome, measure: str) -> grid_map.Image:
-    return grid_map.render_both_themes(
-        lambda theme: png(outcome, measure, Inks(page=to_hex(theme.page), ink=to_hex(theme.ink)))
-    )
+    return grid_map.render_both_themes(lambda theme: png(outcome, measure, theme.inks))
 
 
 def _tau_rows(outcome: Outcome) -> list[tuple[str, list[Concordance]]]:

@@ -9,10 +9,9 @@ from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
 from fcpair.bias.scoring import METHOD
 from fcpair.report import formatting
 from fcpair.report.data import GroupFigures, SurveyFigures, SurveysPart
-from fcpair.report.figures import Forest, Inks, grid_map
+from fcpair.report.figures import Forest, grid_map
 from fcpair.report.figures.forest import render_forest
 from fcpair.report.figures.forest_plots import of_bias, of_groups, of_survey
-from fcpair.report.figures.map_colours import to_hex
 from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, GroupComparison
 from fcpair.stages.stats.intervals import LEVEL
 from fcpair.stages.surveys.survey import ANSWERS, ASSUMPTION, SKIPPED
@@ -52,9 +51,7 @@ def build_sections(part: SurveysPart) -> list[Section]:
 def _render_image(forest: Forest | None) -> grid_map.Image | None:
     if forest is None or forest.n_rows > MOST_DRAWN:
         return None
-    return grid_map.render_both_themes(
-        lambda theme: render_forest(forest, "png", Inks(page=to_hex(theme.page), ink=to_hex(theme.ink)))
-    )
+    return grid_map.render_both_themes(lambda theme: render_forest(forest, "png", theme.inks))
 
 
 def _no_picture_notes(forest: Forest | None) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.records import RunRecord
 from fcpair.report import formatting
 from fcpair.report.data import TierFigures
-from fcpair.report.figures import map_colours
+from fcpair.report.figures import colours
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import positive_names
 
@@ -95,8 +95,8 @@ def _kappa_cell(one: str, other: str, subset: SubsetAgreement | None) -> KappaCe
         return KappaCell("same" if one == other else "apart")
     if subset.kappa.value is None:
         return KappaCell("undefined", n=subset.n)
-    ground = map_colours.cividis(subset.kappa.value)
-    style = f"background:{map_colours.to_hex(ground)};color:{map_colours.to_hex(map_colours.ink_on(ground))}"
+    ground = colours.cividis(subset.kappa.value)
+    style = f"background:{colours.to_hex(ground)};color:{colours.to_hex(colours.ink_on(ground))}"
     return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n, style)
 
 

@@ -14,8 +14,9 @@ from fcpair.evaluate.outcome import Outcome, Score, drop_random_draws
 from fcpair.records import TIERS
 from fcpair.report.figures import layout
 from fcpair.report.figures.captions import fine_print
+from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.labels import wrap_text
-from fcpair.report.figures.layout import LINE, MARGIN, PAPER, PRINT_SIGNS, WIDTH, Inks
+from fcpair.report.figures.layout import LINE, MARGIN, PRINT_SIGNS, WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fcpair.evaluate.outcome import Outcome
 from fcpair.report.figures.captions import fine_print
+from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.evaluation_chart import draw_chart
 from fcpair.report.figures.labels import make_printable
-from fcpair.report.figures.layout import PAPER, Inks
 from fcpair.report.figures.save import file_names, save_figure
 
 

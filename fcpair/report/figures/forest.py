@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fcpair.report.figures import layout
+from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.labels import make_printable, wrap_text
-from fcpair.report.figures.layout import LINE, MARGIN, PAPER, PRINT_SIGNS, Inks
+from fcpair.report.figures.layout import LINE, MARGIN, PRINT_SIGNS
 from fcpair.report.figures.save import file_names, save_figure
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fcpair.report.cells import BlockMap, ClassMap
-from fcpair.report.figures.map_colours import LIGHT, THEMES, Colour, Theme, paint_classes, paint_means, paint_tile
+from fcpair.report.figures.colours import LIGHT, THEMES, Theme, paint_classes, paint_means, paint_tile, to_hex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fcpair.report.figures.map_colours import Pixels
+    from fcpair.report.figures.colours import Pixels
 
 Sides = tuple[str, str]
 CORPUS_SIDES: Sides = ("HS", "CN")
@@ -112,20 +112,20 @@ def _canvas(pixels: Pixels, theme: Theme, *, wide_right: bool) -> tuple[Figure, 
 
     right = RIGHT + COLOUR_BAR * wide_right
     height, width = pixels.shape[0] + BELOW + ABOVE, pixels.shape[1] + LEFT + right
-    figure = Figure(figsize=(width / DPI, height / DPI), facecolor=_rgb(theme.page))
+    figure = Figure(figsize=(width / DPI, height / DPI), facecolor=theme.inks.page)
     box = (LEFT / width, BELOW / height, pixels.shape[1] / width, pixels.shape[0] / height)
-    axes = figure.add_axes(box, facecolor=_rgb(theme.page))
+    axes = figure.add_axes(box, facecolor=theme.inks.page)
     _set_ink(axes, theme)
     return figure, axes
 
 
 def _set_ink(axes: Axes, theme: Theme) -> None:
-    ink = _rgb(theme.ink)
+    ink = theme.inks.ink
     axes.tick_params(colors=ink, labelsize=8)
     axes.xaxis.label.set_color(ink)
     axes.yaxis.label.set_color(ink)
     for spine in axes.spines.values():
-        spine.set_color(_rgb(theme.faint))
+        spine.set_color(to_hex(theme.faint))
 
 
 def _number_axes(axes: Axes, pixels: Pixels, scale: tuple[float, float], sides: Sides) -> None:
@@ -158,8 +158,3 @@ def _colour_bar(figure: Figure, axes: Axes, unit: str, top: float, theme: Theme)
     _set_ink(bar_axes, theme)
     figure.colorbar(ScalarMappable(Normalize(0, top), "cividis"), cax=bar_axes)
     bar_axes.set_ylabel(unit, fontsize=9)
-
-
-def _rgb(colour: Colour) -> tuple[float, float, float]:
-    red, green, blue = (part / 255 for part in colour)
-    return red, green, blue

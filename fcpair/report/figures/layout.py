@@ -1,11 +1,11 @@
-"""The sheet that figures with a name on the left of each row stand on: colours, lengths, frame, title, small print."""
+"""The sheet that figures with a name on the left of each row stand on: lengths, frame, title, small print."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fcpair.report.figures.colours import Inks
 from fcpair.report.figures.labels import make_printable, wrap_text
 
 if TYPE_CHECKING:
@@ -20,18 +20,6 @@ LINE = 0.15  # of small print
 TITLE, LEGEND_LINE, AXIS, MARGIN = 0.42, 0.2, 0.45, 0.12
 NAME_SIGNS, PRINT_SIGNS = 29, 132
 NAME_SIZE, SMALL = 9, 8
-
-
-@dataclass(frozen=True)
-class Inks:
-    """The colours of a picture: what it stands on, what is written, and what stands back."""
-
-    page: str = "#ffffff"
-    ink: str = "#222222"
-    soft: str = "#8c8c8c"
-
-
-PAPER = Inks()
 
 
 def make_sheet(rows: float, legend: float, n_notes: int, inks: Inks) -> tuple[Figure, Axes, float]:

@@ -22,14 +22,14 @@ from fcpair.evaluate.evaluation import NO_HS
 from fcpair.evaluate.outcome import Outcome, Score
 from fcpair.evaluate.systems import Random
 from fcpair.report.figures import evaluation_figures, save
+from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.evaluation_chart import LOOKS, draw_chart
 from fcpair.report.figures.labels import wrap_text
-from fcpair.report.figures.layout import Inks
 
 
 def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
     with save._figure_settings():
-        return draw_chart(found, measure, inks or Inks())
+        return draw_chart(found, measure, inks or PAPER)
 
 
 def scores_of(found: Outcome, measure: str = "NDCG@5") -> list[Score]:

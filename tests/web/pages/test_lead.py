@@ -18,7 +18,7 @@ from steps.small import STAGES, dump, labels_of, open_work, record, write_csv
 
 from fcpair.params import Adjudicate, Annotate, Assign, Export, Pair, Simulate, Validate
 from fcpair.records import Role, Tier
-from fcpair.report.figures import map_colours
+from fcpair.report.figures import colours
 from fcpair.report.table_rows import KappaCell
 from fcpair.web.app import create_app
 from fcpair.web.context import STATIC
@@ -500,10 +500,10 @@ def test_the_heat_of_a_kappa(kappa: str, name: str) -> None:
 def test_each_heat_has_the_colour_of_the_report_and_ink_that_stands_out() -> None:
     sheet = (STATIC / "lead.css").read_text("utf-8")
     for at in range(10):
-        ground = map_colours.cividis((at + 0.5) / 10)
+        ground = colours.cividis((at + 0.5) / 10)
         rule = re.search(rf"\.heat-{at} {{\s*background: (#\w+);\s*color: (#\w+);", sheet)
         assert rule
-        assert rule.groups() == (map_colours.to_hex(ground), map_colours.to_hex(map_colours.ink_on(ground)))
+        assert rule.groups() == (colours.to_hex(ground), colours.to_hex(colours.ink_on(ground)))
 
 
 @pytest.mark.parametrize("pairs", ["9" * 5000, "-1", "0", "some", "1.5"])

@@ -1,4 +1,4 @@
-"""Colours and patterns of map cells, pixel by pixel: readable in grey, by the colour-blind, and on dark pages."""
+"""Colours of figures, and patterns of map cells: readable in grey, by the colour-blind, and on dark pages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ Colour = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
+class Inks:
+    """The colours of a picture: what it stands on, what is written, and what stands back."""
+
+    page: str
+    ink: str
+    soft: str = "#8c8c8c"
+
+
+@dataclass(frozen=True)
 class Theme:
     """The page that a figure stands on."""
 
@@ -21,10 +30,20 @@ class Theme:
     ink: Colour
     faint: Colour
 
+    @property
+    def inks(self) -> Inks:
+        """Its colours as pictures take them."""
+        return Inks(to_hex(self.page), to_hex(self.ink))
+
+
+def to_hex(colour: Colour) -> str:
+    """The colour as a style sheet writes it: `#00204c`."""
+    return "#" + bytes(colour).hex()
+
 
 LIGHT = Theme("light", page=(255, 255, 255), ink=(34, 34, 34), faint=(150, 150, 150))
 DARK = Theme("dark", page=(24, 26, 27), ink=(225, 225, 225), faint=(110, 110, 110))
-THEMES = (LIGHT, DARK)
+THEMES, PAPER = (LIGHT, DARK), LIGHT.inks
 
 
 def cividis(at: float) -> Colour:
@@ -98,8 +117,3 @@ def paint_means(
     missing = np.repeat(np.repeat(np.isnan(mean), px, axis=0), px, axis=1)
     pixels[missing] = paint_classes(index, looks, px, theme)[missing]
     return np.asarray(pixels)
-
-
-def to_hex(colour: Colour) -> str:
-    """The colour as a style sheet writes it: `#00204c`."""
-    return "#" + bytes(colour).hex()
