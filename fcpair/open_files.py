@@ -14,7 +14,7 @@ def open_file_limit() -> int:
 
 
 def raise_open_file_limit(n_files: int) -> int:
-    """Have the number be at least `wanted`, as far as the system lets this process; returns what holds then."""
+    """Have the number be at least `n_files`, as far as the system lets this process; returns what holds then."""
     soft, hard = _soft_and_hard_limit()
     if soft < min(n_files, hard):
         import resource

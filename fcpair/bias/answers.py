@@ -101,7 +101,7 @@ class AnsweredItems:
         """How probable the target is, the option that follows the stereotype, and the counter-target, which does not.
 
         The target is the option of a stereotyped group where the question is negative, and that of the other group
-        where it is not, as in `biased`.
+        where it is not, as in `is_biased`.
 
         Args:
             probabilities: of the options, `(n, n_options)`.

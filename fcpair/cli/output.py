@@ -169,7 +169,7 @@ def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int
     """A progress bar on a terminal; the block calls what it gets with the done and the total.
 
     It is shown from the first call to the last, or, `at_once`, as long as the block runs. Elsewhere what takes long
-    says once about how long (`outlook`).
+    says once about how long (`remaining_time_reporter`).
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -85,7 +85,7 @@ def _possible_counts(unjudged: NDArray[np.bool_]) -> range:
 def _measure_turned(
     measure: Measure, judged: Judged, is_turned: NDArray[np.bool_], below: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """The measure when the ranks in `turned`, and so many pairs below the cut, are positive after all."""
+    """The measure when the ranks in `is_turned`, and so many pairs below the cut, are positive after all."""
     n_new = is_turned.sum(axis=1) + below
     labels = np.where(is_turned, np.int8(POSITIVE), judged.labels[:, : measure.depth])
     counts = {"n_positive": judged.n_positive + n_new, "n_unjudged": judged.n_unjudged - n_new}

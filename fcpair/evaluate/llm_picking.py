@@ -85,7 +85,7 @@ class Request:
 
 
 def build_request(model: str, search: Search, hs: int, positions: Sequence[int], n: int) -> Request:
-    """Put the CNs at the positions `given` of the pool before a model, in that order, for the HS in row `hs`."""
+    """Put the CNs at these `positions` of the pool before a model, in that order, for the HS in row `hs`."""
     replies = [{"id": search.cn_ids[at], "text": search.cn[at]} for at in positions]
     lines = [json.dumps(line, ensure_ascii=False) for line in ({"message": search.hs[hs]}, *replies)]
     messages = [
@@ -117,14 +117,14 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
 
 
 def cost_of(requests: Sequence[Request | None]) -> Cost:
-    """What `choose` asks of the service."""
+    """What `collect_picks` asks of the service."""
     needed = [request_ for request_ in requests if request_]
     missing = [request_.prompt for request_ in needed if request_.read_cached_picks() is None]
     return Cost(len(needed), len(needed) - len(missing), n_prompt_tokens(missing))
 
 
 def pick_notes(choices: Mapping[int, Picks], id_scope: str) -> Iterator[str]:
-    """What a reader must know of choices, by the ids of their HS; `given` says what an unknown id is not."""
+    """What a reader must know of choices, by the ids of their HS; `id_scope` says what an unknown id is not."""
     n_named, n_answers = sum(len(choice.at) for choice in choices.values()), len(choices)
     consequence = "each keeps its rank and counts as wrong"
     unknown = {hs: ", ".join(choice.unknown) for hs, choice in choices.items() if choice.unknown}

@@ -94,5 +94,5 @@ def sort_by_score(scores: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArr
 
 
 def cosines(queries: NDArray[np.float32], texts: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The cosine of every row of `one` with every row of `other` (unit vectors), rounded to six decimals."""
+    """The cosine of every row of `queries` with every row of `texts` (unit vectors), rounded to six decimals."""
     return np.round(queries.astype(np.float64) @ texts.astype(np.float64).T, DECIMALS)

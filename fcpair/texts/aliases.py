@@ -1,7 +1,7 @@
 """Labels as people spell them: cells that hold several, a declared list, and a table of the spellings that are meant.
 
-Two spellings are the same by `folded`: capitals, accents and other marks, zero-width signs, kashida, the Arabic forms
-of yeh and kaf, hyphens and other punctuation, white space, and the plural -s of a Latin word make no difference.
+Two spellings are the same by `fold_spelling`: capitals, accents and other marks, zero-width signs, kashida, the Arabic
+forms of yeh and kaf, hyphens and other punctuation, white space, and the plural -s of a Latin word make no difference.
 Whatever else differs is another spelling: it is taken for a label only where a table says so, which a person has
 checked.
 """

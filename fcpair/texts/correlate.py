@@ -59,7 +59,7 @@ def correlate(
     narrow for that; the mean of all raters there could be correlates more. A correlation is undefined with fewer than
     three texts, and where the measure or the ratings do not vary.
 
-    `population` has the measure of all texts that could have been rated, by group (None: of all). Texts of `given`
+    `population` has the measure of all texts that could have been rated, by group (None: of all). Those of `texts`
     without a rating belong to it, too. Raises InputError for a number of draws that cannot be.
     """
     check_resamples(draws)

@@ -86,7 +86,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def log_odds_z(counts_with: Counts, counts_without: Counts) -> npt.NDArray[np.float64]:
-    """The z of each word by its counts in two sets of texts, `(n_words,)`, their sum the prior; see `keywords`."""
+    """The z of each word by its counts in two sets of texts, `(n_words,)`, their sum the prior; see `find_keywords`."""
     prior = counts_with + counts_without
 
     def log(counts: Counts) -> npt.NDArray[np.float64]:

@@ -130,7 +130,7 @@ def _figures_about(figure: str, of: str, description: Description) -> list[Descr
 
 
 def check_printed(printed: Sequence[PrintedFigure], description: Description) -> list[PrintedCheck]:
-    """Hold each printed figure against what the table has; see `Checked`."""
+    """Hold each printed figure against what the table has; see `PrintedCheck`."""
     return [_check_figure(one, next(iter(_figures_about(one.figure, one.of, description)), None)) for one in printed]
 
 

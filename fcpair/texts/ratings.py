@@ -95,7 +95,7 @@ def read_ratings(
 def average_ratings(table: pd.DataFrame, draws: int = RESAMPLES, seed: int = 0) -> tuple[SourceRatings, ...]:
     """The means of each source on each criterion, by rater and over raters, in alphabetical order.
 
-    `given` has the columns of `read_ratings`. Intervals are percentiles over texts drawn with replacement, so they are
+    `table` has the columns of `read_ratings`. Intervals are percentiles over texts drawn with replacement, so they are
     for new texts of the same source, rated by the same people. Raises InputError for a number of draws that cannot be.
     """
     check_resamples(draws)

@@ -87,7 +87,7 @@ class Auth:
         """Who came with the same token or session some moments ago, if anybody; nothing is looked up.
 
         Whoever acts for them looks whether they may still come in, see `Visitor.remembered`; then the request goes on
-        as theirs, else `forget` it.
+        as theirs, else forgets it (`forget_visitor`).
         """
         until, caller = self._remembered.get(_credentials(request), (0.0, None))
         if caller is None or until < monotonic():

@@ -27,7 +27,7 @@ class CurrentGrid:
     has_labels: bool
 
     def address(self, path: str, **query: Any) -> str:
-        """An address that is about this grid: with what is `asked`, and the grid where there are several."""
+        """An address that is about this grid: with `query`, and the grid where there are several."""
         query_string = urlencode(query | ({GRID: self.name} if self.name else {}))
         return f"{path}?{query_string}" if query_string else path
 

@@ -59,7 +59,7 @@ class ImportedAnswers:
     brings_work: bool = False
 
     def add_findings(self, is_wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
-        """Note a finding for each row that is `wrong`.
+        """Note a finding for each row for which `is_wrong` holds.
 
         `messages` has one for every row; `cause` says what is wrong with several of them, where messages differ.
         """
@@ -95,7 +95,8 @@ def read_answers(
     """Read a long table of answers on pairs.
 
     Args:
-        path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three, or what `of` calls them; the
+        path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three, or what `cell_columns` calls
+        them; the
             columns that `person` and `answer` name; and if they are there `seconds`, `time` (ISO 8601), `note` and
             `origin` (as `labels export` writes it). Rows without an answer are left out: what was not seen is not
             skipped.
@@ -160,7 +161,8 @@ def _collect_answers(
     *,
     needs_person: bool,
 ) -> ImportedAnswers:
-    """The answers, with what was `said` in the columns of `answers`, and findings for what is wrong."""
+    """The answers, with what `parse_columns` makes of them in the columns of `answers`, and findings for what is
+    wrong."""
     import pandas as pd
 
     cell_columns, by_text = cells.of, cells.by_text

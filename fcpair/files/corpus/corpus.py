@@ -241,7 +241,7 @@ def _read_named(
 
 
 def _rename_sides(path: str | Path, frame: pd.DataFrame, renames: Mapping[str, str]) -> pd.DataFrame:
-    """The frame with its columns named as they are here; `named` says which column of the file is what."""
+    """The frame with its columns named as they are here; `renames` says which column of the file is what."""
     clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
     if clash:
         raise InputError(f"{path}: column `{clash[0]}` is not the one named; rename or drop it")

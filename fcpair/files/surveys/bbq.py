@@ -150,7 +150,7 @@ def _is_null(column: pa.ChunkedArray) -> Bools:
 
 
 def _folded_codes(table: pa.Table, names: Sequence[str]) -> list[Ints]:
-    """A number for each text of columns, the same for texts that `_read_alike` makes the same."""
+    """A number for each text of columns, the same for texts that `_normalise_texts` makes the same."""
     numbers, texts = _encode_texts([table[name] for name in names])
     codes = _normalise_texts(texts).dictionary_encode().indices.to_numpy()
     return [np.asarray(codes[text_numbers]) for text_numbers in numbers]

@@ -27,7 +27,7 @@ _SETTINGS = {
 
 
 def check_address(address: str) -> None:
-    """Raise InputError unless `where` is `local:N`, or looks like the address of a Dask scheduler."""
+    """Raise InputError unless `address` is `local:N`, or looks like the address of a Dask scheduler."""
     n = address.removeprefix(LOCAL)
     is_valid = n.isdecimal() and int(n) > 0 if address.startswith(LOCAL) else address.rpartition(":")[2].isdecimal()
     if not is_valid:
@@ -39,12 +39,12 @@ def check_address(address: str) -> None:
 
 @contextmanager
 def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
-    """A client of the cluster `where`, whose workers all see `folder`.
+    """A client of the cluster `address`, whose workers all see `folder`.
 
     `local:N` starts N processes with one thread each on this machine, reached over 127.0.0.1, which end with the block.
 
     Raises:
-        InputError: `where` is neither that nor an address.
+        InputError: `address` is neither that nor an address.
         ClusterError: the extra is not installed, no scheduler or no worker is there in time, a worker does not see the
             folder, or the cluster is lost while the block runs.
     """

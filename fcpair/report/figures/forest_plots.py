@@ -69,7 +69,7 @@ def _simulated_notes(simulated: str | None) -> tuple[str, ...]:
 
 
 def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) -> list[Forest]:
-    """A figure for each score that is bounded: a row for each category, a mark for each of `found`, by its name."""
+    """A figure for each score that is bounded: a row for each category, a mark for each of `results`, by its name."""
     (scheme, *_) = {figure.scheme for figure in results.values()}
     figures = []
     for score in SCHEMES[scheme]:

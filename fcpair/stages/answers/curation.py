@@ -89,8 +89,8 @@ def _mean(name: str, distances: Sequence[int | None]) -> Figure:
 def levenshtein(source: Sequence[Hashable], target: Sequence[Hashable]) -> int:
     """The least number of items to insert, delete or replace that makes one sequence the other; exact.
 
-    Each item of `other` moves a whole column of the table of distances on, whose steps of -1 and +1 are the bits of two
-    numbers (Myers 1999, https://doi.org/10.1145/316542.316550; for whole sequences Hyyrö 2003).
+    Each item of `target` moves a whole column of the table of distances on, whose steps of -1 and +1 are the bits of
+    two numbers (Myers 1999, https://doi.org/10.1145/316542.316550; for whole sequences Hyyrö 2003).
     """
     source, target = _trim_common_ends(source, target)
     if not source or not target:

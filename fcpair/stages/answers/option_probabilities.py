@@ -52,10 +52,10 @@ class ProbabilityReading(NamedTuple):
 
 
 def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> ProbabilityReading:
-    """Read probabilities as `shares_of` has them, and which answer is the likeliest.
+    """Read probabilities as `parse_probabilities` has them, and which answer is the likeliest.
 
     Raises:
-        InputError: what `shares_of` raises, or several answers are the likeliest.
+        InputError: what `parse_probabilities` raises, or several answers are the likeliest.
     """
     shares, note = parse_probabilities(reply, names, all_)
     if (n := shares.count(max(shares))) > 1:

@@ -73,7 +73,7 @@ class Exposure:
 
 
 def measure_exposure(read_pairs: Iterable[tuple[int, int]], times: Sequence[float], day_start: float) -> Exposure:
-    """The exposure of a person who read the pairs `read`, each as (cell_id, hs_id), and answered at `times`."""
+    """The exposure of a person who read the pairs `read_pairs`, each as (cell_id, hs_id), and answered at `times`."""
     pairs, all_sittings = set(read_pairs), split_sittings(times)
     today = [at for at in times if at >= day_start]
     return Exposure(

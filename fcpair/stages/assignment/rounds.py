@@ -61,7 +61,7 @@ def assign_cells(
 
 
 def assign_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: str = "rows") -> AssignedPairs:
-    """Deal whole rows: each is answered by `answers` people, who have all its cells; otherwise as `deal_round`.
+    """Deal whole rows: each is answered by `answers` people, who have all its cells; otherwise as `assign_cells`.
 
     `row`, `(n_cells,)`, may name anything else that cells have in common, which errors call `unit`. Loads differ by at
     most one row where nothing is barred. Who may not have a cell has none of its row.

@@ -59,7 +59,7 @@ def nearest_neighbours(
 
     Returns:
         Positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
-        texts, rows end with the position -1 (`NOBODY`) and the cosine -inf.
+        texts, rows end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
     """
     error = _rounding_error(queries, texts)
     parts = [

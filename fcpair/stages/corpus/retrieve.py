@@ -94,11 +94,11 @@ def neighbours(
         vectors: unit vectors of the distinct texts in corpus order, shape `(n_texts, dimension)`.
         sources: positions of the source texts, shape `(n_sources,)`.
         k: how many neighbours; all others where there are fewer.
-        copies: as in `listed`.
+        copies: as in `neighbour_table`.
         memory_mb: what the computation may take, beside the vectors and what is found; it changes nothing in that.
 
     Returns:
-        What `listed` makes of them.
+        What `neighbour_table` makes of them.
 
     Raises:
         InputError: `k` below 1.
@@ -158,5 +158,5 @@ def neighbour_table(
 
 
 def candidate_positions(neighbour_rows: pd.DataFrame, sources: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The positions of all neighbours in `found` that are no source text, ascending."""
+    """The positions of all neighbours in `neighbour_rows` that are no source text, ascending."""
     return np.setdiff1d(neighbour_rows["cn"].to_numpy(), sources)

@@ -13,9 +13,9 @@ MIXES = 12
 
 
 def draw_cells(n_rows: int, n_columns: int, n: int, known_places: Ints, *, seed: int) -> Ints:
-    """Draw `n` cells of a grid, none of them `known`; returns their places `row * n_columns + column`, ascending.
+    """Draw `n` cells of a grid, none at `known_places`; returns their places `row * n_columns + column`, ascending.
 
-    `known`, `(n_known,)`, are places, too, in any order, none twice. Rows differ by at most one cell, and so do
+    `known_places`, `(n_known,)`, are places, too, in any order, none twice. Rows differ by at most one cell, and so do
     columns. A row of which so much is known that it cannot have its share has all that is left, and the others are
     level; columns are then as level as that allows. Time and memory go with the cells drawn, the rows, the columns
     and the known cells, not with the product.
@@ -44,7 +44,7 @@ def draw_cells(n_rows: int, n_columns: int, n: int, known_places: Ints, *, seed:
 
 
 def _draw_places(shape: tuple[int, int], n: int, known_places: Ints, rng: np.random.Generator) -> Ints:
-    """The places of the cells that are drawn, in any order; `known` is ascending."""
+    """The places of the cells that are drawn, in any order; `known_places` is ascending."""
     row, column = np.divmod(known_places, shape[1])
     n_known = np.bincount(row, minlength=shape[0]), np.bincount(column, minlength=shape[1])
     room = shape[1] - n_known[0], shape[0] - n_known[1]
@@ -69,7 +69,7 @@ def _level_counts(room: Ints, n: int, rng: np.random.Generator) -> Ints:
 
 
 def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, Ints], rng: np.random.Generator) -> Ints:
-    """The places of cells of which every row and every column has as many as it has ends, none `known`, none twice.
+    """The places of cells, none of `known_places`, none twice: every row and column has as many as it has ends.
 
     Where columns cannot have that, what they have with their `base` is as level as it can be, rows' with theirs kept.
     """

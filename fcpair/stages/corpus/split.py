@@ -52,15 +52,15 @@ class Pairs:
 def split_pairs(pairs: Pairs, weights: Ints, rng: np.random.Generator, prior_counts: Ints | None = None) -> Ints:
     """Give each pair a colour in proportion to `weights`, at every HS, at every CN and over all.
 
-    `already`, `(n_colours, n_nodes)`, says how much each colour has at each node beforehand; the split then evens out
-    the sums. Returns a colour, an index of `weights`, for each pair.
+    `prior_counts`, `(n_colours, n_nodes)`, says how much each colour has at each node beforehand; the split then evens
+    out the sums. Returns a colour, an index of `weights`, for each pair.
 
     Equal weights and nothing already: each of n colours gets d/n, rounded down or up, of the d pairs of every HS, of
     every CN, and of all pairs. Such a colouring always exists: D. de Werra (1971), Balanced schedules, INFOR 9(3),
     230-237, DOI 10.1080/03155986.1971.11731493.
 
     Weights whose sum is the number of pairs (and of what is there already): each colour has exactly its weight.
-    Where `already` is too uneven to be made up for, sizes still hold and the nodes come near to their share.
+    Where `prior_counts` is too uneven to be made up for, sizes still hold and the nodes come near to their share.
     """
     prior = np.zeros((len(weights), 1), np.int64) if prior_counts is None else prior_counts
     colour = np.zeros(len(pairs), np.int64)

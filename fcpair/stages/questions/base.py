@@ -156,7 +156,7 @@ class Closed(Question[int]):
 
     @abstractmethod
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
-        """What reads a cell of a file as `read` does, or as a word `besides`, which is no answer: -1.
+        """What reads a cell of a file as `read` does, or as a word `extra_word`, which is no answer: -1.
 
         With `final`, an answer that is not definite is no word.
         """

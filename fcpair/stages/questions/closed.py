@@ -86,7 +86,7 @@ class OneOf(Closed):
         return _choice_reader(self.choices)(cell)
 
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
-        """What reads a name or a code, or `besides`."""
+        """What reads a name or a code, or `extra_word`."""
         return word_reader(
             choice_words(choice for choice in self if choice.definite or not final) | {extra_word: NO_CODE}
         )

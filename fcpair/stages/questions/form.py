@@ -92,7 +92,7 @@ class Form:
 
     @property
     def table(self) -> dict[str, str]:
-        """The questions in their printed form by their names, with what they depend on, as `of` takes them."""
+        """The questions in their printed form by their names, with what they depend on, as `from_table` takes them."""
         when = {name: f" {condition}" for name, condition in self.conditions}
         return {name: f"{question}{when.get(name, '')}" for name, question in self.questions}
 

@@ -32,7 +32,8 @@ _NEEDS_QUOTES = re.compile(r'[,()="\\]|^\s|\s$|^$')
 class NamedValue:
     """A frozen value that prints as its name.
 
-    A field `of` stands behind the colon, those in `apart` where the class itself puts them, all others in brackets.
+    A field `of` stands behind the colon, those in `outside_brackets` where the class itself puts them, all others in
+    brackets.
     """
 
     word: ClassVar[str]
@@ -98,7 +99,7 @@ def _unquote(place: str, text: str) -> str:
 
 
 def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -> Any:
-    """Read a name that one of the classes in `known`, by their words, prints.
+    """Read a name that one of the classes in `classes`, by their words, prints.
 
     Raises:
         InputError: no such word or option (with the nearest known one), an option that is missing, twice or of the

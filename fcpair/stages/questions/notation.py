@@ -105,7 +105,7 @@ def parse_whole_number(name: str, value: str) -> int:
 
 
 def unquote(text: str) -> str:
-    """What `quoted` wrote, or what is written without quotes; raises InputError for quotes that cannot be read."""
+    """What `quote_name` wrote, or what is written without quotes; raises InputError for quotes that cannot be read."""
     if not text.startswith('"'):
         return text
     try:

@@ -113,7 +113,7 @@ class Text(Question[str]):
         return answer if identity(answer) else None
 
     def parts(self) -> tuple[Part, ...]:
-        """None; `no_parts` says why."""
+        """None; `no_parts_reason` says why."""
         return ()
 
     def part_codes(self, answer: str) -> tuple[int, ...]:

@@ -143,7 +143,7 @@ def part_agreements(
     texts: Mapping[int, str] | None = None,
     names: tuple[str, str] = HS_AND_CN.names,
 ) -> tuple[AgreementBlock, ...]:
-    """`agreement` on each part of a form, in its order; a question without parts, such as a text, says why it has none.
+    """Compute the agreement on each part of a form, in its order; a question without parts says why it has none.
 
     `answers` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (of the row and of the column, int),
     `annotator` (str) and `answer` (int), which row of `codes` it is. `codes`, shape (n_answers, n_parts), are those of

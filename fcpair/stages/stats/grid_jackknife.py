@@ -139,7 +139,7 @@ def add_bounds(
 def add_interval(
     figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN
 ) -> Figure:
-    """The same as `bounded`, with a note on how many HS, CN and annotators the interval rests on."""
+    """The same as `add_bounds`, with a note on how many HS, CN and annotators the interval rests on."""
     bounded_figure = add_bounds(figure, spreads, level, lowest, sides)
     return bounded_figure if bounded_figure.low is None else with_note(bounded_figure, _describe_basis(spreads, sides))
 

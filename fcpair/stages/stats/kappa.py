@@ -84,7 +84,7 @@ class _ClassUse:
         return _kappa(self.n, self.seen, ((self.first @ disagreement) * self.second).sum(axis=-1))
 
     def minus(self, removed: _ClassUse, indices: Ints) -> _ClassUse:
-        """Those of the tables `of` without those in `gone`, one for one."""
+        """Those of the tables `indices` without those in `removed`, one for one."""
         return _ClassUse(
             self.n[indices] - removed.n,
             self.seen[indices] - removed.seen,
@@ -180,7 +180,7 @@ class Subsets:
         return _LeftGroups(self._kinds, subset, _kappa(n, used.seen[subset] - cell_disagreement, by_chance), n)
 
     def sums_without(self, cluster: Cluster) -> Floats:
-        """What `added` gives, summed over the subsets, without each cluster: shape (n_clusters, 4)."""
+        """What `mean_terms` gives, summed over the subsets, without each cluster: shape (n_clusters, 4)."""
         terms = mean_terms(self.kappas, self.n)
         by_kind = cluster in {Cluster.PAIR, Cluster.LABEL}
         group = self._groups_without_one() if by_kind else self._groups_left(cluster)
@@ -248,7 +248,7 @@ def mean_terms(kappa: Floats, n: Ints) -> Floats:
 def subset_figures(
     subsets: Subsets, names: list[str], level: float, sides: Sides = HS_AND_CN, suffix: str = ""
 ) -> tuple[SubsetAgreement, ...]:
-    """The figures of every two annotators; `names` are those of the annotators, and names of figures end in `on`."""
+    """The figures of every two of the annotators `names`; the names of figures end in `suffix`."""
     spreads = subsets.spreads(sides.clusters_left_out("texts"))
     rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
     return tuple(
@@ -285,7 +285,7 @@ def _kappa_figure(kappa: float, n: int, suffix: str) -> Figure:
 def summary_figures(
     subsets: Subsets, reach: IntervalScope, level: float, sides: Sides = HS_AND_CN, suffix: str = ""
 ) -> tuple[Figure, ...]:
-    """Mean, standard deviation and weighted mean of the kappas that are defined; their names end in `on`.
+    """Mean, standard deviation and weighted mean of the kappas that are defined; their names end in `suffix`.
 
     The means have intervals. The standard deviation has none: most of it is what chance makes of small subsets.
     """

@@ -67,7 +67,7 @@ def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     """How often each answer was given to each question on each statement, in the order in which they come.
 
     Args:
-        given: as `check` takes it, without `line`; and the column `by`, where one is named.
+        given: as `check_answers` takes it, without `line`; and the column `by`, where one is named.
         by: a column of groups; who is in none (an empty one) does not count then.
 
     Returns:
@@ -92,7 +92,7 @@ def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
 
 
 def hide_few(group_shares: pd.DataFrame) -> pd.DataFrame:
-    """The shares of groups as `shares` has them, without all that fewer than five people say: NA, and NaN, there."""
+    """The shares of groups as `add_shares` has them, without what fewer than five people say: NA, and NaN, there."""
     import pandas as pd
 
     few = group_shares["people"] < LEAST_PEOPLE
@@ -134,7 +134,7 @@ def parse_keep(rule_text: str) -> KeepRule:
 
 
 def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
-    """The rows of `shares` with what a rule says of each: `verdict` and `undecided`, as `verdicts` has them.
+    """The rows of `add_shares` with what a rule says of each: `verdict` and `undecided`, as `judge_shares` has them.
 
     Both are empty in the rows of other questions.
 
@@ -173,7 +173,7 @@ def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """What a threshold says of each row of `shares`, in two columns that do not depend on each other.
+    """What a threshold says of each row of `add_shares`, in two columns that do not depend on each other.
 
     Returns:
         `verdict`: `kept` where the share is strictly greater, `dropped` where it is not, `undefined` where there is
@@ -206,7 +206,7 @@ def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -
 
 
 def sample_size(error: float, population: int | None = None, share: float = 0.5) -> int:
-    """The least number of respondents with a margin of at most `error`, after Cochran; see `margin`.
+    """The least number of respondents with a margin of at most `error`, after Cochran; see `margin_of_error`.
 
     Raises:
         InputError: an error that is not between 0 and 1.

@@ -255,7 +255,7 @@ def _require_adjudicator(tx: Tx, person_id: int) -> Person:
 
 
 def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
-    """The order in which the adjudicator `at` (from 0) of `of` goes through `n` pairs.
+    """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` pairs.
 
     First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
     only where one share is all but done.

@@ -47,7 +47,7 @@ class ConflictCache:
         return self._due
 
     def n_again(self, excluded: set[int]) -> int:
-        """How many are due for a second look, `others` left out."""
+        """How many are due for a second look, `excluded` left out."""
         return len((self._second_looks & self._due) - excluded)
 
     def _refresh(self, tx: Tx) -> None:

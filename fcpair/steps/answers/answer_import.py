@@ -320,7 +320,7 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
 
 
 def _differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> NDArray[np.bool_]:
-    """Whether each row says something else than the answer that is `there`, where one is; shape `(n_rows,)`."""
+    """Whether each row says something else than `current_answers`, where there is one; shape `(n_rows,)`."""
     differs = np.zeros(len(rows), np.bool_)
     for name in {"code", "own_code", "answer_id"} & set(rows.columns):
         old_codes = rows["assignment_id"].map(current_answers[name].astype("Int64")).fillna(NO_CODE).to_numpy()

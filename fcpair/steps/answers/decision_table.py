@@ -33,8 +33,8 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
     """The decisions that stand in the grid that a transaction is about, by cell.
 
     Columns: `pair`, `hs`, `cn`, or of a planned grid `cell`, `row`, `column` and whatever is known of the row; then
-    those of `SAID`. What was discarded is `irreconcilable`; `adjudicator` is empty where nobody is named; skips are no
-    answers.
+    those of `DECISION_COLUMNS`. What was discarded is `irreconcilable`; `adjudicator` is empty where nobody is named;
+    skips are no answers.
 
     Raises:
         StageError: the answers of the grid are no labels, or nothing has been decided.
@@ -67,7 +67,7 @@ def _row_metadata(tx: Tx, name: str) -> pd.DataFrame:
 
 
 def _decision_columns(tx: Tx, decisions: pd.DataFrame) -> pd.DataFrame:
-    """The columns of `SAID` of each decision."""
+    """The columns of `DECISION_COLUMNS` of each decision."""
     question, names = scheme_of(tx), {one.id: one.name for one in people.people(tx)}
     answers = judgements.all_answers(tx, rounds.primary(tx))
     answers = answers[~answers["skipped"].astype(bool)]

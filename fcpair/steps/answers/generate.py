@@ -207,7 +207,7 @@ def _collect_replies(
     replies_by_query: _RepliesByQuery,
     progress: Progress | None,
 ) -> list[str | None]:
-    """What the models say of their cells; of those that are in `replied` as they are now, what is there."""
+    """What the models say of their cells; of those that are in `replies_by_query` as they are now, what is there."""
     keys = [(queries.answerers[model], cell_id) for model, cell_id in zip(queries.model, queries.cell_id, strict=True)]
     for model, model_speaker in enumerate(speakers):
         own_indices = [index for index, of in enumerate(queries.model) if of == model]

@@ -122,7 +122,7 @@ def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:
 
 
 def n_to_hold(n: int, n_remaining: int | None) -> int:
-    """How many pairs somebody is to hold who asks for `n`; `room` is how many more they may read, None without a
+    """How many pairs somebody is to hold who asks for `n`; `n_remaining` is how many more they may read, None without a
     limit.
     """
     n_held = min(max(n, MIN_HELD), MAX_HELD)
@@ -186,7 +186,7 @@ def assign_free_slots(
     store: Store, requests: Sequence[WorkRequest], find_tasks: Callable[[Tx, int], list[Task]]
 ) -> list[list[Task]]:
     """Give people who ask what is free, until each holds so many pairs; first what has lapsed is taken back from
-    others. Returns what `look` finds then for each, by their place among those who ask, in the same transaction.
+    others. Returns what `find_tasks` finds then for each, by their place among those who ask, in the same transaction.
 
     All are given theirs in one transaction. What somebody else is being given at the same moment is waited for only by
     those for whom there is nothing else: each in a transaction of their own, so that none of them wait for one another.

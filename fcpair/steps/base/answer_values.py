@@ -57,7 +57,7 @@ def text_sent(form: Form, submitted: Any) -> str | None:
 
 
 def parse_submitted(tx: Tx, round_id: int, printed: str, cell_id: int, submitted: Any) -> distinct_answers.Answer:
-    """What a client sent to the form of a round, as that keeps it on a cell; raises what `take` does."""
+    """What a client sent to the form of a round, as that keeps it on a cell; raises what `parse_answer` does."""
     stored_answer = _closed_answers(printed).get(submitted) if isinstance(submitted, str | int | float) else None
     if stored_answer:
         return stored_answer

@@ -139,7 +139,8 @@ def load_opaque_ids(tx: Tx) -> OpaqueIds:
 
 
 def effective_options(tx: Tx, cls: type[Options], overrides: Mapping[str, Any]) -> Options:
-    """The study's own options of a kind, with those in `given` in their place: what its recipe says of the stage, done
+    """The study's own options of a kind, with those in `overrides` in their place: what its recipe says of the stage,
+    done
     or not, and without a recipe what the stage was done with.
 
     What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
@@ -154,7 +155,7 @@ def options_as_done(tx: Tx, cls: type[Options]) -> Options:
 
 
 def build_options(cls: type[Options], saved_settings: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
-    """Options of the settings that are there, with those in `given` in their place; raises what `own` does."""
+    """Build options of settings, with those in `overrides` in their place; raises what `effective_options` does."""
     parameters = parameters_from_settings(cls, saved_settings)
     try:
         return cls(**{**parameters, **overrides})
@@ -317,7 +318,7 @@ class MovedError(ConflictError):
 class Basis(Generic[Loaded]):
     """What a step rests on that takes long: it is worked out between two short transactions.
 
-    The first makes this, which loads what it rests on (`found`); the second begins with `check_unmoved`, and writes.
+    The first makes this, which loads what it rests on (`inputs`); the second begins with `check_unmoved`, and writes.
     """
 
     def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:

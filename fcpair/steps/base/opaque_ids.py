@@ -28,7 +28,7 @@ class OpaqueIds:
         return 1 + (self._digest(purpose, *parts) & (1 << 2 * _HALF) - 1)
 
     def encrypt(self, purpose: str, number: int, half: int = _HALF) -> int:
-        """The number that stands for one from 1 to 2^52 (of 2 x `half` bits), and for no other; `reveal` takes it back.
+        """The number that stands for one from 1 to 2^52 (2 x `half` bits), and for no other; `decrypt` takes it back.
 
         A permutation of four Feistel rounds (doi:10.1137/0217022), which cannot be told from a random one.
         """
@@ -38,7 +38,7 @@ class OpaqueIds:
         return 1 + (left << half | right)
 
     def decrypt(self, purpose: str, encrypted: int, half: int = _HALF) -> int:
-        """The number that `hide` was given; any other where `hidden` is none of its, 0 where it cannot be one."""
+        """The number that `encrypt` was given; any other where `encrypted` is none of its, 0 where it cannot be one."""
         left, right = divmod(encrypted - 1, 1 << half)
         if left > (1 << half) - 1:
             return 0
@@ -54,6 +54,6 @@ class OpaqueIds:
         return _CELLS + self.encrypt("cell", number, _HALF_OF_CELL)
 
     def decrypt_cell(self, number: int) -> int:
-        """The number of a cell that `hide_cell` may have hidden; where it can have hidden none so, the same number."""
+        """The number of a cell that `encrypt_cell` may have hidden; the same number where it can have hidden none."""
         decrypted = self.decrypt("cell", number - _CELLS, _HALF_OF_CELL) if number > _CELLS else 0
         return decrypted or number

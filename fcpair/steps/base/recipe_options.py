@@ -33,7 +33,7 @@ OF_PLAN: dict[str, type[Any]] = {
 
 
 def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **overrides: Any) -> Options:
-    """The parameters with which a stage is to be done: what is `given`, else what the recipe says, else the defaults.
+    """The parameters with which a stage is to be done: `overrides`, else what the recipe says, else defaults.
 
     What the recipe says and cannot be beside what is given is left out, as is the number of people where some are
     there already, and with `more` all that is about the first deal alone. Raises InputError where what is given cannot

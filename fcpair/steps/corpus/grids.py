@@ -124,7 +124,7 @@ def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = F
 
 
 def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
-    """Fill the grid of this name as `fill` does, in a transaction that is under way, and about it."""
+    """Fill the grid of this name as `fill_grid` does, in a transaction that is under way, and about it."""
     begin_building(tx, "pair", redo=redo)
     side_settings = settings.of_stage(tx, PLAN)
     side_plans = {
@@ -170,7 +170,8 @@ def _read_side_file(
 ) -> list[Row]:
     """The texts of a file's column: digest, text, language, and what the other columns have as metadata.
 
-    Raises InputError with all that is wrong, which includes a text that is not `there`, where some are.
+    Raises InputError with all that is wrong, which includes a text that is not among `corpus_digests`, where there are
+    some.
     """
     table = read_table(path, [column], optional=[LANGUAGE])
     digests = [digest(text) for text in table[column]]

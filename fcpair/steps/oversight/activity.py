@@ -144,9 +144,9 @@ def round_activity(
     vacant_and_free: tuple[int, int],
     clock: Clock,
 ) -> StageActivity:
-    """How a round goes; `answers` are those of its grid, `given` counts each person's assignments by their status.
+    """How a round goes; `answers` are those of its grid, `counts_by_person` each person's assignments by status.
 
-    `left` are how many slots are vacant and how many free.
+    `vacant_and_free` are how many slots are vacant and how many free.
     """
     acts: dict[int, _ActTimes] = {}
     seen_ids: set[int] = set()
@@ -181,8 +181,8 @@ def adjudication_activity(
 ) -> StageActivity:
     """How adjudication by people goes.
 
-    `decided` says on how many pairs each person's decision stands and is not to be looked at again; `again` on how many
-    pairs one is.
+    `n_decided_by_person` says on how many pairs each person's decision stands and is not to be looked at again;
+    `n_again` on how many pairs one is.
     """
     acts: dict[int, _ActTimes] = {}
     seen_ids: set[int] = set()

@@ -103,8 +103,8 @@ class _Cached(Generic[Made]):
         extra_marks: Callable[[], Marks] = tuple,
         base_marks: Callable[[], Marks] | None = None,
     ) -> _CacheEntry[Made]:
-        """The value as it is now, or an older one that rests. It has further marks `also`, and those `of` a value that
-        is kept as well, where it is made of one.
+        """The value as it is now, or an older one that rests. It rests on `extra_marks` as well,
+        and where it is made of a value that is kept, on that one's `base_marks`.
 
         Raises BusyError where other servers made newer ones each time that this was being made.
         """
@@ -187,7 +187,7 @@ class Monitor:
             return main_part(tx)
 
     def may_have_surveys(self) -> bool:
-        """Whether the grid may have something that `asked` shows."""
+        """Whether the grid may have something that `survey_sections` shows."""
         from fcpair.steps.oversight.report_surveys import may_have_asked_part
 
         with self._grid.store.read() as tx:

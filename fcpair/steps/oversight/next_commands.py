@@ -35,7 +35,7 @@ class OpenWork(NamedTuple):
 def possible_steps(n_built: Mapping[str, int], work: OpenWork) -> list[str]:
     """All that can be done now in a grid of HS and CNs, what comes first before the rest.
 
-    `built` has the rows that each building stage made.
+    `n_built` has the rows that each building stage made.
     """
     if not n_built["pair"]:
         return [f"run `fcpair {next(stage for stage in BUILDING if not n_built[stage])}`"]

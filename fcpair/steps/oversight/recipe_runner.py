@@ -138,7 +138,7 @@ def _next_main_step(grid: GridContext, recipe: Recipe, progress: Progress | None
 
 
 def _next_planned_step(grid: GridContext, plan: GridPlan, recipe: Recipe, progress: Progress | None) -> Step | None:
-    """The next stage of a planned grid, as `_due` has it."""
+    """The next stage of a planned grid, as `_next_main_step` has it."""
     with grid.store.read() as tx:
         if not cells.number_range(tx)[1]:
             return None if round_progress.sides_blocked_by(tx) else ("pair", grids.fill_grid, plan)

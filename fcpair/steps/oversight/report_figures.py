@@ -29,7 +29,7 @@ def standing_decisions(tx: Tx) -> pd.DataFrame:
 def decision_figures(
     tx: Tx, question: Closed, rules: Partition, decisions: pd.DataFrame, *, is_labelled: bool
 ) -> DecisionsPart:
-    """What was decided in a grid, of which `there` is what is `standing`, and the tiers where it is `labelled`."""
+    """What was decided in a grid, by `standing_decisions`, and its tiers where it is labelled (`is_labelled`)."""
     n_by_rule = decisions["rule"].value_counts().sort_index()
     return DecisionsPart(
         question=question,
@@ -59,7 +59,7 @@ def people_figures(
 ) -> tuple[PersonFigures, ...]:
     """Everybody in a role, and whoever else has had work in its round; answers are counted if there is a `question`.
 
-    `given` are the assignments, as `assignments.counts` has them.
+    `assignment_counts` are the assignments, as `assignments.counts` has them.
     """
     answers = judgements.all_answers(tx, round_)
     assignment_counts = assignment_counts[assignment_counts["round"] == round_.name]

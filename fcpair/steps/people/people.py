@@ -63,14 +63,14 @@ def find_person(tx: Tx, name: str) -> Person:
 def ensure_active(tx: Tx, role: Role, n: int | None) -> list[Person]:
     """The active people in a role; when there are none yet, `n` new ones with numbered pseudonyms.
 
-    Raises what `expected` does.
+    Raises what `expected_names` does.
     """
     names = expected_names(tx, role, n)
     return people.people(tx, role, active=True) or people.add_people(tx, names, role)
 
 
 def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
-    """The pseudonyms of those whom `active` finds or would add, in its order.
+    """The pseudonyms of those whom `ensure_active` finds or would add, in its order.
 
     Raises:
         StageError: there are none and no number was given.

@@ -59,7 +59,7 @@ def reassign(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = 
 
 
 def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
-    """Do what `refill` does in every grid of the study, as when somebody comes or goes.
+    """Do what `reassign` does in every grid of the study, as when somebody comes or goes.
 
     Who has come is dealt what everybody answers (`dealt`, where that is anything).
     """
@@ -100,7 +100,7 @@ def _assign_newcomers(tx: Tx, round_: Round) -> int:
 
 
 def plan_handover(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
-    """What `refill` would do."""
+    """What `reassign` would do."""
     rows: list[dict[str, Any]] = []
     freed: list[tuple[Round, list[Slot]]] = []
     vacant = 0
@@ -122,7 +122,7 @@ def plan_handover(tx: Tx, seed: int, *, to: Person | None = None, slot: int | No
 
 
 def choose_takers(tx: Tx, cell_id: Ints, candidates: Sequence[Candidate], round_: Round, seed: int) -> Ints:
-    """Who takes over each slot, as an index of `heirs`; -1 where nobody may."""
+    """Who takes over each slot, as an index of `candidates`; -1 where nobody may."""
     fill_args = ineligibility_matrix(tx, cell_id, candidates, round_), loads(candidates), seed
     if round_.options.keeps_sources_together:
         return fill_rows(row_sources(tx, cell_id), cell_id, *fill_args)
@@ -183,9 +183,9 @@ def ineligibility_matrix(
     That is who has taken part in it already, who wrote one of its texts or made its row, who has not passed the pilot
     that the round asks for, who has another cell of its row where nobody may have two, and who has opted out of what it
     is about.
-    Before the `first` deal of a round nobody has anything in it, and what people have opted out of is dealt, and then
-    taken back. Who `asks` is offered nothing that they have had in the round, but may be given again what they had and
-    lost before they answered.
+    Before the first assignment of a round (`first_assignment`) nobody has anything in it, and what people have opted
+    out of is dealt, and then taken back. Who asks for work (`on_request`) is offered nothing that they have had in the
+    round, but may be given again what they had and lost before they answered.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     matrix = np.zeros((len(pairs), len(candidates)), np.bool_)

@@ -28,7 +28,7 @@ def examples_of_round(tx: Tx, round_: Round) -> list[Example]:
 def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None:
     """What has to be done before models of a round can be shown its examples; None where nothing has, or it has none.
 
-    `on` is the option by which commands are given the grid.
+    `grid_option` is the option by which commands are given the grid.
     """
     return (
         _blocking_message(tx, round_, examples_of_round(tx, round_), grid_option) if round_.options.examples else None

@@ -50,7 +50,8 @@ def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | 
 
     Raises:
         InputError: no pseudonym, one that differs from another in capitals alone, or somebody in another role.
-        RefusedError: somebody who has left; a file may name them (`or_left`), because it tells what was decided before.
+        RefusedError: somebody who has left; a file may name them (`allow_retired`), because it tells what was decided
+        before.
     """
     people_by_name = {one.name: one for one in people.people(tx)}
     if name not in people_by_name:
@@ -121,7 +122,7 @@ def excluded_pairs(tx: Tx, person: Person | None) -> set[int]:
 
 
 def check_may_decide(tx: Tx, person: Person | None, cell_id: int) -> None:
-    """Raise what `bars` says of one pair."""
+    """Raise what `blocking_reasons` says of one pair."""
     if error := blocking_reasons(tx, person, [cell_id]).get(cell_id):
         raise error
 
@@ -130,7 +131,8 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
     """Open a case that waits, or one's own: its labels differ, or it was decided before they changed.
 
     Raises:
-        RefusedError, ConflictError: as in `bars`; or there is nothing to decide, because the labels agree, or somebody
+        RefusedError, ConflictError: as in `blocking_reasons`; or there is nothing to decide, because the labels agree,
+        or somebody
             else, a rule or a file has.
     """
     check_may_decide(tx, person, cell_id)

@@ -61,7 +61,7 @@ def examples_blocked_by(tx: Tx, round_: Round) -> str | None:
 def round_progress(
     tx: Tx, round_: Round, grid_counts: list[assignments.AssignmentCount] | None = None
 ) -> RoundProgress:
-    """How far a round is; `given` are the assignments of the grid, as `assignments.counted` has them, where known."""
+    """How far a round is; `grid_counts` are those of `assignments` in the grid, where they are known."""
     by_status = assignments.n_by_status(tx, round_) if grid_counts is None else _n_by_status(grid_counts, round_)
     n_vacant = len(vacant_slots.find_vacant(tx, round_)) if round_.reassigns_skipped else 0
     counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}

@@ -1,4 +1,4 @@
-"""Decisions by rule follow the labels: whoever writes labels, or takes them back, calls `settle` in the same breath.
+"""Decisions by rule follow the labels: whoever writes labels, or takes them back, calls `apply_policy` at once.
 
 A decision by rule is a row like any other, so that it can be explained and a verdict can be about it. But it stands
 only as long as the policy that holds would make it of the labels that are there: otherwise another decision takes its

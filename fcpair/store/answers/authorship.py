@@ -117,5 +117,5 @@ def cells_answered_before(tx: Tx, of: Round) -> set[int]:
 
 
 def texts_on_cells(tx: Tx, in_round: Round) -> dict[int, str]:
-    """The text that each cell has in a round, as `on_cells` says."""
+    """The text that each cell has in a round, as `authored_texts` says."""
     return {cell_id: one.body for cell_id, one in authored_texts(tx, in_round).items()}

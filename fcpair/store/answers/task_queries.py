@@ -279,7 +279,7 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
     `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether
     answers to it count and a policy decides by them (`may_decide`), where it checks, whether somebody has still to
     label the pair (`still_labelled`), what `hash_chain.add_answer` has to know, and of
-    the visitor what `state` has. None where the
+    the visitor what `visitor_state` has. None where the
     visitor has none of this number in their role.
     """
     visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}

@@ -1,6 +1,6 @@
 """Free slots of open dealing: those that nobody has, and that whoever asks next is given for as long as a lease runs.
 
-A slot that is given out is an assignment with a time `until` which it is held. What is not answered by then lapses:
+A slot that is given out is an assignment with a time `lease_end` which it is held. What is not answered by then lapses:
 the assignment is withdrawn, keeps that time, and its slot is free again.
 """
 
@@ -161,7 +161,7 @@ def _own_assignments(tx: Tx, chosen: Sequence[FreeSlot], of: Round, person_id: i
 def _remove_slot(tx: Tx, slot_id: int, own_id: int | None) -> int | None:
     """Let a slot be free no more; returns which assignment it replaces.
 
-    `own` is taken out of the row of those who had a slot: it is to fill this one now.
+    `own_id` is taken out of the row of those who had a slot: it is to fill this one now.
     """
     if own_id is not None:
         replaced_before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == own_id)).scalar_one()

@@ -33,7 +33,7 @@ def add(
     blind: bool = False,
     options: RoundOptions | None = None,
 ) -> int:
-    """Note a round of a grid with the answers that are `known` beforehand; returns its id."""
+    """Note a round of a grid with its `initial_answers`; returns its id."""
     row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
     (summed_row,) = checksums.with_checksums(
         tx, round_, [{**row, "blind": blind, "options": options.as_json() if options else {}}]
@@ -59,7 +59,7 @@ def in_round(of: Round) -> ColumnElement[bool]:
 
 
 def round_param(of: Round) -> Any:
-    """What `GIVEN` is given."""
+    """What `ROUND_PARAM` is given."""
     return sql_lists.as_param(of.ids)
 
 

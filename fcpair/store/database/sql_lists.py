@@ -32,12 +32,12 @@ def as_subquery(values: list[int]) -> Select[tuple[Any]]:
 
 
 def param_subquery(name: str) -> Select[tuple[Any]]:
-    """The same for a statement that is made once: the list is the parameter of this name, written by `as_list`."""
+    """The same for a statement that is made once: the list is the parameter of this name, written by `as_param`."""
     return _json_each(bindparam(name))
 
 
 def as_param(values: Sequence[int]) -> str:
-    """A list of numbers as the parameter of `listed_as`."""
+    """A list of numbers as the parameter of `param_subquery`."""
     return json.dumps(list(values))
 
 

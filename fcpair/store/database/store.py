@@ -106,7 +106,7 @@ class Store:
     def accept_as_is(cls, path: Path, finish: Callable[[Tx, dict[str, int]], object]) -> dict[str, int] | None:
         """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
 
-        Returns how many rows of each table are known to be missing, after doing `then` with them in one transaction;
+        Returns how many rows of each table are known to be missing, after doing `finish` with them in one transaction;
         None, and nothing is done, where the file is as it was written. A file of an older fcpair only becomes one file.
         Raises StudyError for a file that is damaged, or that has another one's log beside it.
         """

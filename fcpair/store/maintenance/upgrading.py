@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
-    """Bring the tables of the study at `place` up to date, and do what is to be done `then`, in one transaction.
+    """Bring the tables of the study at `place` up to date, and do what is to be done `finish`, in one transaction.
 
     A file that everybody could read is kept to its owner from now on. Returns the backup of before; None, and no
     backup, where there is nothing to do. Raises StudyError where others use the study, such as a server.

@@ -31,7 +31,7 @@ def _has_value(column: str, values: Collection[str], text_condition: ColumnEleme
 def _is_about(
     tx: Tx, opted_out: Sequence[OptOut], text_condition: ColumnElement[bool] | None = None
 ) -> ColumnElement[bool]:
-    """Whether a pair holds what somebody has opted out of; only texts `among` these are looked at."""
+    """Whether a pair holds what somebody has opted out of; only texts that meet `text_condition` are looked at."""
     text_condition = true() if text_condition is None else text_condition
     covered = [
         _has_value(one.column, values, text_condition)
@@ -72,7 +72,7 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
 
 
 def return_about(tx: Tx, person_id: int, opted_out_before: Sequence[OptOut], opted_out_now: Sequence[OptOut]) -> int:
-    """Open again what a person gave back because of what they opted out of `before`, and not of what they do `now`.
+    """Open again what a person gave back for topics in `opted_out_before` that are not in `opted_out_now`.
 
     What somebody else has taken over stays with them. Returns how much came back.
     """

@@ -50,8 +50,8 @@ class SetFigure:
 class Measure(NamedValue):
     """A measure of texts.
 
-    A class gives `each`, a figure for each text whose mean is that of a set, or `pool`, one for a set, or both, and
-    has then the option `per_text`.
+    A class gives `score_each`, a figure for each text whose mean is that of a set, or `pool`, one for a set, or both,
+    and has then the option `per_text`.
     """
 
     @property

@@ -83,7 +83,7 @@ def confirmation(preview: DryRun) -> str:
 
 
 def policy_values(grid: Grid, requested: Adjudicate | None) -> dict[str, Any]:
-    """What the page shows about a policy: the one that is `asked` about, else the one that holds."""
+    """What the page shows about a policy: the `requested` one, else the one that holds."""
     current = grid.policy
     policy = requested or current or grid.effective_options(Adjudicate)
     return {
@@ -107,7 +107,7 @@ def _preview_policy(grid: Grid, policy: Adjudicate) -> DryRun | None:
 def previous_policy(
     grid: Grid, log: list[RunRecord], done: RunRecord | None, previous_key: str
 ) -> PreviousPolicy | None:
-    """How to take back what was just done, before which `held` was the policy.
+    """How to take back what was just done, before which `previous_key` was the policy.
 
     None where that set no other policy, or where another one was applied since.
     """

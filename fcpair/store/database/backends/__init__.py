@@ -1,7 +1,7 @@
 """What is particular to one database: `sqlite.py` with `sqlite_file.py`, and `postgres.py` with `postgres_server.py`.
 
-Both stand behind `protocol.py`: `of` says what a transaction's database does in its own way, `find` and `make` lead to
-the place where a study is.
+Both stand behind `protocol.py`: `backend_of` says what a transaction's database does in its own way, `find` and `make`
+lead to the place where a study is.
 """
 
 from __future__ import annotations

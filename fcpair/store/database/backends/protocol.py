@@ -113,7 +113,7 @@ class Backend(Protocol):
         """What must be in the database where these tables are protected and these grids sealed, by name."""
 
     def actual_guards(self, conn: Connection) -> dict[str, str]:
-        """What acts on changes in the database, by name, as `guards` has it."""
+        """What acts on changes in the database, by name, as `expected_guards` has it."""
 
     def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
