@@ -1,6 +1,6 @@
 """Free slots of open dealing: those that nobody has, and that whoever asks next is given for as long as a lease runs.
 
-A slot that is given out is an assignment with a time `lease_end` which it is held. What is not answered by then lapses:
+A slot that is given out is an assignment with a time `until` which it is held. What is not answered by then lapses:
 the assignment is withdrawn, keeps that time, and its slot is free again.
 """
 
