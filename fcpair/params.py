@@ -146,7 +146,7 @@ class Pair(Seeded):
 
     stage: ClassVar[str] = "pair"
     candidates: int | None = param(None, "how many candidates to draw; all if not given", bounds=AT_LEAST_ONE)
-    keep_known: bool = param(False, "put pairs that stand in the corpus before people, too")
+    keep_known: bool = param(False, "also have people label the pairs that the corpus already has")
     sample: int | None = param(
         None,
         "how many cells to draw, every HS and CN as evenly as possible; all if not given",
@@ -198,7 +198,7 @@ def parse_people_question(question: str) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Annotate(Checked):
-    """What the people who answer in the browser are told and asked, and when they are to rest. Texts are Markdown."""
+    """The texts and questions for people who answer in the browser, and when they are to rest. Texts are Markdown."""
 
     stage: ClassVar[str] = "annotate"
     about: str = param("", "what the study is about, for those who take part")
@@ -214,7 +214,7 @@ class Annotate(Checked):
     compare: tuple[str, ...] = param(
         (), "a question about people whose answers make groups that are to be compared; declared before anybody answers"
     )
-    opt_out: str | None = param(None, "a metadata column of whose topics people may spare themselves any")
+    opt_out: str | None = param(None, "a metadata column whose topics people can opt out of reading")
     opt_out_split: str = param(TOPIC_SPLIT, "at which characters a value of that column is split into topics")
     pause_pairs: int = param(50, "after how many pairs a pause is proposed")
     pause_minutes: int = param(20, "after how many minutes of work a pause is proposed")

@@ -43,7 +43,7 @@ COMMANDS = {
     "grids": ("corpus.grids:grids", "List the grids, their sides and rounds."),
     "status": ("oversight.status:status", "Say how the study stands and what is next."),
     "agreement": ("adjudication.agreement:agreement", "Measure how far annotators agree."),
-    "groups": ("surveys.groups:groups", "Say whether groups of annotators label otherwise."),
+    "groups": ("surveys.groups:groups", "Test whether groups of annotators label differently."),
     "adjudicate": ("adjudication.adjudicate:adjudicate", "Turn each pair's labels into one."),
     "validate": ("assignment.validate:validate", "Check labels: assign, sheets, import, withdraw."),
     "partition": ("release.partition:partition", "Grade the pairs, or write one tier."),

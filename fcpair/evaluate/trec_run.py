@@ -36,7 +36,7 @@ class Run(System):
 
         Raises:
             InputError: no such file, and all findings at once: a line that is no run line, an id that is not in the
-                study or the pool, an HS without a line, a CN or a rank that stands twice for an HS, a score that is
+                study or the pool, an HS without a line, a CN or a rank that is duplicated for an HS, a score that is
                 not a finite number, ranks against the scores.
         """
         if self.ids == "corpus":

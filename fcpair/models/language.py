@@ -25,10 +25,10 @@ def _identifier() -> Any:
 
 
 def check_language(code: str) -> None:
-    """Raise InputError, with the nearest one, for the code of a language that cannot be told."""
+    """Raise InputError, with the nearest one, for the code of a language that cannot be detected."""
     codes = sorted(set(_identifier().labels))
     if code not in codes:
-        raise InputError(f"`{code}` is no language that can be told; {suggest_name(code, codes)}")
+        raise InputError(f"`{code}` is not a language that can be detected; {suggest_name(code, codes)}")
 
 
 def detect_language(text: str) -> tuple[str, float]:

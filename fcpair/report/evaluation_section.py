@@ -89,6 +89,6 @@ def strip_folders(outcome: Outcome) -> Outcome:
 
 
 def _number_repeats(names: Sequence[str]) -> list[str]:
-    """The names, with a number where one stands twice, as those of files from two folders may."""
+    """The names, with a number where one is duplicated, as those of files from two folders may."""
     repeated = {name for name in names if names.count(name) > 1}
     return [f"{name} ({names[: at + 1].count(name)})" if name in repeated else name for at, name in enumerate(names)]

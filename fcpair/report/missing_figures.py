@@ -87,7 +87,7 @@ def _survey_gaps(figures: SurveyFigures) -> Iterator[Gap]:
 
 
 def _bias_gaps(scored_by_name: dict[str, ScoredAnswers]) -> Iterator[Gap]:
-    """A score that is undefined for a model in several categories for one reason is told once."""
+    """A score that is undefined for a model in several categories for one reason is reported once."""
     figures_by_reason: dict[tuple[str, str, str], list[BiasFigure]] = {}
     for name, scored in scored_by_name.items():
         for figure in scored.figures:
@@ -148,7 +148,7 @@ def _tier_gaps(tiers: TierFigures, noun: str) -> Iterator[Gap]:
 
 
 def _evaluation_gaps(outcome: Outcome) -> Iterator[Gap]:
-    """What is undefined for the same reason is told once: a tier without positives has no score of any system."""
+    """What is undefined for the same reason is reported once: a tier without positives has no score of any system."""
     scores = (
         (record.tier, record.n, record.score is None, record.undefined) for record in outcome.scores if record.undefined
     )

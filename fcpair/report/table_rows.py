@@ -102,7 +102,7 @@ def _kappa_cell(one: str, other: str, subset: SubsetAgreement | None) -> KappaCe
 
 @dataclass(frozen=True)
 class LogLine:
-    """A run, or the decisions by hand in a row that are told in one line."""
+    """A run, or the decisions by hand in a row that share one line."""
 
     first: RunRecord
     last: RunRecord

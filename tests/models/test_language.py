@@ -59,5 +59,5 @@ def test_another_language_is_told_with_its_probability() -> None:
 
 
 def test_a_code_that_is_none_gets_the_nearest_one() -> None:
-    with pytest.raises(InputError, match="`eng` is no language that can be told; did you mean `en`"):
+    with pytest.raises(InputError, match="`eng` is not a language that can be detected; did you mean `en`"):
         check_language("eng")

@@ -102,7 +102,7 @@ def _serve_app(listener: socket.socket) -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket at the address; bound here, so that a port that is taken is told as an error like any other."""
+    """A socket at the address; bound here, so that a port that is taken is reported as an error like any other."""
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = _Listener(family, kind, proto)

@@ -50,7 +50,7 @@ def groups(
     grid: str | None,
     study: Any,
 ) -> None:
-    """Say whether groups of annotators label otherwise.
+    """Test whether groups of annotators label differently.
 
     Shares of each label in each group, their differences with intervals that respect items and annotators, permutation
     tests, odds, and agreement within and across groups. Without FILE, of those who answered a round, by what they said

@@ -77,7 +77,7 @@ def assign_pairs(
     all groups of that size; the pairs with one label then level the loads as far as they can. Groups of a size that
     the overlap does not ask for stay unused.
 
-    Raises InputError for an empty grid, a pair that stands twice, too few annotators, and groups that do not fit.
+    Raises InputError for an empty grid, a duplicated pair, too few annotators, and groups that do not fit.
     """
     counts = overlap_counts(len(hs), overlap)
     rng = np.random.default_rng(seed)

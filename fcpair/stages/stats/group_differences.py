@@ -1,4 +1,4 @@
-"""Whether groups of annotators label otherwise: shares, differences, tests, odds, and agreement within and across.
+"""Differences between groups of annotators: shares, tests, odds, and agreement within and across groups.
 
 What is found is an association among these annotators, and never a cause.
 """

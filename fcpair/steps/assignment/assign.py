@@ -88,7 +88,7 @@ def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = Fal
 
 @takes_params
 def save_annotate_options(study: StudyContext, options: Annotate) -> RunRecord:
-    """Make this what the people who answer in the browser are told and asked."""
+    """Set the texts and questions for people who answer in the browser."""
     with study.store.write() as tx:
         return note_stage_run(tx, options, {"questions": len(options.demographics)})
 

@@ -16,7 +16,7 @@ def find_listed_texts(tx: Tx, side: str, path: Path) -> list[int]:
     """The ids of the texts of one side that a file lists, in its order.
 
     Raises:
-        InputError: all findings at once: a text that is not in the study, a text that stands twice.
+        InputError: all findings at once: a text that is not in the study, a duplicated text.
     """
     table = read_side(path, side)
     id_by_digest = texts.text_ids(tx, side)

@@ -57,7 +57,7 @@ def check_prerequisites(round_: Round) -> None:
     """See that the checks of a round can be done, before people are dealt it.
 
     Raises:
-        InputError: a language that cannot be told, or none of those that harper knows.
+        InputError: a language that cannot be detected, or none of those that harper knows.
         ModelError: the encoder cannot be had.
     """
     expected, checks = str(round_.options.language or ""), checks_of(round_)

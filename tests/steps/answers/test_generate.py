@@ -190,7 +190,7 @@ def test_marks_are_those_of_the_reply_that_is_the_answer_now(tmp_path: Path) -> 
 
 def test_a_language_that_cannot_be_told_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     propose = RoundPlan("propose", PROPOSE.form, models=(canned(tmp_path, SAID),), language="eng")
-    with pytest.raises(InputError, match="`eng` is no language that can be told"):
+    with pytest.raises(InputError, match="`eng` is not a language that can be detected"):
         study_of(tmp_path, propose).generate("propose")
 
 

@@ -382,7 +382,7 @@ def test_a_file_is_held_against_the_same_checks_line_by_line(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"language": "xx"}, "`xx` is no language that can be told"),
+        ({"language": "xx"}, "`xx` is not a language that can be detected"),
         ({"language": "fa", "grammar": "harper"}, "harper knows English alone"),
         ({"similar": 0.95, "model": "no/such"}, "the model `no/such` cannot be had"),
     ],
