@@ -155,7 +155,6 @@ class _Asked(Seeded):
 class RoundPlan(RoundDesign, _Asked):
     """A form that is put on the cells of a grid: who answers it, and how it is dealt."""
 
-    prompt_file: Path | None = param(None, "a file with the prompt, in its place")
     counts: bool | None = param(
         None, "whether decisions and tiers rest on it", otherwise="the last round that people answer"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from fcpair.errors import InputError
@@ -14,7 +15,6 @@ Together = Literal["", "source"]
 Hide = Literal["column", "nothing"]
 Models = Annotated[tuple[str, ...], "models, each NAME=service:MODEL or NAME=canned:FILE"]
 Definitions = Annotated[Mapping[str, str], "a text of each; in a recipe a table of texts by names"]
-OF_GRID = ("answers_rows", "hides", "rewords_rows")  # what the plan of the grid makes of a round
 ROW = "row"
 """What a round says that it edits where it edits the row's own text, and not what was written in an earlier round."""
 
@@ -82,6 +82,7 @@ class RoundDesign:
         False, "models say how probable each answer of a closed question is, instead of writing one"
     )
     prompt: str = param("", "what models are asked, with {row} and {column} for the texts of a cell")
+    prompt_file: Path | None = param(None, "a file with the prompt, in its place")
     definitions: Definitions = param((), "of each column the text that {definition} stands for in the prompt")
     examples: str = param("", "an earlier grid, of whose written texts {examples} in the prompt shows some")
     n_examples: int = param(
@@ -95,6 +96,10 @@ class RoundDesign:
         None, "how many people answer; those of the role that `people` lists if not given", bounds=AT_LEAST_ONE
     )
     seed: int = param(0, "of the deal and the orders")
+
+
+DESIGNED = tuple(item.name for item in fields(RoundDesign) if item.name != "prompt_file")
+"""The options that a study keeps as the plan has them; of a prompt it keeps the text, and not the file."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ class RoundOptions(RoundDesign):
 
     def as_json(self) -> dict[str, Any]:
         """What `of_json` reads."""
-        return {name: value for name, value in as_params(self).items() if name not in OF_GRID or value}
+        return {name: value for name, value in as_params(self).items() if name in DESIGNED or value}
 
     @property
     def hides_column(self) -> bool:

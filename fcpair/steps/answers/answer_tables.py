@@ -51,7 +51,7 @@ def export_answers(grid: GridContext, name: str | None = None) -> pd.DataFrame:
         UnknownIdError: no such round.
     """
     with grid.store.read() as tx:
-        return answers_table(tx, rounds.primary(tx) if name is None else rounds.by_name(tx, name))
+        return answers_table(tx, rounds.by_name(tx, name))
 
 
 def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
@@ -63,7 +63,7 @@ def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     with grid.store.read() as tx:
-        round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, name)
         table = answers_table(tx, round_)
         pairs = cells.by_id(tx, grids.cell_range(tx).first + table["cell"])
         row_numbers = pd.Series(
@@ -86,7 +86,7 @@ def export_refusals(grid: GridContext, name: str | None = None) -> pd.DataFrame:
         UnknownIdError: no such round.
     """
     with grid.store.read() as tx:
-        rows = refused_texts.table(tx, rounds.primary(tx) if name is None else rounds.by_name(tx, name))
+        rows = refused_texts.table(tx, rounds.by_name(tx, name))
     rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
     return rows
 
@@ -192,7 +192,7 @@ def round_for_files(tx: Tx, grid: str, name: str | None) -> Round:
         UnknownIdError: no such round.
         StageError: it is answered by models, or checks what was decided.
     """
-    round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+    round_ = rounds.by_name(tx, name)
     if round_.role is Role.MODEL:
         raise StageError(
             f"round `{round_.name}` is answered by models; `fcpair generate {round_.name} --grid {grid}` asks them"

@@ -56,7 +56,7 @@ def measure_curation(grid: GridContext, name: str | None = None) -> Curation:
         StageError: the round edits nothing, or nothing has been answered there yet.
     """
     with grid.store.read() as tx:
-        round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, name)
         form = form_of(round_.form)
         if not (round_.options.edits and form.edited_question):
             raise StageError(f"round `{round_.name}` edits nothing; name one that does with `--round`")

@@ -74,7 +74,7 @@ def simulate(grid: GridContext, options: Simulate | None = None) -> RunRecord:
 
 def _describe_people(tx: Tx, round_: Round, seed: int) -> None:
     """Have those who answer a round say about themselves what the study asks, unless they did before."""
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         questions = dict(map(parse_people_question, effective_options(tx, Annotate, {}).demographics))
     if any(questions.values()):
         person_ids = people.ids_without_demographics(tx, round_.role)

@@ -34,7 +34,7 @@ def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
         UnknownIdError: no such round.
         StageError: no text is written there, or none was.
     """
-    round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+    round_ = rounds.by_name(tx, name)
     form = form_of(round_.form)
     if form.written_question is None:
         raise StageError(f"no text is written in round `{round_.name}`, so there is none to export")

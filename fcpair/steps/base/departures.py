@@ -18,14 +18,14 @@ _RECIPE, _VERSION = "recipe", "version"
 
 def recipe_version(tx: Tx) -> int:
     """The version of the recipe that the study keeps; 0 where none has been walked."""
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         return int(settings.of_stage(tx, _RECIPE).get(_VERSION, 0))
 
 
 def add_recipe_version(tx: Tx, run_id: int) -> int:
     """Count a new version of the recipe, made by a run."""
     newer = recipe_version(tx) + 1
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         settings.save_settings(tx, _RECIPE, {_VERSION: newer}, run_id)
     return newer
 

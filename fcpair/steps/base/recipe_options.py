@@ -78,7 +78,7 @@ def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], over
 
 def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:
     """Let the recipe's section about simulated people, where it has one, say how they answer from now on."""
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         if settings.of_stage(tx, settings.RECIPE + options.stage):
             departures.update_recipe(tx, options, as_settings(options), run_id)
 

@@ -19,13 +19,13 @@ Digest = Callable[[str], str]
 
 def save_folding(tx: Tx, setup: Setup, run: RunRecord) -> None:
     """Note how a new study folds its texts, for good."""
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         settings.save_settings(tx, Setup.stage, {FOLDING: setup.folding}, run.id)
 
 
 def folding(tx: Tx) -> Folding:
     """How the study folds texts before it tells them apart; studies before 0.8 do not."""
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         return cast(Folding, settings.of_stage(tx, Setup.stage).get(FOLDING, "none"))
 
 

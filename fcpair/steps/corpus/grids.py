@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
 from fcpair.param_values import as_params, takes_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
-from fcpair.round_options import RoundDesign, RoundOptions
+from fcpair.round_options import DESIGNED, RoundOptions
 from fcpair.stages.assignment.plan import check_plans, label_question
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
@@ -80,7 +80,7 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
 
 def _options(plan: GridPlan, of: RoundPlan) -> RoundOptions:
     """The options of a round of a plan."""
-    designed = {item.name: getattr(of, item.name) for item in fields(RoundDesign)}
+    designed = {name: getattr(of, name) for name in DESIGNED}
     hides, rewords = _hidden(plan, of), of.name in plan.rewording
     return RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords)
 

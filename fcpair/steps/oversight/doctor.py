@@ -125,10 +125,6 @@ def _digest(marks: Sequence[bytes]) -> str:
     return hashlib.sha256(b"".join(mark if isinstance(mark, bytes) else b"?" for mark in marks)).hexdigest()
 
 
-def _check_rounds(tx: Tx) -> CheckOutcome:
-    return integrity_checks.row_checksums(tx, grid, round_, answer)
-
-
 def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOutcome]:
     """The same check in every grid."""
 

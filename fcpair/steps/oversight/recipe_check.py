@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, defaults_
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe
 from fcpair.records import Round
-from fcpair.round_options import RoundDesign
+from fcpair.round_options import DESIGNED
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.answers.simulate import n_answers_by_people
@@ -150,7 +150,7 @@ def _is_same_source(source: Source, saved_source: Mapping[str, Any]) -> bool:
 
 
 def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bool) -> Iterator[Difference]:
-    designed = {item.name: as_params(plan)[item.name] for item in fields(RoundDesign)}
+    designed = {name: as_params(plan)[name] for name in DESIGNED}
     planned_options = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
     saved_options = {
         "role": round_.role.value,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.params import MAIN, Import, Setup, Validate
 from fcpair.records import GridKey, Role, Round
-from fcpair.round_options import RoundDesign
+from fcpair.round_options import DESIGNED
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
     PLAN,
@@ -205,7 +205,7 @@ def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
 def _round_plan(round_: Round) -> RoundPlan:
     from fcpair.plans import RoundPlan
 
-    options: dict[str, Any] = {item.name: getattr(round_.options, item.name) for item in fields(RoundDesign)}
+    options: dict[str, Any] = {name: getattr(round_.options, name) for name in DESIGNED}
     if round_.role is not Role.MODEL:
         options["role"] = round_.role.value
     return RoundPlan(round_.name, round_.form, **options)

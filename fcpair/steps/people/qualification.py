@@ -69,7 +69,7 @@ def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, 
         StageError: the round asks for no pilot, or nobody has written in it yet.
     """
     with grid.store.read() as tx:
-        round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, name)
         if not round_.options.passed:
             raise StageError(f"round `{round_.name}` asks for no pilot; name one with `passed` by `--round`")
         names = {entry.id: entry.name for entry in people.people(tx)}

@@ -59,7 +59,7 @@ def compare_groups(
         UnknownIdError: the grid has no such round.
     """
     with grid.store.read() as tx:
-        round_ = rounds.primary(tx) if round is None else rounds.by_name(tx, round)
+        round_ = rounds.by_name(tx, round)
         return compare_groups_of_round(tx, round_, by, question=question, seed=seed, mixed=mixed)
 
 
@@ -91,7 +91,7 @@ def compare_groups_of_round(
 
 def declared_questions(tx: Tx) -> tuple[tuple[str, ...], str | None]:
     """The questions that were declared, and when."""
-    with grids.on_grid(tx, grids.keys(tx)[0].id):
+    with grids.on_first_grid(tx):
         return effective_options(tx, Annotate, {}).compare, settings.time_set(tx, Annotate.stage, "compare")
 
 

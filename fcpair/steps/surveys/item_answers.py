@@ -32,7 +32,7 @@ def item_answers(grid: GridContext, name: str | None = None) -> dict[str, Answer
         UnknownIdError: no such round.
     """
     with grid.store.read() as tx:
-        round_ = rounds.primary(tx) if name is None else rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, name)
         return answers_to_grid_items(tx, grid.grid.name, round_)
 
 

@@ -102,8 +102,13 @@ def _to_rounds(rows: Sequence[Any]) -> list[Round]:
     ]
 
 
-def by_name(tx: Tx, name: str) -> Round:
-    """The round of this name in the grid; raises UnknownIdError, with the names there are, when there is none."""
+def by_name(tx: Tx, name: str | None) -> Round:
+    """The round of this name in the grid, or without one the one that counts.
+
+    Raises UnknownIdError, with the names there are, when there is none.
+    """
+    if name is None:
+        return primary(tx)
     rounds_by_name = {one.name: one for one in of_grid(tx)}
     if name not in rounds_by_name:
         raise UnknownIdError(f"there is no round `{name}` in this grid; its rounds: {', '.join(rounds_by_name)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, insert, select
@@ -55,6 +55,11 @@ def on_grid(tx: Tx, grid_id: int) -> Iterator[None]:
         yield
     finally:
         tx.execution_options(grid=before)
+
+
+def on_first_grid(tx: Tx) -> AbstractContextManager[None]:
+    """Let a transaction be about the oldest grid for a while, with which is kept what is about the whole study."""
+    return on_grid(tx, keys(tx)[0].id)
 
 
 def for_each_grid(tx: Tx) -> Iterator[GridKey]:
