@@ -12,20 +12,31 @@ from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
-from fcpair.web.api import routes
+from fcpair.web.api import adjudication, routes
 from fcpair.web.auth import Auth
 from fcpair.web.context import STATIC, Context, load_templates
 from fcpair.web.errors import ErrorHandlers
-from fcpair.web.pages import adjudicate, annotator, lead, login, offline
+from fcpair.web.pages import (
+    adjudicate,
+    annotator,
+    lead,
+    lead_examples,
+    lead_files,
+    lead_guidelines,
+    lead_people,
+    lead_policy,
+    lead_steps,
+    login,
+    offline,
+)
 from fcpair.web.server.admission import AdmissionControl
-from fcpair.web.server.hot_routes import HotRoutes
 from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.worker import ReportWorker
 
@@ -55,6 +66,20 @@ class _App(GuardedApp):
         description = super().openapi()
         description.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
         return {**description, "security": [{"token": []}]}
+
+
+_description = APIRouter(include_in_schema=False)
+
+
+@_description.get("/api/openapi.json")
+async def description(request: Request) -> Response:
+    """What the API is like, for anybody to read."""
+    return Response(request.app.description_json, media_type="application/json")
+
+
+_LEADS = (lead, lead_policy, lead_steps, lead_examples, lead_people, lead_guidelines, lead_files)
+_MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
+ROUTERS = (_description, *(module.router for module in _MODULES))
 
 
 def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) -> FastAPI:
@@ -94,26 +119,14 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
     context = app.state.context = Context(study, annotate, Auth(study.access), load_templates(), url)
     problems = ErrorHandlers(context)
     problems.register(app)
-    hot = HotRoutes(context, problems)
     app.guard_by(
-        lambda inner: Guard(
-            AdmissionControl(inner, context.door, problems, hot), context.door.visitor_counting_failures
-        )
+        lambda inner: Guard(AdmissionControl(inner, context.door, problems), context.door.visitor_counting_failures)
     )
-    _add_description(app)
-    routes.add(app, context, hot)
-    for module in (login, annotator, offline, adjudicate, lead):
-        app.include_router(module.router(context), include_in_schema=False)
+    for router in ROUTERS:
+        # Not included: FastAPI would parse them anew for each app, and take several times as long to find them.
+        app.router.routes.extend(router.routes)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app
-
-
-def _add_description(app: _App) -> None:
-    """Let anybody read what the API is like."""
-
-    @app.get("/api/openapi.json", include_in_schema=False)
-    async def description() -> Response:
-        return Response(app.description_json, media_type="application/json")
 
 
 async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:

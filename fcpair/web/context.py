@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
-from fcpair.records import Visitor
-from fcpair.study import Study
+from fcpair.records import Task, Visitor
+from fcpair.study import Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.page_hints import replace_commands
+from fcpair.web.server.answer_batches import AnswerIntake, Batches
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -26,7 +29,7 @@ STATIC = HERE / "static"
 
 @dataclass(frozen=True)
 class Context:
-    """Passed to each module of pages."""
+    """What an app has once, for all its requests; `context_of` gets it."""
 
     study: Study
     annotate: Annotate
@@ -47,6 +50,21 @@ class Context:
     def grids(self) -> Grids:
         """The grids that are served."""
         return Grids(self.study)
+
+    @cached_property
+    def work_queue(self) -> WorkQueue:
+        """The work of those who answer, on the terms on which the study is served."""
+        return self.study.work_queue(self.annotate)
+
+    @cached_property
+    def intake(self) -> AnswerIntake:
+        """Stores what they answer."""
+        return AnswerIntake(self.work_queue)
+
+    @cached_property
+    def assigning(self) -> Batches[tuple[Visitor, int], list[Task]]:
+        """Gives pairs to whoever asks, in open dealing."""
+        return Batches("given", self.work_queue.assign_tasks)
 
     def storage_key(self, visitor: Visitor) -> str:
         """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
@@ -76,6 +94,10 @@ class Context:
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(variables))
+
+
+context_of: Callable[[Request], Context] = attrgetter("app.state.context")
+"""The context of the app that a request came to."""
 
 
 def load_templates() -> Environment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fcpair.grid import ConflictCase, DecisionRequest
@@ -21,8 +21,9 @@ from fcpair.web.api.schemas import (
     text_json,
 )
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 
+router = APIRouter()
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of the pair.")]
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")]
 InGrid = Annotated[
@@ -31,81 +32,84 @@ InGrid = Annotated[
 After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this pair for later.")]
 
 
-def add(app: FastAPI, context: Context) -> None:
-    """Add /api/conflicts, /api/decisions and /api/decided."""
-    door, grids = context.door, context.grids
+@router.get(
+    "/api/conflicts/next",
+    summary="Your next conflict",
+    response_model=NextCaseOut,
+    responses=error_responses(404, 409),
+)
+@open_to(Role.ADJUDICATOR)
+def next_(request: Request, after: After = None, grid: InGrid = None) -> Response:
+    """The next pair whose labels differ, null when none waits or a limit is reached.
 
-    @app.get(
-        "/api/conflicts/next",
-        summary="Your next conflict",
-        response_model=NextCaseOut,
-        responses=error_responses(404, 409),
+    Where no grid is asked for, it is of the first in which something waits.
+    """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    here = context.grids.by_name(grid) if grid else context.grids.first_with_work(visitor.id)
+    docket = context.adjudication_queue(here)
+    case, allowed = docket.next(visitor.id, after), docket.reading_allowance(visitor.id)
+    queue, reading = vars(docket.state(visitor.id)), allowed.to_dict()
+    content = {"case": _case_json(case) if case else None, "queue": queue, "reading": reading}
+    return JSONResponse({"grid": here.grid.grid.name, **content})
+
+
+@router.get(
+    "/api/conflicts/{cell_id}", summary="A conflict", response_model=CaseOut, responses=error_responses(404, 409)
+)
+@open_to(Role.ADJUDICATOR)
+def case(request: Request, cell_id: PairId, grid: InGrid = None) -> Response:
+    """A pair that waits, or that you have decided: its texts, and its labels without names."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse(_case_json(context.adjudication_queue(context.grids.by_name(grid)).case(visitor.id, cell_id)))
+
+
+@router.post(
+    "/api/decisions",
+    summary="Decide a conflict",
+    response_model=DecisionMade,
+    responses=error_responses(400, 404, 409, 413),
+)
+@open_to(Role.ADJUDICATOR)
+def decide(request: Request, body: RulingIn, grid: InGrid = None) -> Response:
+    """Stored before this answers, and once, however often the request is repeated."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse(
+        context.adjudication_queue(context.grids.by_name(grid)).decide(visitor.id, DecisionRequest(**vars(body)))
     )
-    @open_to(Role.ADJUDICATOR)
-    def next_(request: Request, after: After = None, grid: InGrid = None) -> Response:
-        """The next pair whose labels differ, null when none waits or a limit is reached.
 
-        Where no grid is asked for, it is of the first in which something waits.
-        """
-        visitor = door.require_visitor(request)
-        here = grids.by_name(grid) if grid else grids.first_with_work(visitor.id)
-        docket = context.adjudication_queue(here)
-        case, allowed = docket.next(visitor.id, after), docket.reading_allowance(visitor.id)
-        queue, reading = vars(docket.state(visitor.id)), allowed.to_dict()
-        content = {"case": _case_json(case) if case else None, "queue": queue, "reading": reading}
-        return JSONResponse({"grid": here.grid.grid.name, **content})
 
-    @app.get(
-        "/api/conflicts/{cell_id}", summary="A conflict", response_model=CaseOut, responses=error_responses(404, 409)
+@router.post(
+    "/api/decisions/{cell_id}/undo",
+    summary="Take a decision back",
+    response_model=DecisionMade,
+    responses=error_responses(400, 404, 409, 413),
+)
+@open_to(Role.ADJUDICATOR)
+def undo(request: Request, cell_id: PairId, body: UndoIn, grid: InGrid = None) -> Response:
+    """Your own decision only; the pair waits again, or what it had replaced stands again."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse(
+        context.adjudication_queue(context.grids.by_name(grid)).undo(visitor.id, cell_id, body.request_id)
     )
-    @open_to(Role.ADJUDICATOR)
-    def case(request: Request, cell_id: PairId, grid: InGrid = None) -> Response:
-        """A pair that waits, or that you have decided: its texts, and its labels without names."""
-        visitor = door.require_visitor(request)
-        return JSONResponse(_case_json(context.adjudication_queue(grids.by_name(grid)).case(visitor.id, cell_id)))
 
-    @app.post(
-        "/api/decisions",
-        summary="Decide a conflict",
-        response_model=DecisionMade,
-        responses=error_responses(400, 404, 409, 413),
-    )
-    @open_to(Role.ADJUDICATOR)
-    def decide(request: Request, body: RulingIn, grid: InGrid = None) -> Response:
-        """Stored before this answers, and once, however often the request is repeated."""
-        visitor = door.require_visitor(request)
-        return JSONResponse(
-            context.adjudication_queue(grids.by_name(grid)).decide(visitor.id, DecisionRequest(**vars(body)))
-        )
 
-    @app.post(
-        "/api/decisions/{cell_id}/undo",
-        summary="Take a decision back",
-        response_model=DecisionMade,
-        responses=error_responses(400, 404, 409, 413),
-    )
-    @open_to(Role.ADJUDICATOR)
-    def undo(request: Request, cell_id: PairId, body: UndoIn, grid: InGrid = None) -> Response:
-        """Your own decision only; the pair waits again, or what it had replaced stands again."""
-        visitor = door.require_visitor(request)
-        return JSONResponse(context.adjudication_queue(grids.by_name(grid)).undo(visitor.id, cell_id, body.request_id))
-
-    @app.get(
-        "/api/decided", summary="What is decided", response_model=DecisionsOut, responses=error_responses(404, 409)
-    )
-    @open_to(Role.ADJUDICATOR)
-    def decided(
-        request: Request,
-        before: Annotated[
-            int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")
-        ] = None,
-        n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
-        grid: InGrid = None,
-    ) -> Response:
-        """What stands and by whom, the latest first."""
-        door.require_visitor(request)
-        decisions = context.adjudication_queue(grids.by_name(grid)).decisions(limit=n, before=before)
-        return JSONResponse({"decisions": [{**vars(one), **_texts_json(one.hs, one.cn)} for one in decisions]})
+@router.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=error_responses(404, 409))
+@open_to(Role.ADJUDICATOR)
+def decided(
+    request: Request,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")] = None,
+    n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
+    grid: InGrid = None,
+) -> Response:
+    """What stands and by whom, the latest first."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    decisions = context.adjudication_queue(context.grids.by_name(grid)).decisions(limit=n, before=before)
+    return JSONResponse({"decisions": [{**vars(one), **_texts_json(one.hs, one.cn)} for one in decisions]})
 
 
 def _case_json(case: ConflictCase) -> dict[str, Any]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fcpair.errors import InputError
 from fcpair.records import WORKERS, Role
-from fcpair.web.api import adjudication
 from fcpair.web.api.schemas import (
     LARGEST_ID,
     ConsentIn,
@@ -24,92 +23,87 @@ from fcpair.web.api.schemas import (
     task_json,
 )
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 from fcpair.web.pages.annotator import read_particulars
-from fcpair.web.server.hot_routes import Count, HotRoutes
+from fcpair.web.server.hot_routes import Count, next_, submit
 
+router = APIRouter()
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
 
 
-def add(app: FastAPI, context: Context, hot: HotRoutes) -> None:
-    """Add all routes under /api.
-
-    Straight to the app: FastAPI finds those of a router that it includes in several times the time, at every request.
-    """
-    _add_people_routes(app, context)
-    _add_work_routes(app, context, hot)
-    adjudication.add(app, context)
-
-
-def _add_people_routes(app: FastAPI, context: Context) -> None:
-    study, door = context.study, context.door
-    desk = study.work_queue(context.annotate)
-
-    @app.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
-    @open_to(*Role)
-    def me(request: Request) -> Response:
-        """Your name, your role, and what you can answer."""
-        visitor = door.require_visitor(request)
-        facts = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented}
-        facts |= {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
-        facts["guideline_version"] = study.guidelines[0]
-        return JSONResponse({**facts, "rounds": [vars(one) for one in desk.rounds(visitor)]})
-
-    @app.post("/api/consent", summary="Agree to take part", status_code=204, responses=error_responses(400, 413))
-    @open_to(*Role)
-    def consent(request: Request, body: ConsentIn) -> Response:
-        """Needed once, before the first pair. The study's page says what you agree to."""
-        visitor = door.require_visitor(request)
-        study.access.consent(
-            visitor.id, _parse_demographics(context.annotate.demographics, body.demographics), context.annotate.consent
-        )
-        return Response(status_code=204)
-
-    @app.put("/api/settings", summary="Change your settings", status_code=204, responses=error_responses(400, 413))
-    @open_to(*Role)
-    def settings(request: Request, body: SettingsIn) -> Response:
-        """Say whether the pages blur a text until you ask for it, and whether your refused texts may be kept."""
-        visitor = door.require_visitor(request)
-        if body.blurred is not None:
-            study.access.set_blurred(visitor.id, body.blurred)
-        if body.keeps_refused is not None:
-            study.access.set_keeps_refused(visitor.id, body.keeps_refused)
-        return Response(status_code=204)
+@router.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
+@open_to(*Role)
+def me(request: Request) -> Response:
+    """Your name, your role, and what you can answer."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    facts = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented}
+    facts |= {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
+    facts["guideline_version"] = context.study.guidelines[0]
+    return JSONResponse({**facts, "rounds": [vars(one) for one in context.work_queue.rounds(visitor)]})
 
 
-def _add_work_routes(app: FastAPI, context: Context, hot: HotRoutes) -> None:
-    door, desk = context.door, context.study.work_queue(context.annotate)
-    app.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=error_responses())(hot.next_)
-    stored = app.post(
-        "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=error_responses(400, 409, 413)
+@router.post("/api/consent", summary="Agree to take part", status_code=204, responses=error_responses(400, 413))
+@open_to(*Role)
+def consent(request: Request, body: ConsentIn) -> Response:
+    """Needed once, before the first pair. The study's page says what you agree to."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    context.study.access.consent(
+        visitor.id, _parse_demographics(context.annotate.demographics, body.demographics), context.annotate.consent
     )
-    stored(hot.submit)
+    return Response(status_code=204)
 
-    @app.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=error_responses(400, 413))
-    @open_to(*WORKERS)
-    def check(request: Request, body: TextIn) -> Response:
-        """What the checks of the round say of a text as it stands: what would refuse it, and warnings.
 
-        Nothing is stored, unless the text is `final`: then what refuses it is kept, as it is when a text is sent as an
-        answer; the text itself only with its writer's consent.
-        """
-        visitor = door.require_visitor(request)
-        remarks = desk.check_text(visitor, body.assignment_id, body.answer, keep=body.final)
-        return JSONResponse({"remarks": [vars(one) for one in remarks]})
+@router.put("/api/settings", summary="Change your settings", status_code=204, responses=error_responses(400, 413))
+@open_to(*Role)
+def settings(request: Request, body: SettingsIn) -> Response:
+    """Say whether the pages blur a text until you ask for it, and whether your refused texts may be kept."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if body.blurred is not None:
+        context.study.access.set_blurred(visitor.id, body.blurred)
+    if body.keeps_refused is not None:
+        context.study.access.set_keeps_refused(visitor.id, body.keeps_refused)
+    return Response(status_code=204)
 
-    @app.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=error_responses())
-    @open_to(*WORKERS)
-    def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
-        """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
-        visitor = door.require_visitor(request)
-        return JSONResponse({"tasks": [task_json(one) for one in desk.answers(visitor, before, n)]})
 
-    @app.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())
-    @open_to(*WORKERS)
-    def progress(request: Request) -> Response:
-        """How many pairs are open and answered, and how long the rest takes at your own pace."""
-        visitor = door.require_visitor(request)
-        return JSONResponse(vars(desk.progress(visitor)))
+router.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=error_responses())(next_)
+router.post(
+    "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=error_responses(400, 409, 413)
+)(submit)
+
+
+@router.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=error_responses(400, 413))
+@open_to(*WORKERS)
+def check(request: Request, body: TextIn) -> Response:
+    """What the checks of the round say of a text as it stands: what would refuse it, and warnings.
+
+    Nothing is stored, unless the text is `final`: then what refuses it is kept, as it is when a text is sent as an
+    answer; the text itself only with its writer's consent.
+    """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    remarks = context.work_queue.check_text(visitor, body.assignment_id, body.answer, keep=body.final)
+    return JSONResponse({"remarks": [vars(one) for one in remarks]})
+
+
+@router.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=error_responses())
+@open_to(*WORKERS)
+def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
+    """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse({"tasks": [task_json(one) for one in context.work_queue.answers(visitor, before, n)]})
+
+
+@router.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())
+@open_to(*WORKERS)
+def progress(request: Request) -> Response:
+    """How many pairs are open and answered, and how long the rest takes at your own pace."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse(vars(context.work_queue.progress(visitor)))
 
 
 def _parse_demographics(lines: tuple[str, ...], answers: dict[str, str]) -> dict[str, str]:

@@ -15,11 +15,12 @@ from fcpair.grid import ConflictCase, DecidedCase, DecisionRequest
 from fcpair.records import Role, Rule, Visitor
 from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, Note, RequestId, Word
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import GRID, CurrentGrid
 from fcpair.web.pages.markdown import render
 from fcpair.web.text_direction import direction
 
+router = APIRouter(include_in_schema=False)
 SEE_OTHER = 303
 CONFLICT = 409
 PAGE = 30  # decisions on one page of the list
@@ -141,63 +142,63 @@ def _reason(decided: DecidedCase) -> str:
     return ", ".join([*by, *([REASONS[decided.rule]] if decided.rule in REASONS else [])])
 
 
-def router(context: Context) -> APIRouter:
-    """Every page that adjudicators see."""
-    routes = APIRouter()
+def _show_to_adjudicator(
+    request: Request, show: Callable[[_AdjudicatorPages], Response], *, anywhere: bool = False
+) -> Response:
+    """What is shown to an adjudicator; first of all the terms, to one who has not consented yet.
 
-    def show_to_adjudicator(
-        request: Request, show: Callable[[_AdjudicatorPages], Response], *, anywhere: bool = False
-    ) -> Response:
-        """What is shown to an adjudicator; first of all the terms, to one who has not consented yet.
+    What is about no pair yet can be `anywhere`, which is where something waits.
+    """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if not visitor.consented:
+        return RedirectResponse("/welcome", SEE_OTHER)
+    chosen = anywhere and GRID not in request.query_params
+    here = context.grids.first_with_work(visitor.id) if chosen else context.grids.from_request(request)
+    return show(_AdjudicatorPages(context, request, visitor, here))
 
-        What is about no pair yet can be `anywhere`, which is where something waits.
-        """
-        visitor = context.door.require_visitor(request)
-        if not visitor.consented:
-            return RedirectResponse("/welcome", SEE_OTHER)
-        chosen = anywhere and GRID not in request.query_params
-        here = context.grids.first_with_work(visitor.id) if chosen else context.grids.from_request(request)
-        return show(_AdjudicatorPages(context, request, visitor, here))
 
-    @routes.get("/adjudicate/decided")
-    @open_to(Role.ADJUDICATOR)
-    def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
-        """What is decided and by whom, newest first."""
-        return show_to_adjudicator(request, lambda desk: desk.show_decided(before, mine=mine), anywhere=True)
+@router.get("/adjudicate/decided")
+@open_to(Role.ADJUDICATOR)
+def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
+    """What is decided and by whom, newest first."""
+    return _show_to_adjudicator(request, lambda desk: desk.show_decided(before, mine=mine), anywhere=True)
 
-    @routes.get("/adjudicate")
-    @open_to(Role.ADJUDICATOR)
-    def next_(request: Request, after: Number = None) -> Response:
-        """The next conflict, or that none waits."""
-        return show_to_adjudicator(request, lambda desk: desk.show_next(after), anywhere=True)
 
-    @routes.post("/adjudicate")
-    @open_to(Role.ADJUDICATOR)
-    def decide(
-        request: Request,
-        request_id: SentId,
-        cell_id: Annotated[int, Form(ge=1, le=LARGEST_ID)],
-        outcome: Annotated[Word, Form()],
-        note: Annotated[Note, Form()] = "",
-        flagged: Annotated[bool, Form()] = False,
-        seen_decision_id: SentNumber = None,
-        seen_answer_id: SentNumber = None,
-        veiled: Annotated[bool, Form()] = False,
-    ) -> Response:
-        """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
-        ruling = DecisionRequest(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
-        return show_to_adjudicator(request, lambda desk: desk.decide(ruling, veiled=veiled))
+@router.get("/adjudicate")
+@open_to(Role.ADJUDICATOR)
+def next_(request: Request, after: Number = None) -> Response:
+    """The next conflict, or that none waits."""
+    return _show_to_adjudicator(request, lambda desk: desk.show_next(after), anywhere=True)
 
-    @routes.get("/adjudicate/{cell_id}")
-    @open_to(Role.ADJUDICATOR)
-    def look(request: Request, cell_id: PairId) -> Response:
-        """One conflict, or one's own decision on it, to change it."""
-        return show_to_adjudicator(request, lambda desk: desk.show_pair(cell_id))
 
-    @routes.post("/adjudicate/{cell_id}/undo")
-    @open_to(Role.ADJUDICATOR)
-    def undo(request: Request, cell_id: PairId, request_id: SentId) -> Response:
-        """Take one's own decision back, then show the pair again."""
-        return show_to_adjudicator(request, lambda desk: desk.undo(cell_id, request_id))
+@router.post("/adjudicate")
+@open_to(Role.ADJUDICATOR)
+def decide(
+    request: Request,
+    request_id: SentId,
+    cell_id: Annotated[int, Form(ge=1, le=LARGEST_ID)],
+    outcome: Annotated[Word, Form()],
+    note: Annotated[Note, Form()] = "",
+    flagged: Annotated[bool, Form()] = False,
+    seen_decision_id: SentNumber = None,
+    seen_answer_id: SentNumber = None,
+    veiled: Annotated[bool, Form()] = False,
+) -> Response:
+    """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
+    ruling = DecisionRequest(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
+    return _show_to_adjudicator(request, lambda desk: desk.decide(ruling, veiled=veiled))
 
-    return routes
+
+@router.get("/adjudicate/{cell_id}")
+@open_to(Role.ADJUDICATOR)
+def look(request: Request, cell_id: PairId) -> Response:
+    """One conflict, or one's own decision on it, to change it."""
+    return _show_to_adjudicator(request, lambda desk: desk.show_pair(cell_id))
+
+
+@router.post("/adjudicate/{cell_id}/undo")
+@open_to(Role.ADJUDICATOR)
+def undo(request: Request, cell_id: PairId, request_id: SentId) -> Response:
+    """Take one's own decision back, then show the pair again."""
+    return _show_to_adjudicator(request, lambda desk: desk.undo(cell_id, request_id))

@@ -15,9 +15,10 @@ from fcpair.records import WORKERS, Role, RoundForm, Topic, Visitor
 from fcpair.stages.questions import SKIP
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import Context, context_of
 from fcpair.web.pages.markdown import render
 
+router = APIRouter(include_in_schema=False)
 SEE_OTHER, UNPROCESSABLE, UNAVAILABLE = 303, 422, 503
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
 AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are at hand: with what is kept or a whole row, and without
@@ -67,148 +68,149 @@ def _read_particular(line: str, answer: str) -> Particular:
     return Particular(label, options, answer)
 
 
-def router(context: Context) -> APIRouter:
-    """Every page that annotators and validators see, and those that several roles share."""
-    routes = APIRouter()
-    _shared(routes, context)
-    _terms(routes, context)
-    _settings(routes, context)
-    _work(routes, context)
-    return routes
+@router.get("/")
+@open_to(*Role)
+def home(request: Request) -> Response:
+    """To the page where the visitor's work is."""
+    context = context_of(request)
+    return RedirectResponse(HOME[context.door.require_visitor(request).role], SEE_OTHER)
 
 
-def _shared(routes: APIRouter, context: Context) -> None:
-    door, study = context.door, context.study
-
-    @routes.get("/")
-    @open_to(*Role)
-    def home(request: Request) -> Response:
-        """To the page where the visitor's work is."""
-        return RedirectResponse(HOME[door.require_visitor(request).role], SEE_OTHER)
-
-    @routes.get("/join")
-    def join(request: Request) -> Response:
-        """Where an invite link leads; join.js posts the token."""
-        return context.page(request, door.visitor(request), "join.html.j2", problem="")
-
-    @routes.get("/guidelines")
-    @open_to(*Role)
-    def guidelines(request: Request) -> Response:
-        """The guidelines as they are now."""
-        visitor = door.require_visitor(request)
-        version, body = study.guidelines
-        return context.page(request, visitor, "guidelines.html.j2", version=version, guidelines=render(body))
+@router.get("/join")
+def join(request: Request) -> Response:
+    """Where an invite link leads; join.js posts the token."""
+    context = context_of(request)
+    return context.page(request, context.door.visitor(request), "join.html.j2", problem="")
 
 
-def _terms(routes: APIRouter, context: Context) -> None:
-    door, study, annotate = context.door, context.study, context.annotate
-
-    def show(
-        request: Request, visitor: Visitor, particulars: list[Particular], problem: str = "", **chosen: Any
-    ) -> Response:
-        texts = {"about": render(annotate.about), "warning": render(annotate.warning or "")}
-        values = texts | {"guidelines": render(study.guidelines[1]), "questions": particulars, "longest": LONGEST_WORDS}
-        values |= {**_reading_facts(context, visitor), **chosen, "problem": problem}
-        return context.page(request, visitor, "welcome.html.j2", **values)
-
-    @routes.get("/welcome")
-    @open_to(*READERS)
-    def welcome(request: Request) -> Response:
-        """What the study is and asks, before the first pair."""
-        visitor = door.require_visitor(request)
-        return show(request, visitor, read_particulars(annotate.demographics))
-
-    @routes.post("/welcome")
-    @open_to(*READERS)
-    def agree(
-        request: Request,
-        said: Several,
-        topic: Several,
-        consent: Ticked = False,
-        blurred: Ticked = False,
-        keeps_refused: Ticked = False,
-    ) -> Response:
-        """Note consent, what the person says about themselves, and how they wish to read."""
-        visitor = door.require_visitor(request)
-        answered = read_particulars(annotate.demographics, said)
-
-        def show_again(problem: str, status: int) -> Response:
-            topics = [replace(one, opted_out=one.value in topic) for one in _topics(context, visitor)]
-            chosen = {"blurred": blurred, "keeps_refused": keeps_refused, "topics": topics}
-            page = show(request, visitor, answered, problem, **chosen)
-            page.status_code = status
-            return page
-
-        if not consent:
-            return show_again(NO_CONSENT, UNPROCESSABLE)
-        try:
-            _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
-            study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given}, annotate.consent)
-        except BusyError:
-            return show_again(NOT_NOW, UNAVAILABLE)
-        return RedirectResponse(HOME[visitor.role], SEE_OTHER)
+@router.get("/guidelines")
+@open_to(*Role)
+def guidelines(request: Request) -> Response:
+    """The guidelines as they are now."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    version, body = context.study.guidelines
+    return context.page(request, visitor, "guidelines.html.j2", version=version, guidelines=render(body))
 
 
-def _settings(routes: APIRouter, context: Context) -> None:
-    door = context.door
+def _show_welcome(
+    request: Request, visitor: Visitor, particulars: list[Particular], problem: str = "", **chosen: Any
+) -> Response:
+    context = context_of(request)
+    texts = {"about": render(context.annotate.about), "warning": render(context.annotate.warning or "")}
+    values = texts | {
+        "guidelines": render(context.study.guidelines[1]),
+        "questions": particulars,
+        "longest": LONGEST_WORDS,
+    }
+    values |= {**_reading_facts(context, visitor), **chosen, "problem": problem}
+    return context.page(request, visitor, "welcome.html.j2", **values)
 
-    @routes.get("/settings")
-    @open_to(*READERS)
-    def settings(request: Request, saved: bool = False) -> Response:
-        """How a person wishes to read."""
-        visitor = door.require_visitor(request)
-        values = {"saved": SAVED if saved else "", **_reading_facts(context, visitor)}
-        return context.page(request, visitor, "settings.html.j2", **values)
 
-    @routes.post("/settings")
-    @open_to(*READERS)
-    def change(request: Request, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False) -> Response:
-        """Change that."""
-        visitor = door.require_visitor(request)
+@router.get("/welcome")
+@open_to(*READERS)
+def welcome(request: Request) -> Response:
+    """What the study is and asks, before the first pair."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return _show_welcome(request, visitor, read_particulars(context.annotate.demographics))
+
+
+@router.post("/welcome")
+@open_to(*READERS)
+def agree(
+    request: Request,
+    said: Several,
+    topic: Several,
+    consent: Ticked = False,
+    blurred: Ticked = False,
+    keeps_refused: Ticked = False,
+) -> Response:
+    """Note consent, what the person says about themselves, and how they wish to read."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    answered = read_particulars(context.annotate.demographics, said)
+
+    def show_again(problem: str, status: int) -> Response:
+        topics = [replace(one, opted_out=one.value in topic) for one in _topics(context, visitor)]
+        chosen = {"blurred": blurred, "keeps_refused": keeps_refused, "topics": topics}
+        page = _show_welcome(request, visitor, answered, problem, **chosen)
+        page.status_code = status
+        return page
+
+    if not consent:
+        return show_again(NO_CONSENT, UNPROCESSABLE)
+    try:
         _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
-        return RedirectResponse("/settings?saved=1", SEE_OTHER)
-
-
-def _work(routes: APIRouter, context: Context) -> None:
-    door, annotate = context.door, context.annotate
-    desk = context.study.work_queue(annotate)
-
-    def show(request: Request, visitor: Visitor) -> Response:
-        if not visitor.consented:
-            return RedirectResponse("/welcome", SEE_OTHER)
-        values = {"heading": HEADINGS[visitor.role], "skip": SKIP, "longest": LONGEST_NOTE}
-        facts = _desk_facts(context, visitor, desk.rounds(visitor))
-        return context.page(request, visitor, "desk.html.j2", **values, **facts)
-
-    @routes.get("/annotate")
-    @open_to(*(role for role in WORKERS if HOME[role] == "/annotate"))
-    def label(request: Request) -> Response:
-        """What an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
-        return show(request, door.require_visitor(request))
-
-    @routes.get("/validate")
-    @open_to(Role.VALIDATOR)
-    def validate(request: Request) -> Response:
-        """A validator's pairs, one a screen."""
-        return show(request, door.require_visitor(request))
-
-    @routes.get("/thanks")
-    @open_to(*READERS)
-    def thanks(request: Request) -> Response:
-        """The end, of the day or of it all."""
-        visitor = door.require_visitor(request)
-        if not visitor.consented:
-            return RedirectResponse("/welcome", SEE_OTHER)
-        facts = (
-            _decision_facts(context, visitor) if visitor.role is Role.ADJUDICATOR else _answer_facts(context, visitor)
+        context.study.access.consent(
+            visitor.id, {one.label: one.given for one in answered if one.given}, context.annotate.consent
         )
-        values = {"thanks": render(annotate.thanks or ""), "desk": HOME[visitor.role], **facts}
-        return context.page(request, visitor, "thanks.html.j2", **values)
+    except BusyError:
+        return show_again(NOT_NOW, UNAVAILABLE)
+    return RedirectResponse(HOME[visitor.role], SEE_OTHER)
+
+
+@router.get("/settings")
+@open_to(*READERS)
+def settings(request: Request, saved: bool = False) -> Response:
+    """How a person wishes to read."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    values = {"saved": SAVED if saved else "", **_reading_facts(context, visitor)}
+    return context.page(request, visitor, "settings.html.j2", **values)
+
+
+@router.post("/settings")
+@open_to(*READERS)
+def change(request: Request, topic: Several, blurred: Ticked = False, keeps_refused: Ticked = False) -> Response:
+    """Change that."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
+    return RedirectResponse("/settings?saved=1", SEE_OTHER)
+
+
+def _show_desk(request: Request, visitor: Visitor) -> Response:
+    context = context_of(request)
+    if not visitor.consented:
+        return RedirectResponse("/welcome", SEE_OTHER)
+    values = {"heading": HEADINGS[visitor.role], "skip": SKIP, "longest": LONGEST_NOTE}
+    facts = _desk_facts(context, visitor, context.work_queue.rounds(visitor))
+    return context.page(request, visitor, "desk.html.j2", **values, **facts)
+
+
+@router.get("/annotate")
+@open_to(*(role for role in WORKERS if HOME[role] == "/annotate"))
+def label(request: Request) -> Response:
+    """What an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
+    context = context_of(request)
+    return _show_desk(request, context.door.require_visitor(request))
+
+
+@router.get("/validate")
+@open_to(Role.VALIDATOR)
+def validate(request: Request) -> Response:
+    """A validator's pairs, one a screen."""
+    context = context_of(request)
+    return _show_desk(request, context.door.require_visitor(request))
+
+
+@router.get("/thanks")
+@open_to(*READERS)
+def thanks(request: Request) -> Response:
+    """The end, of the day or of it all."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if not visitor.consented:
+        return RedirectResponse("/welcome", SEE_OTHER)
+    facts = _decision_facts(context, visitor) if visitor.role is Role.ADJUDICATOR else _answer_facts(context, visitor)
+    values = {"thanks": render(context.annotate.thanks or ""), "desk": HOME[visitor.role], **facts}
+    return context.page(request, visitor, "thanks.html.j2", **values)
 
 
 def _answer_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     """What the last page says of an annotator or validator; `own` is where their answers can be seen."""
-    progress = context.study.work_queue(context.annotate).progress(visitor)
+    progress = context.work_queue.progress(visitor)
     counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
     counts["more"] = progress.more
     return {**counts, "verb": "answered", "own": f"{HOME[visitor.role]}#answers"}

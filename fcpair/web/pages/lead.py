@@ -11,100 +11,91 @@ from markupsafe import Markup
 
 from fcpair.records import Role, Visitor
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.pages import lead_examples, lead_files, lead_guidelines, lead_people, lead_steps
 from fcpair.web.pages.lead_panels import SHOWN_BY, digest, map_png, panel, panel_contents, panels_of
 
+router = APIRouter(include_in_schema=False)
 NO_CONTENT = 204
 PAGE = 100  # answers on one page of them
 
 
-def router(context: Context) -> APIRouter:
-    """Every page that the lead alone sees."""
-    routes = APIRouter()
-    _overview(routes, context)
-    _answers(routes, context)
-    lead_steps.add(routes, context)
-    lead_examples.add(routes, context)
-    lead_people.add(routes, context)
-    lead_guidelines.add(routes, context)
-    lead_files.add(routes, context)
-    return routes
+def _panel_facts(request: Request, visitor: Visitor, here: CurrentGrid, name: str) -> dict[str, Any]:
+    context = context_of(request)
+    template, values = panel_contents(here, name)
+    html = bytes(context.page(request, visitor, template, here, **SHOWN_BY, **values).body).decode()
+    return {"name": name, "title": panel(name).title, "html": Markup(html), "digest": digest(html)}
 
 
-def _overview(routes: APIRouter, context: Context) -> None:
-    door, grids = context.door, context.grids
-
-    def panel_facts_of(request: Request, visitor: Visitor, here: CurrentGrid, name: str) -> dict[str, Any]:
-        template, values = panel_contents(here, name)
-        html = bytes(context.page(request, visitor, template, here, **SHOWN_BY, **values).body).decode()
-        return {"name": name, "title": panel(name).title, "html": Markup(html), "digest": digest(html)}
-
-    @routes.get("/lead")
-    @open_to(Role.LEAD)
-    def overview(request: Request) -> Response:
-        """All panels, on a page that reads them anew by itself."""
-        visitor, here = door.require_visitor(request), grids.from_request(request)
-        state = grids.oldest.grid.monitor.status()
-        values = {
-            "panels": [panel_facts_of(request, visitor, here, name) for name in panels_of(here)],
-            "grids": grids.overview() if here.name else [],
-            **{name: state[name] for name in ("simulated", "next", "also", "notes")},
-        }
-        return context.page(request, visitor, "lead.html.j2", here, **SHOWN_BY, **values)
-
-    @routes.get("/lead/panel/{name}")
-    @open_to(Role.LEAD)
-    def one_panel(request: Request, name: str, seen: str = "") -> Response:
-        """One panel as it is now; nothing when it is as it was `seen`."""
-        visitor, here = door.require_visitor(request), grids.from_request(request)
-        panel_facts = panel_facts_of(request, visitor, here, name)
-        if panel_facts["digest"] == seen:
-            return Response(status_code=NO_CONTENT)
-        return context.page(request, visitor, "lead_panel.html.j2", here, one=panel_facts)
-
-    @routes.get("/lead/coverage.png")
-    @open_to(Role.LEAD)
-    def coverage(request: Request, map: str = "labels", theme: str = "light") -> Response:
-        """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
-        door.require_visitor(request)
-        return Response(map_png(grids.from_request(request).grid.monitor, map, theme), media_type="image/png")
-
-    @routes.get("/lead/pair/{cell_id}")
-    @open_to(Role.LEAD)
-    def pair(request: Request, cell_id: int) -> Response:
-        """Why a pair is where it is."""
-        visitor, here = door.require_visitor(request), grids.from_request(request)
-        explanation = here.grid.explain(cell_id)
-        # A decision that stands again has the time at which it was made.
-        decided = accumulate((str(row["at"]) for row in explanation.decisions), max)
-        timed = [
-            *((str(row["at"]), row) for row in explanation.answers),
-            *zip(decided, explanation.decisions, strict=True),
-        ]
-        events = [row for _, row in sorted(timed, key=itemgetter(0))]
-        return context.page(request, visitor, "lead_pair.html.j2", here, **SHOWN_BY, told=explanation, events=events)
+@router.get("/lead")
+@open_to(Role.LEAD)
+def overview(request: Request) -> Response:
+    """All panels, on a page that reads them anew by itself."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    state = context.grids.oldest.grid.monitor.status()
+    values = {
+        "panels": [_panel_facts(request, visitor, here, name) for name in panels_of(here)],
+        "grids": context.grids.overview() if here.name else [],
+        **{name: state[name] for name in ("simulated", "next", "also", "notes")},
+    }
+    return context.page(request, visitor, "lead.html.j2", here, **SHOWN_BY, **values)
 
 
-def _answers(routes: APIRouter, context: Context) -> None:
-    door, grids = context.door, context.grids
+@router.get("/lead/panel/{name}")
+@open_to(Role.LEAD)
+def one_panel(request: Request, name: str, seen: str = "") -> Response:
+    """One panel as it is now; nothing when it is as it was `seen`."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    panel_facts = _panel_facts(request, visitor, here, name)
+    if panel_facts["digest"] == seen:
+        return Response(status_code=NO_CONTENT)
+    return context.page(request, visitor, "lead_panel.html.j2", here, one=panel_facts)
 
-    @routes.get("/lead/answers")
-    @open_to(Role.LEAD)
-    def answers(request: Request, round: str | None = None, after: int = 0) -> Response:
-        """What was answered in a round, as people read it, some at a time."""
-        visitor, here = door.require_visitor(request), grids.from_request(request)
-        table = here.grid.answers(round)
-        names = table.columns.tolist()
-        begin = min(max(after, 0), len(table))
-        page = table[begin : begin + PAGE]
-        values = {
-            "round": round,
-            "questions": names[names.index("skipped") + 1 : names.index("seconds")],
-            "answers": page.astype(object).where(page.notna(), None).to_dict("records"),
-            "n": len(table),
-            "begin": begin,
-            "size": PAGE,
-        }
-        return context.page(request, visitor, "lead_answers.html.j2", here, **SHOWN_BY, **values)
+
+@router.get("/lead/coverage.png")
+@open_to(Role.LEAD)
+def coverage(request: Request, map: str = "labels", theme: str = "light") -> Response:
+    """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    return Response(map_png(context.grids.from_request(request).grid.monitor, map, theme), media_type="image/png")
+
+
+@router.get("/lead/pair/{cell_id}")
+@open_to(Role.LEAD)
+def pair(request: Request, cell_id: int) -> Response:
+    """Why a pair is where it is."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    explanation = here.grid.explain(cell_id)
+    # A decision that stands again has the time at which it was made.
+    decided = accumulate((str(row["at"]) for row in explanation.decisions), max)
+    timed = [
+        *((str(row["at"]), row) for row in explanation.answers),
+        *zip(decided, explanation.decisions, strict=True),
+    ]
+    events = [row for _, row in sorted(timed, key=itemgetter(0))]
+    return context.page(request, visitor, "lead_pair.html.j2", here, **SHOWN_BY, told=explanation, events=events)
+
+
+@router.get("/lead/answers")
+@open_to(Role.LEAD)
+def answers(request: Request, round: str | None = None, after: int = 0) -> Response:
+    """What was answered in a round, as people read it, some at a time."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    table = here.grid.answers(round)
+    names = table.columns.tolist()
+    begin = min(max(after, 0), len(table))
+    page = table[begin : begin + PAGE]
+    values = {
+        "round": round,
+        "questions": names[names.index("skipped") + 1 : names.index("seconds")],
+        "answers": page.astype(object).where(page.notna(), None).to_dict("records"),
+        "n": len(table),
+        "begin": begin,
+        "size": PAGE,
+    }
+    return context.page(request, visitor, "lead_answers.html.j2", here, **SHOWN_BY, **values)

@@ -11,48 +11,48 @@ from fcpair.errors import InputError, UnknownIdError
 from fcpair.grid import ExampleReview
 from fcpair.records import Role
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.lead_runs import SEE_OTHER
 
+router = APIRouter(include_in_schema=False)
 PAGE = "/lead/examples"
 MOST_DIGITS = 15
 IS_USED = {"yes": True, "no": False}
 Text = Annotated[str, Form()]
 
 
-def add(routes: APIRouter, context: Context) -> None:
-    """Add the page on which examples are reviewed, and the act of it."""
-    door, grids = context.door, context.grids
+@router.get(PAGE)
+@open_to(Role.LEAD)
+def examples(request: Request, round: str | None = None, row: str | None = None) -> Response:
+    """A row with its examples: the one that is asked for, else the first that has some to review."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    round_names = here.grid.rounds_with_examples()
+    name = round if round is not None else next(iter(round_names), None)
+    reviewing = here.grid.row_to_review(name, _parse_optional_number(row)) if name is not None else None
+    values = {
+        "round": name,
+        "rounds": round_names,
+        "found": reviewing,
+        "elsewhere": _grids_with_examples(context, here),
+    }
+    return context.page(request, visitor, "lead_examples.html.j2", here, **SHOWN_BY, **values)
 
-    @routes.get(PAGE)
-    @open_to(Role.LEAD)
-    def examples(request: Request, round: str | None = None, row: str | None = None) -> Response:
-        """A row with its examples: the one that is asked for, else the first that has some to review."""
-        visitor, here = door.require_visitor(request), grids.from_request(request)
-        round_names = here.grid.rounds_with_examples()
-        name = round if round is not None else next(iter(round_names), None)
-        reviewing = here.grid.row_to_review(name, _parse_optional_number(row)) if name is not None else None
-        values = {
-            "round": name,
-            "rounds": round_names,
-            "found": reviewing,
-            "elsewhere": _grids_with_examples(context, here),
-        }
-        return context.page(request, visitor, "lead_examples.html.j2", here, **SHOWN_BY, **values)
 
-    @routes.post(PAGE)
-    @open_to(Role.LEAD)
-    def review(request: Request, round: Text = "", row: Text = "", example: Text = "", used: Text = "") -> Response:
-        """Let an example be used, or not; then back to its row, at the next example that nobody has reviewed."""
-        visitor, here = door.require_visitor(request), grids.from_request(request)
-        if used not in IS_USED:
-            raise InputError(f"`{used}` does not say whether the example is used; expected yes or no")
-        here.grid.review_example(round, _parse_number(example), used=IS_USED[used], by=visitor.id)
-        reviewing = here.grid.row_to_review(round, _parse_optional_number(row))
-        anchor = f"#{_next_anchor(reviewing, _parse_number(example))}" if reviewing else ""
-        return RedirectResponse(f"{here.address(PAGE, round=round, row=row)}{anchor}", SEE_OTHER)
+@router.post(PAGE)
+@open_to(Role.LEAD)
+def review(request: Request, round: Text = "", row: Text = "", example: Text = "", used: Text = "") -> Response:
+    """Let an example be used, or not; then back to its row, at the next example that nobody has reviewed."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    if used not in IS_USED:
+        raise InputError(f"`{used}` does not say whether the example is used; expected yes or no")
+    here.grid.review_example(round, _parse_number(example), used=IS_USED[used], by=visitor.id)
+    reviewing = here.grid.row_to_review(round, _parse_optional_number(row))
+    anchor = f"#{_next_anchor(reviewing, _parse_number(example))}" if reviewing else ""
+    return RedirectResponse(f"{here.address(PAGE, round=round, row=row)}{anchor}", SEE_OTHER)
 
 
 def _grids_with_examples(context: Context, here: CurrentGrid) -> list[tuple[CurrentGrid, list[str]]]:

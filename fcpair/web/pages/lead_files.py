@@ -20,7 +20,7 @@ from fcpair.params import Export
 from fcpair.records import TIERS, Role
 from fcpair.study import Study
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.pages.lead_panels import SHOWN_BY
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from fcpair.files.release.training import Kind
 
+router = APIRouter(include_in_schema=False)
 TABLES = ("csv", "jsonl", "parquet")
 COLUMNS = ("fcpair", "fc-conan")
 CHOICES: Mapping[str, tuple[str, ...]] = {"tier": TIERS, "form": TABLES, "pool": tuple(POOLS), "columns": COLUMNS}
@@ -202,52 +203,51 @@ DOWNLOADS = {
 }
 
 
-def add(routes: APIRouter, context: Context) -> None:
-    """Add the page of downloads, and the downloads: forms that are posted, because the study keeps note of them."""
-    door, study = context.door, context.study
+@router.get("/lead/downloads")
+@open_to(Role.LEAD)
+def downloads(request: Request) -> Response:
+    """Everything that can be downloaded."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    overviews = context.grids.overview()
+    rounds = [one["name"] for one in next(of for one, of in overviews if one.grid is here.grid)["rounds"]]
+    values = {
+        "downloads": {name: one for name, one in DOWNLOADS.items() if one.fits(here)},
+        "choices": {**CHOICES, "round": rounds},
+        "usual": Export,
+        "simulated": context.study.status()["simulated"],
+        "grids": overviews if here.name else [],
+    }
+    return context.page(request, visitor, "lead_downloads.html.j2", here, **SHOWN_BY, **values)
 
-    @routes.get("/lead/downloads")
-    @open_to(Role.LEAD)
-    def downloads(request: Request) -> Response:
-        """Everything that can be downloaded."""
-        visitor, here = door.require_visitor(request), context.grids.from_request(request)
-        overviews = context.grids.overview()
-        rounds = [one["name"] for one in next(of for one, of in overviews if one.grid is here.grid)["rounds"]]
-        values = {
-            "downloads": {name: one for name, one in DOWNLOADS.items() if one.fits(here)},
-            "choices": {**CHOICES, "round": rounds},
-            "usual": Export,
-            "simulated": study.status()["simulated"],
-            "grids": overviews if here.name else [],
-        }
-        return context.page(request, visitor, "lead_downloads.html.j2", here, **SHOWN_BY, **values)
 
-    @routes.post("/lead/download/{name}")
-    @open_to(Role.LEAD)
-    def download(
-        request: Request,
-        name: str,
-        tier: Text = TIERS[0],
-        form: Text = TABLES[0],
-        columns: Text = COLUMNS[0],
-        round: Text = "",
-        pool: Text = Export.pool,
-        binary: Ticked = Export.binary,
-        negatives: Annotated[int, Form()] = Export.negatives,
-        test_share: Annotated[float, Form()] = Export.test_share,
-        seed: Annotated[int, Form()] = Export.seed,
-    ) -> Response:
-        """One of them."""
-        door.require_visitor(request)
-        here = context.grids.from_request(request)
-        if name not in DOWNLOADS:
-            raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
-        choices = DownloadChoices(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
-        chosen_download = DOWNLOADS[name]
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / chosen_download.name.format(tier=choices.tier, form=choices.form)
-            chosen_download.write(study, here.grid, path, choices)
-            return _attachment(path)
+@router.post("/lead/download/{name}")
+@open_to(Role.LEAD)
+def download(
+    request: Request,
+    name: str,
+    tier: Text = TIERS[0],
+    form: Text = TABLES[0],
+    columns: Text = COLUMNS[0],
+    round: Text = "",
+    pool: Text = Export.pool,
+    binary: Ticked = Export.binary,
+    negatives: Annotated[int, Form()] = Export.negatives,
+    test_share: Annotated[float, Form()] = Export.test_share,
+    seed: Annotated[int, Form()] = Export.seed,
+) -> Response:
+    """One of them."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    here = context.grids.from_request(request)
+    if name not in DOWNLOADS:
+        raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
+    choices = DownloadChoices(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
+    chosen_download = DOWNLOADS[name]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / chosen_download.name.format(tier=choices.tier, form=choices.form)
+        chosen_download.write(context.study, here.grid, path, choices)
+        return _attachment(path)
 
 
 def _attachment(path: Path) -> Response:

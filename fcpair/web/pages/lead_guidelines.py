@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StageError
 from fcpair.records import Role, Visitor
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 from fcpair.web.errors import BUSY, status_of
 from fcpair.web.form import field
 from fcpair.web.page_hints import replace_commands
@@ -15,56 +15,57 @@ from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 from fcpair.web.pages.markdown import render
 
+router = APIRouter(include_in_schema=False)
 MOST_DIGITS = 15
 NOT_SAVED = (ConflictError, StageError, InputError, BusyError)
 
 
-def add(routes: APIRouter, context: Context) -> None:
-    """Add the page about the guidelines."""
-    door, study = context.door, context.study
+def _show(
+    request: Request, visitor: Visitor, body: str, run: int = 0, *, preview: bool = False, problem: str = ""
+) -> Response:
+    context = context_of(request)
+    version, current_body = context.study.guidelines
+    versions = [{**one, "html": render(one["body"])} for one in reversed(context.study.guideline_versions())]
+    values = {"version": version, "now": current_body, "body": body, "versions": versions}
+    values |= {"preview": render(body) if preview else None, "done": find_run(context.study.log(), run)}
+    values["problem"] = problem
+    here = context.grids.from_request(request)
+    return context.page(request, visitor, "lead_guidelines.html.j2", here, **SHOWN_BY, **values)
 
-    def show(
-        request: Request, visitor: Visitor, body: str, run: int = 0, *, preview: bool = False, problem: str = ""
-    ) -> Response:
-        version, current_body = study.guidelines
-        versions = [{**one, "html": render(one["body"])} for one in reversed(study.guideline_versions())]
-        values = {"version": version, "now": current_body, "body": body, "versions": versions}
-        values |= {"preview": render(body) if preview else None, "done": find_run(study.log(), run)}
-        values["problem"] = problem
-        here = context.grids.from_request(request)
-        return context.page(request, visitor, "lead_guidelines.html.j2", here, **SHOWN_BY, **values)
 
-    def show_not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
-        """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
-        page = show(
-            request, visitor, text, problem=BUSY if isinstance(error, BusyError) else replace_commands(str(error))
-        )
-        page.status_code = status_of(error)
-        return page
+def _show_not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
+    """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
+    page = _show(request, visitor, text, problem=BUSY if isinstance(error, BusyError) else replace_commands(str(error)))
+    page.status_code = status_of(error)
+    return page
 
-    @routes.get("/lead/guidelines")
-    @open_to(Role.LEAD)
-    def guidelines(request: Request, run: int = 0) -> Response:
-        """The version that holds, to be edited, and those before it."""
-        visitor = door.require_visitor(request)
-        return show(request, visitor, study.guidelines[1], run)
 
-    @routes.post("/lead/guidelines")
-    @open_to(Role.LEAD)
-    def edit(request: Request) -> Response:
-        """Show how the text will look, or let it hold from now on.
+@router.get("/lead/guidelines")
+@open_to(Role.LEAD)
+def guidelines(request: Request, run: int = 0) -> Response:
+    """The version that holds, to be edited, and those before it."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return _show(request, visitor, context.study.guidelines[1], run)
 
-        The form is read here and in a thread: FastAPI takes no field of more than 1 MiB, and decodes while all wait.
-        """
-        visitor = door.require_visitor(request)
-        text = field(request, "body").replace("\r\n", "\n")
-        if field(request, "act") != "save":
-            return show(request, visitor, text, preview=True)
-        try:
-            run = study.edit_guidelines(text, by=visitor.name, seen=_parse_version(field(request, "version")))
-        except NOT_SAVED as error:
-            return show_not_saved(request, visitor, text, error)
-        return redirect_to(context.grids.from_request(request), "/lead/guidelines", run)
+
+@router.post("/lead/guidelines")
+@open_to(Role.LEAD)
+def edit(request: Request) -> Response:
+    """Show how the text will look, or let it hold from now on.
+
+    The form is read here and in a thread: FastAPI takes no field of more than 1 MiB, and decodes while all wait.
+    """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    text = field(request, "body").replace("\r\n", "\n")
+    if field(request, "act") != "save":
+        return _show(request, visitor, text, preview=True)
+    try:
+        run = context.study.edit_guidelines(text, by=visitor.name, seen=_parse_version(field(request, "version")))
+    except NOT_SAVED as error:
+        return _show_not_saved(request, visitor, text, error)
+    return redirect_to(context.grids.from_request(request), "/lead/guidelines", run)
 
 
 def _parse_version(sent: str) -> int:

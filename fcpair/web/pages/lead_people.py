@@ -9,93 +9,92 @@ from fastapi import APIRouter, Form, Request, Response
 from fcpair.errors import InputError, UnknownIdError
 from fcpair.records import Role
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import Context, context_of
 from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 
+router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
 ACTS = ("retire", "hand-over", "invite", "revoke")
 NOT_ONESELF = "you cannot shut the door on yourself here; another lead can, or `fcpair people` on the server"
 
 
-def add(routes: APIRouter, context: Context) -> None:
-    """Add the pages about people."""
-    _add_pages(routes, context)
-    _add_acts(routes, context)
+@router.get("/lead/people")
+@open_to(Role.LEAD)
+def people(request: Request, run: int = 0) -> Response:
+    """Everybody, with the work they have."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    state = context.study.status()
+    values = {"people": state["people"], "invited": context.study.access.invited(), "simulated": state["simulated"]}
+    values["done"] = find_run(context.study.log(), run)
+    return context.page(
+        request, visitor, "lead_people.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
+    )
 
 
-def _add_pages(routes: APIRouter, context: Context) -> None:
-    door, study = context.door, context.study
-
-    @routes.get("/lead/people")
-    @open_to(Role.LEAD)
-    def people(request: Request, run: int = 0) -> Response:
-        """Everybody, with the work they have."""
-        visitor = door.require_visitor(request)
-        state = study.status()
-        values = {"people": state["people"], "invited": study.access.invited(), "simulated": state["simulated"]}
-        values["done"] = find_run(study.log(), run)
-        return context.page(
-            request, visitor, "lead_people.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
-        )
-
-    @routes.get("/lead/people/{name}/{act}")
-    @open_to(Role.LEAD)
-    def confirm(request: Request, name: str, act: str) -> Response:
-        """What an act would do, and the button that does it."""
-        visitor = door.require_visitor(request)
-        if act not in ACTS:
-            raise UnknownIdError(f"people cannot be asked to `{act}`")
-        person = _workload_of(context, name)
-        values = {
-            "one": person,
-            "act": act,
-            "heirs": _candidates(context, person),
-            "has_link": name in study.access.invited(),
-        }
-        return context.page(
-            request, visitor, "lead_confirm.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
-        )
+@router.get("/lead/people/{name}/{act}")
+@open_to(Role.LEAD)
+def confirm(request: Request, name: str, act: str) -> Response:
+    """What an act would do, and the button that does it."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if act not in ACTS:
+        raise UnknownIdError(f"people cannot be asked to `{act}`")
+    person = _workload_of(context, name)
+    values = {
+        "one": person,
+        "act": act,
+        "heirs": _candidates(context, person),
+        "has_link": name in context.study.access.invited(),
+    }
+    return context.page(
+        request, visitor, "lead_confirm.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
+    )
 
 
-def _add_acts(routes: APIRouter, context: Context) -> None:
-    door, study = context.door, context.study
+@router.post("/lead/people/{name}/retire")
+@open_to(Role.LEAD)
+def retire(request: Request, name: str) -> Response:
+    """Let a person go; their open work goes to others."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if name == visitor.name:
+        raise InputError(NOT_ONESELF)
+    return redirect_to(context.grids.from_request(request), "/lead/people", context.study.retire(name))
 
-    @routes.post("/lead/people/{name}/retire")
-    @open_to(Role.LEAD)
-    def retire(request: Request, name: str) -> Response:
-        """Let a person go; their open work goes to others."""
-        visitor = door.require_visitor(request)
-        if name == visitor.name:
-            raise InputError(NOT_ONESELF)
-        return redirect_to(context.grids.from_request(request), "/lead/people", study.retire(name))
 
-    @routes.post("/lead/people/{name}/hand-over")
-    @open_to(Role.LEAD)
-    def hand_over(request: Request, name: str, to: Text = "") -> Response:
-        """Give a person's open work to one other person, or to all in their role."""
-        door.require_visitor(request)
-        return redirect_to(context.grids.from_request(request), "/lead/people", study.hand_over(name, to or None))
+@router.post("/lead/people/{name}/hand-over")
+@open_to(Role.LEAD)
+def hand_over(request: Request, name: str, to: Text = "") -> Response:
+    """Give a person's open work to one other person, or to all in their role."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    return redirect_to(context.grids.from_request(request), "/lead/people", context.study.hand_over(name, to or None))
 
-    @routes.post("/lead/people/{name}/invite")
-    @open_to(Role.LEAD)
-    def invite(request: Request, name: str) -> Response:
-        """Make a new link, and show it this once."""
-        visitor = door.require_visitor(request)
-        if name == visitor.name:
-            raise InputError(NOT_ONESELF)
-        here, link = context.grids.from_request(request), context.invite_link(study.access.invite(name))
-        return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
 
-    @routes.post("/lead/people/{name}/revoke")
-    @open_to(Role.LEAD)
-    def revoke(request: Request, name: str) -> Response:
-        """Let a person's link and sessions end."""
-        visitor = door.require_visitor(request)
-        if name == visitor.name:
-            raise InputError(NOT_ONESELF)
-        study.access.revoke(name)
-        return redirect_to(context.grids.from_request(request), "/lead/people", study.log()[-1])
+@router.post("/lead/people/{name}/invite")
+@open_to(Role.LEAD)
+def invite(request: Request, name: str) -> Response:
+    """Make a new link, and show it this once."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if name == visitor.name:
+        raise InputError(NOT_ONESELF)
+    here, link = context.grids.from_request(request), context.invite_link(context.study.access.invite(name))
+    return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
+
+
+@router.post("/lead/people/{name}/revoke")
+@open_to(Role.LEAD)
+def revoke(request: Request, name: str) -> Response:
+    """Let a person's link and sessions end."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if name == visitor.name:
+        raise InputError(NOT_ONESELF)
+    context.study.access.revoke(name)
+    return redirect_to(context.grids.from_request(request), "/lead/people", context.study.log()[-1])
 
 
 def _workload_of(context: Context, name: str) -> dict[str, Any]:

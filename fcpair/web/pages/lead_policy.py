@@ -12,10 +12,11 @@ from fcpair.grid import Grid
 from fcpair.params import Adjudicate, Policy, Ties
 from fcpair.records import DryRun, Role, RunRecord
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.lead_runs import redirect_to
 
+router = APIRouter(include_in_schema=False)
 NONE = "none"  # in the place of a policy that held, where none did
 Text = Annotated[str, Form()]
 
@@ -32,34 +33,29 @@ class PreviousPolicy:
     none: bool
 
 
-def add(routes: APIRouter, context: Context) -> None:
-    """Add the act of applying a policy."""
-    door = context.door
+@router.post("/lead/steps/adjudicate")
+@open_to(Role.LEAD)
+def adjudicate(request: Request, policy: Text = "", ties: Text = "", confirmed: Text = "", seen: Text = "") -> Response:
+    """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers.
 
-    @routes.post("/lead/steps/adjudicate")
-    @open_to(Role.LEAD)
-    def adjudicate(
-        request: Request, policy: Text = "", ties: Text = "", confirmed: Text = "", seen: Text = ""
-    ) -> Response:
-        """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers.
-
-        So is what would take the place of another policy than the one that the page showed (`seen`).
-        """
-        visitor, here = door.require_visitor(request), context.grids.from_request(request)
-        grid = here.grid
-        options, current = parse_policy(policy, ties), grid.policy
-        preview = grid.adjudicate_dry_run(options)
-        is_overtaken = current not in (None, options) and seen != policy_key(current)
-        if is_overtaken or confirmation(preview) not in ("", confirmed):
-            values = {
-                "policy": options,
-                "would": preview,
-                "confirmed": confirmation(preview),
-                "seen": policy_key(current),
-            }
-            values["overtaking"] = current if is_overtaken else None
-            return context.page(request, visitor, "lead_confirm_policy.html.j2", here, **SHOWN_BY, **values)
-        return redirect_to(here, "/lead/steps", grid.adjudicate(options), before=policy_key(current) or NONE)
+    So is what would take the place of another policy than the one that the page showed (`seen`).
+    """
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    grid = here.grid
+    options, current = parse_policy(policy, ties), grid.policy
+    preview = grid.adjudicate_dry_run(options)
+    is_overtaken = current not in (None, options) and seen != policy_key(current)
+    if is_overtaken or confirmation(preview) not in ("", confirmed):
+        values = {
+            "policy": options,
+            "would": preview,
+            "confirmed": confirmation(preview),
+            "seen": policy_key(current),
+        }
+        values["overtaking"] = current if is_overtaken else None
+        return context.page(request, visitor, "lead_confirm_policy.html.j2", here, **SHOWN_BY, **values)
+    return redirect_to(here, "/lead/steps", grid.adjudicate(options), before=policy_key(current) or NONE)
 
 
 def parse_policy(policy: str, ties: str) -> Adjudicate:

@@ -11,68 +11,69 @@ from fcpair.errors import InputError
 from fcpair.params import Validate
 from fcpair.records import Role
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.pages import lead_policy
 from fcpair.web.pages.lead_panels import SHOWN_BY, stage_title
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 
+router = APIRouter(include_in_schema=False)
 NEWEST_RUNS = 15
 MOST_DIGITS = 15
 Text = Annotated[str, Form()]
 Ticked = Annotated[bool, Form()]
 
 
-def add(routes: APIRouter, context: Context) -> None:
-    """Add the page of next steps, and the acts on it."""
-    door, study, grids = context.door, context.study, context.grids
-    lead_policy.add(routes, context)
+@router.get("/lead/steps")
+@open_to(Role.LEAD)
+def steps(request: Request, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
+    """What takes the study on: filling and dealing, the adjudication policy, and dealing pairs to validators."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    log, overviews = context.study.log(), context.grids.overview()
+    done = find_run(log, run)
+    values = {
+        **lead_policy.policy_values(here.grid, lead_policy.parse_policy(policy, ties) if policy else None),
+        **_round_facts(here, next(of for one, of in overviews if one.grid is here.grid)),
+        "grids": overviews if here.name else [],
+        "done": done,
+        "back": lead_policy.previous_policy(here.grid, log, done, before),
+        "state": context.study.status(),
+        "log": log[: -NEWEST_RUNS - 1 : -1],
+    }
+    return context.page(request, visitor, "lead_steps.html.j2", here, **SHOWN_BY, **values)
 
-    @routes.get("/lead/steps")
-    @open_to(Role.LEAD)
-    def steps(request: Request, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
-        """What takes the study on: filling and dealing, the adjudication policy, and dealing pairs to validators."""
-        visitor, here = door.require_visitor(request), grids.from_request(request)
-        log, overviews = study.log(), grids.overview()
-        done = find_run(log, run)
-        values = {
-            **lead_policy.policy_values(here.grid, lead_policy.parse_policy(policy, ties) if policy else None),
-            **_round_facts(here, next(of for one, of in overviews if one.grid is here.grid)),
-            "grids": overviews if here.name else [],
-            "done": done,
-            "back": lead_policy.previous_policy(here.grid, log, done, before),
-            "state": study.status(),
-            "log": log[: -NEWEST_RUNS - 1 : -1],
-        }
-        return context.page(request, visitor, "lead_steps.html.j2", here, **SHOWN_BY, **values)
 
-    @routes.post("/lead/steps/pair")
-    @open_to(Role.LEAD)
-    def pair(request: Request) -> Response:
-        """Fill the sides of a planned grid, and make its cells."""
-        door.require_visitor(request)
-        here = grids.from_request(request)
-        return redirect_to(here, "/lead/steps", here.grid.pair())
+@router.post("/lead/steps/pair")
+@open_to(Role.LEAD)
+def pair(request: Request) -> Response:
+    """Fill the sides of a planned grid, and make its cells."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    here = context.grids.from_request(request)
+    return redirect_to(here, "/lead/steps", here.grid.pair())
 
-    @routes.post("/lead/steps/assign")
-    @open_to(Role.LEAD)
-    def assign(request: Request, round: Text = "") -> Response:
-        """Deal a round of a planned grid to those who answer it."""
-        door.require_visitor(request)
-        here = grids.from_request(request)
-        return redirect_to(here, "/lead/steps", here.grid.assign_round(round))
 
-    @routes.post("/lead/steps/validate")
-    @open_to(Role.LEAD)
-    def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
-        """Deal adjudicated pairs to those who validate."""
-        door.require_visitor(request)
-        here = grids.from_request(request)
-        people = here.grid.recipe_options(Validate, more=more).validators
-        options = replace(
-            here.grid.effective_options(Validate), validators=people, pairs=_parse_number(pairs), blind=blind
-        )
-        return redirect_to(here, "/lead/steps", here.grid.assign_validation(options, more=more))
+@router.post("/lead/steps/assign")
+@open_to(Role.LEAD)
+def assign(request: Request, round: Text = "") -> Response:
+    """Deal a round of a planned grid to those who answer it."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    here = context.grids.from_request(request)
+    return redirect_to(here, "/lead/steps", here.grid.assign_round(round))
+
+
+@router.post("/lead/steps/validate")
+@open_to(Role.LEAD)
+def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
+    """Deal adjudicated pairs to those who validate."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    here = context.grids.from_request(request)
+    people = here.grid.recipe_options(Validate, more=more).validators
+    options = replace(here.grid.effective_options(Validate), validators=people, pairs=_parse_number(pairs), blind=blind)
+    return redirect_to(here, "/lead/steps", here.grid.assign_validation(options, more=more))
 
 
 def _round_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from fastapi.responses import RedirectResponse
 from fcpair.errors import TooManyError
 from fcpair.records import Role
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 
+router = APIRouter(include_in_schema=False)
 FORBIDDEN, TOO_MANY, SEE_OTHER = 403, 429, 303
 WRONG_TOKEN = (
     "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
@@ -23,40 +24,38 @@ TOO_MANY_TOKENS = (
 )
 
 
-def router(context: Context) -> APIRouter:
-    """POST /join and POST /leave."""
-    routes = APIRouter()
-    door = context.door
+def _show_refusal(request: Request, status: int, problem: str) -> Response:
+    """The same page, on which another link can be opened or pasted."""
+    context = context_of(request)
+    page = context.page(request, None, "join.html.j2", problem=problem)
+    page.status_code = status
+    return page
 
-    def show_refusal(request: Request, status: int, problem: str) -> Response:
-        """The same page, on which another link can be opened or pasted."""
-        page = context.page(request, None, "join.html.j2", problem=problem)
-        page.status_code = status
+
+@router.post("/join")
+def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
+    """Begin a session by a token; a whole invite link will do."""
+    context = context_of(request)
+    context.door.check_origin(request)
+    try:
+        visitor = context.door.login_with_token(request, token.rpartition("#")[2].strip())
+    except TooManyError as error:
+        page = _show_refusal(request, TOO_MANY, TOO_MANY_TOKENS.format(error.wait_s))
+        page.headers["Retry-After"] = str(error.wait_s)
         return page
+    if visitor is None:
+        return _show_refusal(request, FORBIDDEN, WRONG_TOKEN)
+    response = RedirectResponse("/", SEE_OTHER)
+    context.door.open_session(request, response, visitor)
+    return response
 
-    @routes.post("/join")
-    def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
-        """Begin a session by a token; a whole invite link will do."""
-        door.check_origin(request)
-        try:
-            visitor = door.login_with_token(request, token.rpartition("#")[2].strip())
-        except TooManyError as error:
-            page = show_refusal(request, TOO_MANY, TOO_MANY_TOKENS.format(error.wait_s))
-            page.headers["Retry-After"] = str(error.wait_s)
-            return page
-        if visitor is None:
-            return show_refusal(request, FORBIDDEN, WRONG_TOKEN)
-        response = RedirectResponse("/", SEE_OTHER)
-        door.open_session(request, response, visitor)
-        return response
 
-    @routes.post("/leave")
-    @open_to(*Role)
-    def leave(request: Request) -> Response:
-        """End the session in this browser."""
-        door.require_visitor(request)
-        response = RedirectResponse("/join", SEE_OTHER)
-        door.end_session(request, response)
-        return response
-
-    return routes
+@router.post("/leave")
+@open_to(*Role)
+def leave(request: Request) -> Response:
+    """End the session in this browser."""
+    context = context_of(request)
+    context.door.require_visitor(request)
+    response = RedirectResponse("/join", SEE_OTHER)
+    context.door.end_session(request, response)
+    return response

@@ -14,12 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fcpair.errors import BusyError, FcpairError, TooManyError
 from fcpair.records import Visitor
 from fcpair.web.auth import Auth
+from fcpair.web.server.hot_routes import HOT, respond_hot
 from fcpair.web.server.route_costs import Kind, kind_of
 from fcpair.web.server.security import STATIC
 
 if TYPE_CHECKING:
     from fcpair.web.errors import ErrorHandlers
-    from fcpair.web.server.hot_routes import Endpoint, HotRoutes, Read
+    from fcpair.web.server.hot_routes import Endpoint, Read
     from fcpair.web.server.worker import ReportWorker
 
 MOST_OF_ONE = 6
@@ -44,8 +45,8 @@ TOO_MUCH = "too much is asked for at once; what was shown or kept before is safe
 class AdmissionControl:
     """Stands around the app, inside the guard; `aside` is the process that looks, where there is one."""
 
-    def __init__(self, app: ASGIApp, door: Auth, problems: ErrorHandlers, hot: HotRoutes) -> None:
-        self._app, self._door, self._problems, self._hot = app, door, problems, hot
+    def __init__(self, app: ASGIApp, door: Auth, problems: ErrorHandlers) -> None:
+        self._app, self._door, self._problems = app, door, problems
         self._limits = {kind: _Limit(*most) for kind, most in AT_ONCE.items()}
         self._strangers = _Limit(*STRANGERS)
         self._under_way: dict[int, int] = {}  # by person; there are only so many
@@ -56,7 +57,7 @@ class AdmissionControl:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        hot = self._hot.reads.get((scope["method"], scope["path"]))
+        hot = HOT.get((scope["method"], scope["path"]))
         try:
             if hot is None or not await self._answer_hot(request, receive, send, *hot):
                 await self._admit_in_turn(request, receive, send)
@@ -70,7 +71,7 @@ class AdmissionControl:
             return False
         self._count_request(visitor.id)
         try:
-            response = await self._hot.response(request, endpoint, read)
+            response = await respond_hot(request, endpoint, read, self._problems)
             if response is not None:
                 await response(request.scope, receive, send)
         finally:

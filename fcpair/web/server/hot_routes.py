@@ -20,10 +20,9 @@ from fcpair.errors import FcpairError, UnknownVisitorError
 from fcpair.records import WORKERS, Submission
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, task_json
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context
+from fcpair.web.context import context_of
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.form import BODY
-from fcpair.web.server.answer_batches import AnswerIntake, Batches
 from fcpair.web.server.security import log_failure
 
 Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
@@ -33,60 +32,30 @@ _JSON = (b"content-type", b"application/json")
 _COUNT = re.compile(rb"n=([1-9][0-9]?)")
 
 
-class HotRoutes:
-    """The endpoints of `GET /api/next` and `POST /api/judgements`.
+@open_to(*WORKERS)
+async def next_(request: Request, n: Count = 1) -> Response:
+    """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
 
-    A hop to a thread costs as much as all the rest of them. Reading is quick and waits for nobody; the intake sees to
-    the writing.
+    Asking again gives the same until you answer. Where pairs go to whoever asks, they are kept for you for a while,
+    ten at most, and each answer or question makes that while begin anew.
     """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    tasks = context.work_queue.peek(visitor, n)
+    if tasks is None:  # in open dealing, what is free is given first, which may wait for others
+        tasks = await context.assigning.add((visitor, n))
+    return JSONResponse({"tasks": [task_json(one) for one in tasks]})
 
-    def __init__(self, context: Context, problems: ErrorHandlers) -> None:
-        self._door, self._problems = context.door, problems
-        self._desk = context.study.work_queue(context.annotate)
-        self._intake = AnswerIntake(self._desk)
-        self._assigning = Batches("given", self._desk.assign_tasks)
-        self.reads: dict[tuple[str, str], tuple[Endpoint, Read]] = {
-            ("GET", "/api/next"): (self.next_, _parse_count),
-            ("POST", "/api/judgements"): (self.submit, _parse_answer),
-        }
 
-    @open_to(*WORKERS)
-    async def next_(self, request: Request, n: Count = 1) -> Response:
-        """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
+@open_to(*WORKERS)
+async def submit(request: Request, body: AnswerIn) -> Response:
+    """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
 
-        Asking again gives the same until you answer. Where pairs go to whoever asks, they are kept for you for a while,
-        ten at most, and each answer or question makes that while begin anew.
-        """
-        visitor = self._door.require_visitor(request)
-        tasks = self._desk.peek(visitor, n)
-        if tasks is None:  # in open dealing, what is free is given first, which may wait for others
-            tasks = await self._assigning.add((visitor, n))
-        return JSONResponse({"tasks": [task_json(one) for one in tasks]})
-
-    @open_to(*WORKERS)
-    async def submit(self, request: Request, body: AnswerIn) -> Response:
-        """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
-
-        Another answer on the same pair takes the place of the earlier one, which is kept.
-        """
-        return JSONResponse(await self._intake.submit(self._door.require_visitor(request), Submission(**vars(body))))
-
-    async def response(self, request: Request, endpoint: Endpoint, read: Read) -> Response | None:
-        """The response to somebody who is remembered; None where the request has to go the usual way."""
-        scope = request.scope
-        scope["endpoint"] = endpoint
-        try:
-            return await endpoint(request, read(scope))
-        except UnknownVisitorError:
-            self._door.forget_visitor(request)
-        except FcpairError as error:
-            return self._problems.answer_known(request, error)
-        except (_OtherShapeError, ValidationError):
-            pass
-        except Exception as error:
-            log_failure(scope, error)
-            return self._problems.answer_defect(request, error)
-        return None
+    Another answer on the same pair takes the place of the earlier one, which is kept.
+    """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse(await context.intake.submit(visitor, Submission(**vars(body))))
 
 
 class _OtherShapeError(Exception):
@@ -111,3 +80,32 @@ def _parse_count(scope: Mapping[str, Any]) -> int:
     if match is None or int(match[1]) > MOST_AHEAD:
         raise _OtherShapeError
     return int(match[1])
+
+
+HOT: Mapping[tuple[str, str], tuple[Endpoint, Read]] = {
+    ("GET", "/api/next"): (next_, _parse_count),
+    ("POST", "/api/judgements"): (submit, _parse_answer),
+}
+"""The endpoints of these requests, and what reads their arguments.
+
+A hop to a thread costs as much as all the rest of them. Reading is quick and waits for nobody; the intake sees to the
+writing.
+"""
+
+
+async def respond_hot(request: Request, endpoint: Endpoint, read: Read, problems: ErrorHandlers) -> Response | None:
+    """The response to somebody who is remembered; None where the request has to go the usual way."""
+    scope = request.scope
+    scope["endpoint"] = endpoint
+    try:
+        return await endpoint(request, read(scope))
+    except UnknownVisitorError:
+        context_of(request).door.forget_visitor(request)
+    except FcpairError as error:
+        return problems.answer_known(request, error)
+    except (_OtherShapeError, ValidationError):
+        pass
+    except Exception as error:
+        log_failure(scope, error)
+        return problems.answer_defect(request, error)
+    return None

@@ -225,7 +225,7 @@ def held(site: Site) -> Held:
     """Have all that the turnstile lets in wait."""
     guard: Any = vars(site.app)["_guard"]
     there, app = guard._app, Held()
-    guard._app = admission.AdmissionControl(app, there._door, there._problems, there._hot)
+    guard._app = admission.AdmissionControl(app, there._door, there._problems)
     return app
 
 
