@@ -29,8 +29,8 @@ def answers_to_items(
 ) -> Answers:
     """Answers to items, as arrays.
 
-    An answer is read by `stages.said.written`: a letter, or the text of an option; with probabilities it is the
-    likeliest option, TIED where several are, and cannot be read where probabilities are not known.
+    An answer is read by `option_probabilities.read_choice`: a letter, or the text of an option; with probabilities it
+    is the likeliest option, TIED where several are, and cannot be read where probabilities are not known.
 
     Args:
         items: the columns COLUMNS, and perhaps STATEMENT, all strings, `(n,)` rows.

@@ -1,8 +1,8 @@
 """Questions: values that know their answers, and whose printed form can be read back. A new kind goes into `KINDS`.
 
-`asked` says what every question has, `notation` how one is written; the kinds are in `closed`, `scale`, `several`,
-`written` and `curate`. `form` joins questions that are answered together, `labels` has what tiers and files of labels
-rest on, and `coded` turns answers into arrays.
+`base` says what every question has, `notation` how one is written; the kinds are in `closed`, `scale`, `any_of`,
+`text_question` and `curate`. `form` joins questions that are answered together, `labels` has what tiers and files of
+labels rest on, and `answer_arrays` turns answers into arrays.
 """
 
 from fcpair.stages.questions.any_of import AnyOf
