@@ -123,7 +123,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         lambda inner: Guard(AdmissionControl(inner, context.door, problems), context.door.visitor_counting_failures)
     )
     for router in ROUTERS:
-        # Not included: FastAPI would parse them anew for each app, and take several times as long to find them.
+        # Not included: FastAPI would parse them anew for each app, and take longer to find them at every request.
         app.router.routes.extend(router.routes)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app
