@@ -183,6 +183,11 @@ class Visitor:
     remembered: str | None = None
 
 
+def invite_link(url: str, token: str) -> str:
+    """The link that lets in whoever has this token, where people reach the server at `url`."""
+    return f"{url.rstrip('/')}/join#{token}"
+
+
 TOPIC_SPLIT = ",;"
 """The characters at which a value of the metadata is split into topics, unless the recipe names others."""
 

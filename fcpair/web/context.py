@@ -35,7 +35,7 @@ class Context:
     annotate: Annotate
     door: Auth
     templates: Environment
-    url: str  # at which people reach the server
+    url: str  # at which people reach the server; no request says so, as that is anybody's to write
 
     def __post_init__(self) -> None:
         _read = self.facts  # while it can be: the page that says that the study cannot be read needs it
@@ -69,10 +69,6 @@ class Context:
     def storage_key(self, visitor: Visitor) -> str:
         """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
         return f"{self.facts['created_at']}/{visitor.id}"
-
-    def invite_link(self, token: str) -> str:
-        """The link that lets in whoever has this token. No request says where it leads: that is anybody's to write."""
-        return f"{self.url.rstrip('/')}/join#{token}"
 
     def adjudication_queue(self, here: CurrentGrid) -> AdjudicationQueue:
         """The adjudicators' work in a grid, on the terms on which the study is served."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request
@@ -32,19 +32,12 @@ class CurrentGrid:
         return f"{path}?{query_string}" if query_string else path
 
 
-class _ServedGrid(NamedTuple):
-    grid: Grid
-    facts: dict[str, str]
-    is_planned: bool
-    has_labels: bool
-
-
 class Grids:
     """The grids that are served. Each is one object, as its monitor and its docket keep what is slow to make."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._served: dict[str, _ServedGrid] = {}
+        self._served: dict[str, CurrentGrid] = {}
 
     def from_request(self, request: Request) -> CurrentGrid:
         """The grid in the address of a request; without one `main`, the only one, or the first.
@@ -93,5 +86,5 @@ class Grids:
             raise UnknownIdError(f"there is no grid `{name}`; the grids of this study: {', '.join(names)}")
         if name not in self._served:
             grid = self._study.grid(name)
-            self._served[name] = _ServedGrid(grid, grid.facts, grid.is_planned, grid.has_labels)
-        return CurrentGrid(self._served[name].grid, name if len(names) > 1 else "", *self._served[name][1:])
+            self._served[name] = CurrentGrid(grid, "", grid.facts, grid.is_planned, grid.has_labels)
+        return replace(self._served[name], name=name) if len(names) > 1 else self._served[name]

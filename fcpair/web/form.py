@@ -8,6 +8,7 @@ from fastapi import Request
 
 FORM = "application/x-www-form-urlencoded"
 BODY = "fcpair.body"
+MOST_DIGITS = 15
 _SLICE = 64 * 1024
 
 
@@ -20,6 +21,11 @@ def field(request: Request, name: str) -> str:
         if _decode(key) == name:
             return _decode(value)
     return ""
+
+
+def parse_number(text: str) -> int | None:
+    """The number that a form or an address has in digits; None for what is none, or has too many."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def _decode(sent: bytes) -> str:

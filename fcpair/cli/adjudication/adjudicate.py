@@ -1,4 +1,4 @@
-"""agreement, adjudicate."""
+"""adjudicate."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ from fcpair.params import Adjudicate, Policy, Ties
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-
-
-FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
-SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
 
 @click.command()

@@ -117,10 +117,11 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     Example:
       fcpair answers refusals --grid write --format csv
     """
+    from fcpair.files.tables.tabular import plain_rows
+
     frame = grid.refusals(name)
     columns = [str(column) for column in frame.columns]
-    plain = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
-    rows: list[dict[str, Cell]] = [dict(zip(columns, row, strict=True)) for row in plain]
+    rows: list[dict[str, Cell]] = list(plain_rows(frame))
     table = Table("Refused texts", columns, [[row[column] for column in columns] for row in rows])
     emit(form, data=rows, tables=[table], rows=rows)
 

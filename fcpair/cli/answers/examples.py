@@ -68,11 +68,11 @@ def list_(grid: Grid, name: str, form: str) -> None:
     Example:
       fcpair examples list --grid replies --round propose --format csv
     """
+    from fcpair.files.tables.tabular import plain_rows
+
     frame = _load_examples(grid, name)
     columns = [str(column) for column in frame.columns]
-    rows: list[dict[str, Cell]] = [
-        dict(zip(columns, row, strict=True)) for row in frame.astype(object).itertuples(index=False, name=None)
-    ]
+    rows: list[dict[str, Cell]] = list(plain_rows(frame))
     table = Table(f"Examples of round {name}", columns, [[row[column] for column in columns] for row in rows])
     emit(form, data=rows, tables=[table], rows=rows)
     warn_of_simulated(grid)

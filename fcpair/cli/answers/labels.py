@@ -1,4 +1,4 @@
-"""assign, labels, simulate."""
+"""labels sheets, import, withdraw, export."""
 
 from __future__ import annotations
 

@@ -13,10 +13,11 @@ import click
 
 from fcpair.cli.options import format_option, round_option, seed_option, with_grid, with_study
 from fcpair.cli.output import Table, emit, print_message, print_run
+from fcpair.cli.oversight.status import PERSON_COLUMNS
 from fcpair.cli.terminal import print_raw
 from fcpair.errors import InputError
 from fcpair.params import DEFAULT_SERVER_URL, Assign
-from fcpair.records import Role
+from fcpair.records import Role, invite_link
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -102,7 +103,7 @@ def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | No
 def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | None = None) -> None:
     def store_links(tokens: dict[str, str]) -> None:
         if out is not None:
-            _write_links(out, {name: _link(url, token) for name, token in tokens.items()})
+            _write_links(out, {name: invite_link(url, token) for name, token in tokens.items()})
 
     tokens = study.access.invite_all(names, store_links)
     if out is not None:
@@ -113,11 +114,7 @@ def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | Non
 
 def _show_links(tokens: dict[str, str], url: str) -> None:
     for name, token in tokens.items():
-        print_raw(f"{name}: {_link(url, token)}")
-
-
-def _link(url: str, token: str) -> str:
-    return f"{url.rstrip('/')}/join#{token}"
+        print_raw(f"{name}: {invite_link(url, token)}")
 
 
 def _write_links(path: Path, links: dict[str, str]) -> None:
@@ -179,8 +176,7 @@ def list_(study: Study, form: str) -> None:
       fcpair people list --format csv
     """
     rows = study.workload()
-    columns = ("name", "role", "retired", "open", "done", "skipped", "withdrawn", "decided")
-    table = Table("People", columns, [[row[name] for name in columns] for row in rows])
+    table = Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in rows])
     emit(form, data=rows, tables=[table], rows=rows)
 
 

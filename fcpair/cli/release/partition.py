@@ -70,9 +70,11 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
 
 
 def _print_tables(grid: Grid, options: Partition, form: str) -> None:
+    from fcpair.files.tables.tabular import plain_rows
+
     tiers, simulated, sampled = grid.partition(options), grid.simulated_note, grid.sample_size
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
-    tables = [table.astype(object).where(table.notna(), None).to_dict("records") for table in tiers.tables]
+    tables = [list(plain_rows(table)) for table in tiers.tables]
     merged: list[dict[str, Any]] = [
         {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
     ]
@@ -92,7 +94,7 @@ def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, 
     first = LONGEST_TABLE if form == "table" else None
     frame, n = grid.tier_start(tier, first, options, published=published)
     names = [str(name) for name in frame.columns]
-    rows = (dict(zip(names, row, strict=True)) for row in _plain_rows(frame))
+    rows = _rows_in_parts(frame)
     if form != "table":
         emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated_note, sampled=grid.sample_size)
         warn_of_changes(grid)
@@ -105,11 +107,12 @@ def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, 
     warn_of_changes(grid)
 
 
-def _plain_rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """The rows with None for what is missing, a part of the frame at a time."""
+def _rows_in_parts(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The plain rows, made of a part of the frame at a time."""
+    from fcpair.files.tables.tabular import plain_rows
+
     for start in range(0, len(frame), ROWS_AT_ONCE):
-        part = frame.iloc[start : start + ROWS_AT_ONCE]
-        yield from part.astype(object).where(part.notna(), None).itertuples(index=False, name=None)
+        yield from plain_rows(frame.iloc[start : start + ROWS_AT_ONCE])
 
 
 def _shorten(cell: Any, width: int = 32) -> Any:

@@ -12,10 +12,10 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, InputError, name_file, reject, translate_read_errors
 from fcpair.files.tables.delimited import RawTable, as_text, check_texts, read_csv, read_jsonl
@@ -242,11 +242,16 @@ def check_suffix(path: str | Path) -> None:
         raise InputError(f"{path}: expected a name that ends in {', '.join(SUFFIXES)}")
 
 
+def plain_rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The rows by column, with None for what is missing."""
+    for row in frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None):
+        yield dict(zip(frame.columns, row, strict=True))
+
+
 def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
-    cells = frame.astype(object).where(frame.notna(), None)
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for row in cells.itertuples(index=False, name=None):
-            file.write(json.dumps(dict(zip(frame.columns, row, strict=True)), ensure_ascii=False) + "\n")
+        for row in plain_rows(frame):
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _write_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Path, Query, Request, Response
@@ -21,8 +22,6 @@ from fcpair.web.pages.markdown import render
 from fcpair.web.text_direction import direction
 
 router = APIRouter(include_in_schema=False)
-SEE_OTHER = 303
-CONFLICT = 409
 PAGE = 30  # decisions on one page of the list
 REASONS = {
     Rule.UNANIMOUS: "the labels agree",
@@ -61,7 +60,7 @@ class _AdjudicatorPages:
             "longest": LONGEST_NOTE,
         }
         page = self.show_page("adjudicate.html.j2", **values)
-        page.status_code = CONFLICT if problem else page.status_code
+        page.status_code = HTTPStatus.CONFLICT if problem else page.status_code
         return page
 
     def show_page(self, name: str, **values: Any) -> Response:
@@ -102,7 +101,7 @@ class _AdjudicatorPages:
             self.queue.decide(self._visitor.id, ruling)
         except ConflictError as error:
             return self._show_overtaken(ruling, str(error))
-        return RedirectResponse(self.here.address("/adjudicate", after=ruling.cell_id), SEE_OTHER)
+        return RedirectResponse(self.here.address("/adjudicate", after=ruling.cell_id), HTTPStatus.SEE_OTHER)
 
     def _show_overtaken(self, ruling: DecisionRequest, problem: str) -> Response:
         """Why a decision was not taken, with the same case and what was sent in, if it can still be decided."""
@@ -118,7 +117,7 @@ class _AdjudicatorPages:
             self.queue.undo(self._visitor.id, cell_id, request_id)
         except ConflictError as error:
             return self.show_next(problem=str(error))
-        return RedirectResponse(self.here.address(f"/adjudicate/{cell_id}"), SEE_OTHER)
+        return RedirectResponse(self.here.address(f"/adjudicate/{cell_id}"), HTTPStatus.SEE_OTHER)
 
     def show_decided(self, before: int | None, *, mine: bool) -> Response:
         """What is decided and by whom, newest first."""
@@ -152,7 +151,7 @@ def _show_to_adjudicator(
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     if not visitor.consented:
-        return RedirectResponse("/welcome", SEE_OTHER)
+        return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
     chosen = anywhere and GRID not in request.query_params
     here = context.grids.first_with_work(visitor.id) if chosen else context.grids.from_request(request)
     return show(_AdjudicatorPages(context, request, visitor, here))

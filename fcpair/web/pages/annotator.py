@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
@@ -19,7 +20,6 @@ from fcpair.web.context import Context, context_of
 from fcpair.web.pages.markdown import render
 
 router = APIRouter(include_in_schema=False)
-SEE_OTHER, UNPROCESSABLE, UNAVAILABLE = 303, 422, 503
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first
 AHEAD = {True: MOST_AHEAD, False: 5}  # how many pairs are at hand: with what is kept or a whole row, and without
 HOME = {
@@ -73,7 +73,7 @@ def _read_particular(line: str, answer: str) -> Particular:
 def home(request: Request) -> Response:
     """To the page where the visitor's work is."""
     context = context_of(request)
-    return RedirectResponse(HOME[context.door.require_visitor(request).role], SEE_OTHER)
+    return RedirectResponse(HOME[context.door.require_visitor(request).role], HTTPStatus.SEE_OTHER)
 
 
 @router.get("/join")
@@ -139,15 +139,15 @@ def agree(
         return page
 
     if not consent:
-        return show_again(NO_CONSENT, UNPROCESSABLE)
+        return show_again(NO_CONSENT, HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
         context.study.access.consent(
             visitor.id, {one.label: one.given for one in answered if one.given}, context.annotate.consent
         )
     except BusyError:
-        return show_again(NOT_NOW, UNAVAILABLE)
-    return RedirectResponse(HOME[visitor.role], SEE_OTHER)
+        return show_again(NOT_NOW, HTTPStatus.SERVICE_UNAVAILABLE)
+    return RedirectResponse(HOME[visitor.role], HTTPStatus.SEE_OTHER)
 
 
 @router.get("/settings")
@@ -167,13 +167,13 @@ def change(request: Request, topic: Several, blurred: Ticked = False, keeps_refu
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
-    return RedirectResponse("/settings?saved=1", SEE_OTHER)
+    return RedirectResponse("/settings?saved=1", HTTPStatus.SEE_OTHER)
 
 
 def _show_desk(request: Request, visitor: Visitor) -> Response:
     context = context_of(request)
     if not visitor.consented:
-        return RedirectResponse("/welcome", SEE_OTHER)
+        return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
     values = {"heading": HEADINGS[visitor.role], "skip": SKIP, "longest": LONGEST_NOTE}
     facts = _desk_facts(context, visitor, context.work_queue.rounds(visitor))
     return context.page(request, visitor, "desk.html.j2", **values, **facts)
@@ -202,7 +202,7 @@ def thanks(request: Request) -> Response:
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     if not visitor.consented:
-        return RedirectResponse("/welcome", SEE_OTHER)
+        return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
     facts = _decision_facts(context, visitor) if visitor.role is Role.ADJUDICATOR else _answer_facts(context, visitor)
     values = {"thanks": render(context.annotate.thanks or ""), "desk": HOME[visitor.role], **facts}
     return context.page(request, visitor, "thanks.html.j2", **values)

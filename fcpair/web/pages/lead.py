@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any
@@ -16,7 +17,6 @@ from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.pages.lead_panels import SHOWN_BY, digest, map_png, panel, panel_contents, panels_of
 
 router = APIRouter(include_in_schema=False)
-NO_CONTENT = 204
 PAGE = 100  # answers on one page of them
 
 
@@ -50,7 +50,7 @@ def one_panel(request: Request, name: str, seen: str = "") -> Response:
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     panel_facts = _panel_facts(request, visitor, here, name)
     if panel_facts["digest"] == seen:
-        return Response(status_code=NO_CONTENT)
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     return context.page(request, visitor, "lead_panel.html.j2", here, one=panel_facts)
 
 
@@ -84,6 +84,8 @@ def pair(request: Request, cell_id: int) -> Response:
 @open_to(Role.LEAD)
 def answers(request: Request, round: str | None = None, after: int = 0) -> Response:
     """What was answered in a round, as people read it, some at a time."""
+    from fcpair.files.tables.tabular import plain_rows
+
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     table = here.grid.answers(round)
@@ -93,7 +95,7 @@ def answers(request: Request, round: str | None = None, after: int = 0) -> Respo
     values = {
         "round": round,
         "questions": names[names.index("skipped") + 1 : names.index("seconds")],
-        "answers": page.astype(object).where(page.notna(), None).to_dict("records"),
+        "answers": list(plain_rows(page)),
         "n": len(table),
         "begin": begin,
         "size": PAGE,

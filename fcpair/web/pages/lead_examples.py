@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
@@ -13,12 +14,11 @@ from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.form import MOST_DIGITS, parse_number
 from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_runs import SEE_OTHER
 
 router = APIRouter(include_in_schema=False)
 PAGE = "/lead/examples"
-MOST_DIGITS = 15
 IS_USED = {"yes": True, "no": False}
 Text = Annotated[str, Form()]
 
@@ -31,7 +31,7 @@ def examples(request: Request, round: str | None = None, row: str | None = None)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     round_names = here.grid.rounds_with_examples()
     name = round if round is not None else next(iter(round_names), None)
-    reviewing = here.grid.row_to_review(name, _parse_optional_number(row)) if name is not None else None
+    reviewing = here.grid.row_to_review(name, _parse_optional_id(row)) if name is not None else None
     values = {
         "round": name,
         "rounds": round_names,
@@ -49,10 +49,10 @@ def review(request: Request, round: Text = "", row: Text = "", example: Text = "
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     if used not in IS_USED:
         raise InputError(f"`{used}` does not say whether the example is used; expected yes or no")
-    here.grid.review_example(round, _parse_number(example), used=IS_USED[used], by=visitor.id)
-    reviewing = here.grid.row_to_review(round, _parse_optional_number(row))
-    anchor = f"#{_next_anchor(reviewing, _parse_number(example))}" if reviewing else ""
-    return RedirectResponse(f"{here.address(PAGE, round=round, row=row)}{anchor}", SEE_OTHER)
+    here.grid.review_example(round, _parse_id(example), used=IS_USED[used], by=visitor.id)
+    reviewing = here.grid.row_to_review(round, _parse_optional_id(row))
+    anchor = f"#{_next_anchor(reviewing, _parse_id(example))}" if reviewing else ""
+    return RedirectResponse(f"{here.address(PAGE, round=round, row=row)}{anchor}", HTTPStatus.SEE_OTHER)
 
 
 def _grids_with_examples(context: Context, here: CurrentGrid) -> list[tuple[CurrentGrid, list[str]]]:
@@ -69,12 +69,12 @@ def _next_anchor(reviewing: ExampleReview, reviewed: int) -> str:
     return f"example-{to_review[0]}" if to_review else "row"
 
 
-def _parse_optional_number(number: str | None) -> int | None:
-    return None if number is None else _parse_number(number)
+def _parse_optional_id(number: str | None) -> int | None:
+    return None if number is None else _parse_id(number)
 
 
-def _parse_number(digits: str) -> int:
+def _parse_id(digits: str) -> int:
     """A number from an address or a form; raises UnknownIdError for what is none, as of what is not there."""
-    if not digits.isdecimal() or len(digits) > MOST_DIGITS:
+    if (number := parse_number(digits)) is None:
         raise UnknownIdError(f"`{digits[:MOST_DIGITS]}` is no number of a row or an example")
-    return int(digits)
+    return number

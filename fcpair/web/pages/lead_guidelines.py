@@ -9,14 +9,13 @@ from fcpair.records import Role, Visitor
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.errors import BUSY, status_of
-from fcpair.web.form import field
+from fcpair.web.form import field, parse_number
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 from fcpair.web.pages.markdown import render
 
 router = APIRouter(include_in_schema=False)
-MOST_DIGITS = 15
 NOT_SAVED = (ConflictError, StageError, InputError, BusyError)
 
 
@@ -62,12 +61,7 @@ def edit(request: Request) -> Response:
     if field(request, "act") != "save":
         return _show(request, visitor, text, preview=True)
     try:
-        run = context.study.edit_guidelines(text, by=visitor.name, seen=_parse_version(field(request, "version")))
+        run = context.study.edit_guidelines(text, by=visitor.name, seen=parse_number(field(request, "version")) or 0)
     except NOT_SAVED as error:
         return _show_not_saved(request, visitor, text, error)
     return redirect_to(context.grids.from_request(request), "/lead/guidelines", run)
-
-
-def _parse_version(sent: str) -> int:
-    """The version that a form was made from; 0, which none has, where it says none."""
-    return int(sent) if sent.isdecimal() and len(sent) <= MOST_DIGITS else 0

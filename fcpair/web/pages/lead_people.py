@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import InputError, UnknownIdError
-from fcpair.records import Role
+from fcpair.records import Role, invite_link
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.pages.lead_panels import SHOWN_BY
@@ -81,7 +81,7 @@ def invite(request: Request, name: str) -> Response:
     visitor = context.door.require_visitor(request)
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
-    here, link = context.grids.from_request(request), context.invite_link(context.study.access.invite(name))
+    here, link = context.grids.from_request(request), invite_link(context.url, context.study.access.invite(name))
     return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
 
 

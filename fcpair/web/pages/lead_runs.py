@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from fastapi import Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.records import RunRecord
 from fcpair.web.current_grid import CurrentGrid
 
-SEE_OTHER = 303
-
 
 def redirect_to(here: CurrentGrid, page: str, run: RunRecord, **query: str) -> Response:
     """To a page that finds the run by its number."""
-    return RedirectResponse(here.address(page, run=run.id, **query), SEE_OTHER)
+    return RedirectResponse(here.address(page, run=run.id, **query), HTTPStatus.SEE_OTHER)
 
 
 def find_run(log: list[RunRecord], number: int) -> RunRecord | None:

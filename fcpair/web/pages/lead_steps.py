@@ -13,13 +13,13 @@ from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.form import MOST_DIGITS, parse_number
 from fcpair.web.pages import lead_policy
 from fcpair.web.pages.lead_panels import SHOWN_BY, stage_title
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
 NEWEST_RUNS = 15
-MOST_DIGITS = 15
 Text = Annotated[str, Form()]
 Ticked = Annotated[bool, Form()]
 
@@ -72,7 +72,9 @@ def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ti
     context.door.require_visitor(request)
     here = context.grids.from_request(request)
     people = here.grid.recipe_options(Validate, more=more).validators
-    options = replace(here.grid.effective_options(Validate), validators=people, pairs=_parse_number(pairs), blind=blind)
+    options = replace(
+        here.grid.effective_options(Validate), validators=people, pairs=_parse_n_pairs(pairs), blind=blind
+    )
     return redirect_to(here, "/lead/steps", here.grid.assign_validation(options, more=more))
 
 
@@ -89,10 +91,11 @@ def _round_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parse_number(text: str) -> int | None:
-    """A number from a form; None where nothing was given."""
+def _parse_n_pairs(text: str) -> int | None:
+    """How many pairs a form asks for; None where nothing was given."""
     if not text.strip():
         return None
-    if not text.strip().isdecimal() or len(text) > MOST_DIGITS or int(text) < 1:
+    number = parse_number(text.strip())
+    if not number or len(text) > MOST_DIGITS:
         raise InputError(f"`{text}` is no number of pairs; give a whole number, 1 or more, or nothing for all")
-    return int(text)
+    return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, Response
@@ -13,7 +14,6 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 
 router = APIRouter(include_in_schema=False)
-FORBIDDEN, TOO_MANY, SEE_OTHER = 403, 429, 303
 WRONG_TOKEN = (
     "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
     "study for another."
@@ -40,12 +40,12 @@ def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
     try:
         visitor = context.door.login_with_token(request, token.rpartition("#")[2].strip())
     except TooManyError as error:
-        page = _show_refusal(request, TOO_MANY, TOO_MANY_TOKENS.format(error.wait_s))
+        page = _show_refusal(request, HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_TOKENS.format(error.wait_s))
         page.headers["Retry-After"] = str(error.wait_s)
         return page
     if visitor is None:
-        return _show_refusal(request, FORBIDDEN, WRONG_TOKEN)
-    response = RedirectResponse("/", SEE_OTHER)
+        return _show_refusal(request, HTTPStatus.FORBIDDEN, WRONG_TOKEN)
+    response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
     context.door.open_session(request, response, visitor)
     return response
 
@@ -56,6 +56,6 @@ def leave(request: Request) -> Response:
     """End the session in this browser."""
     context = context_of(request)
     context.door.require_visitor(request)
-    response = RedirectResponse("/join", SEE_OTHER)
+    response = RedirectResponse("/join", HTTPStatus.SEE_OTHER)
     context.door.end_session(request, response)
     return response

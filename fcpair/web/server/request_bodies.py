@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope
 from fcpair.errors import FcpairError, StudyError
 from fcpair.params import MOST_GUIDELINES
 from fcpair.records import Role, Visitor
-from fcpair.web.form import FORM
+from fcpair.web.form import FORM, MOST_DIGITS
 
 STRANGER = 8 * 1024
 MAX_BODY = 256 * 1024
@@ -27,7 +27,6 @@ GUIDELINES = "/lead/guidelines"
 # As a form, a character that is not ASCII takes three times its bytes, and a line's end (one byte) takes six.
 MAX_GUIDELINES = 6 * MOST_GUIDELINES + 64 * 1024
 MOST_FIELDS = 1_000
-MOST_DIGITS = 15
 PATIENCE_S = 20.0  # that a body may take, however slow, ...
 LEAST_PER_S = 4 * 1024  # ... and longer by a second for so many bytes that have come
 MOST_UNFINISHED = 32 * 1024 * 1024  # over all connections, of bodies larger than a stranger's
