@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from benchmarks.latent import Shape
 from fcpair.records import Figure
-from fcpair.stages.stats.grid_jackknife import CLUSTERS, Cluster, Spread, add_bounds
+from fcpair.stages.stats.jackknife_intervals import CLUSTERS, Cluster, Spread, add_bounds
 from fcpair.stages.stats.kappa import MEANS, Subsets, mean_terms, summary_figures
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figures
 from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, dense_codes, moments, ratio, sums_by
@@ -170,7 +170,7 @@ def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
 
 
 def spreads_of(replicates: Floats, study: Ints, times: Ints, n_studies: int) -> list[Spread]:
-    """`fcpair.stages.stats.grid_jackknife.jackknife_spread` of each study."""
+    """`fcpair.stages.stats.jackknife_intervals.jackknife_spread` of each study."""
     n = np.bincount(study, times, minlength=n_studies)
     safe = np.maximum(n, 1)
     mean = np.bincount(study, times * replicates, minlength=n_studies) / safe

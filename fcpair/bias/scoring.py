@@ -12,8 +12,8 @@ from fcpair.bias.answers import AnsweredItems
 from fcpair.bias.counts import Counts, count_by_unit
 from fcpair.bias.formulas import SCHEMES, WEIGHED, Score
 from fcpair.errors import InputError, suggest_name
-from fcpair.stages.stats.grid_jackknife import NO_WIDTH, jackknife_spread
 from fcpair.stages.stats.intervals import LEVEL, Interval, t_reach
+from fcpair.stages.stats.jackknife_intervals import NO_WIDTH, jackknife_spread
 
 LEAST_TEMPLATES = 5
 METHOD = "jackknife over templates"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, label_ranking
 from fcpair.evaluate.measure_base import Measure
-from fcpair.stages.corpus.nearest import top_columns
+from fcpair.stages.corpus.nearest_neighbours import top_columns
 
 BLOCK_CELLS = 1_000_000  # ranked at once: 8 MB of scores, and as much again to sort them
 

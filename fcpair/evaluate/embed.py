@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.evaluate.ranking import Cost, Ranking, Search, System, cosines, sort_by_score
-from fcpair.models.prompt import (
+from fcpair.models.cached_requests import (
     BrokenReply,
     Prompt,
     Reply,

@@ -19,7 +19,7 @@ from fcpair.evaluate.llm_picking import (
     pick_notes,
 )
 from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
-from fcpair.models.prompt import model_record
+from fcpair.models.cached_requests import model_record
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fcpair.evaluate.ranking import NOTHING, Cost, Search
-from fcpair.models.encode import Progress
-from fcpair.models.prompt import (
+from fcpair.models.cached_requests import (
     BrokenReply,
     Prompt,
     Reply,
@@ -19,6 +18,7 @@ from fcpair.models.prompt import (
     read_cached,
     strip_fence,
 )
+from fcpair.models.encode import Progress
 from fcpair.models.service import message_content, query_and_cache
 
 EXAMPLES = 5  # HS that a note names

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.models.encode import Progress
-from fcpair.stages.corpus.nearest import DECIMALS
+from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 from fcpair.stages.questions.named_values import NamedValue
 
 NOTHING = -1

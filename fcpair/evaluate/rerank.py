@@ -21,9 +21,9 @@ from fcpair.evaluate.llm_picking import (
 )
 from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
 from fcpair.evaluate.systems import Sbert
+from fcpair.models.cached_requests import model_record, n_prompt_tokens
 from fcpair.models.cross_encoder import score_pairs
 from fcpair.models.model_files import CROSS_ENCODERS, resolve
-from fcpair.models.prompt import model_record, n_prompt_tokens
 from fcpair.params import DEFAULT_MODEL
 
 TOP = 25

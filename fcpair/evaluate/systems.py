@@ -18,7 +18,7 @@ from fcpair.evaluate.ranking import Ranking, Search, System, cosines, sort_by_sc
 from fcpair.files.corpus.corpus import CN, read_side
 from fcpair.models.encode import encode
 from fcpair.models.model_files import resolve
-from fcpair.stages.corpus.nearest import DECIMALS
+from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 from fcpair.stages.corpus.text_identity import identity
 
 ONE_DRAW_NOTE = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"

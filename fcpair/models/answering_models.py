@@ -14,10 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import LINE, place_of, read_table
 from fcpair.models.cache import cache_folder, read_record, write_record
-from fcpair.models.local_generation import Decoding, generate_texts
-from fcpair.models.model_files import Model, resolve
-from fcpair.models.option_likelihoods import option_probabilities
-from fcpair.models.prompt import (
+from fcpair.models.cached_requests import (
     BrokenReply,
     Prompt,
     Reply,
@@ -26,6 +23,9 @@ from fcpair.models.prompt import (
     prompt_subject,
     read_cached,
 )
+from fcpair.models.local_generation import Decoding, generate_texts
+from fcpair.models.model_files import Model, resolve
+from fcpair.models.option_likelihoods import option_probabilities
 from fcpair.models.service import message_content, query_and_cache
 from fcpair.models.transformer import OWNER
 from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, ModelSpec

@@ -14,7 +14,7 @@ from fcpair.errors import ModelError
 from fcpair.models.cache import cache_folder, read_rows, write_rows
 from fcpair.models.encode import Progress
 from fcpair.models.model_files import Model, silence_libraries
-from fcpair.stages.corpus.nearest import DECIMALS
+from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 
 BATCH = 32
 

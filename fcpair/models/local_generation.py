@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import InputError
+from fcpair.models.cached_requests import prompt_subject
 from fcpair.models.model_files import Model
-from fcpair.models.prompt import prompt_subject
 from fcpair.models.transformer import load_writer, max_input_tokens
 
 BATCH = 8

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
+from fcpair.models.cached_requests import BrokenReply, Prompt, Reply, cache_answer, quote_beginning, reported_model
 from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
-from fcpair.models.prompt import BrokenReply, Prompt, Reply, cache_answer, quote_beginning, reported_model
 
 if TYPE_CHECKING:
     from httpx2 import Client

@@ -16,7 +16,7 @@ from fcpair.evaluate.judged_rankings import label_ranking
 from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import MAP, MEASURES, MRR, NDCG, Accuracy, HitRatio, JudgedAt, Precision
 from fcpair.evaluate.ranking import sort_by_score
-from fcpair.stages.corpus.nearest import top_columns
+from fcpair.stages.corpus.nearest_neighbours import top_columns
 
 EVERY: list[Measure] = [cls() for cls in MEASURES.values()]
 CUT: list[Measure] = [HitRatio(2), MRR(3), NDCG(4), MAP(1, "all"), Accuracy(3), JudgedAt(2)]

@@ -21,8 +21,8 @@ from fcpair.evaluate.llm import Llm
 from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.rerank import Cross, Rerank
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.models.cached_requests import Reply
 from fcpair.models.model_files import Model
-from fcpair.models.prompt import Reply
 
 pytestmark = pytest.mark.torch
 

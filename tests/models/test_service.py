@@ -11,7 +11,7 @@ import pytest
 
 from fcpair.errors import FcpairError, ServiceError
 from fcpair.models import service
-from fcpair.models.prompt import BrokenReply, Prompt, prompt_subject
+from fcpair.models.cached_requests import BrokenReply, Prompt, prompt_subject
 from fcpair.models.service import Service
 from models.served import KEY, Drips, Reply, Served
 

@@ -26,7 +26,7 @@ def read_workbook(path: Path, kind: str, is_wanted: Callable[[list[str]], bool])
         The cells as text and the row of each; `place` names the sheet.
 
     Raises:
-        InputError: the file cannot be read, holds nothing or too much (`extent`), or several sheets are wanted.
+        InputError: the file cannot be read, holds nothing or too much, or several sheets are wanted.
     """
     sheets = _read_sheets(path, kind)
     if not sheets:

@@ -12,8 +12,8 @@ from fcpair.models.cluster.flow import run_pieces
 from fcpair.models.encode import Progress
 from fcpair.models.vector_cache import read_vectors
 from fcpair.params import MEMORY_MB
-from fcpair.stages.corpus import nearest as stage
-from fcpair.stages.corpus.nearest import NO_NEIGHBOUR, Blocks, Neighbours
+from fcpair.stages.corpus import nearest_neighbours as stage
+from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Blocks, Neighbours
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -33,7 +33,7 @@ def nearest_on_cluster(
     memory_mb: int = MEMORY_MB,
     progress: Progress | None = None,
 ) -> Neighbours:
-    """The `k` texts nearest to each source, as `nearest.nearest_neighbours` finds them, ties included.
+    """The `k` texts nearest to each source, as `nearest_neighbours` finds them, ties included.
 
     Args:
         client: of the cluster.

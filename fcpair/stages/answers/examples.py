@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.params import MEMORY_MB
-from fcpair.stages.corpus.nearest import NO_NEIGHBOUR, Blocks, Neighbours, nearest_neighbours
+from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Blocks, Neighbours, nearest_neighbours
 from fcpair.stages.corpus.text_identity import identity
 
 Vectors = NDArray[np.float32]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.params import MEMORY_MB
-from fcpair.stages.corpus.nearest import Blocks, Neighbours, nearest_neighbours, stack_parts
+from fcpair.stages.corpus.nearest_neighbours import Blocks, Neighbours, nearest_neighbours, stack_parts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,8 @@ from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Closed, Form, Scale
 from fcpair.stages.questions.answer_arrays import numbers
-from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.interval_cautions import find_cautions
+from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.kappa import ON_BINS, SubsetAgreement, Subsets, subset_figures, summary_figures
 from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, pooled_figures
 from fcpair.stages.stats.rating_bins import check_bins, parse_bins
@@ -100,7 +100,7 @@ def compute_agreement(
     `subsets` has an entry for every two annotators who share a pair, whoever else labelled it, so a pair with three
     labels is in three of them. `summary` is their mean kappa, its sample standard deviation (n - 1) and the mean
     weighted by n; the same three on bins of a scale follow, where `options` has bins. `pooled` is over all pairs with
-    two or more labels. Intervals leave out one HS, CN or annotator at a time (see `grid_jackknife.py`); those of
+    two or more labels. Intervals leave out one HS, CN or annotator at a time (see `jackknife_intervals.py`); those of
     `subsets` and `on_bins`, which are about two people, never leave out an annotator.
     `sides` says what HS and CN are called in notes, and whether all pairs are of one row or column. A figure that is
     undefined has no value and says why.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides
+from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.rating_counts import Overlap
 
 Floats = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fcpair.params import IntervalScope, Weights
 from fcpair.records import Figure
-from fcpair.stages.stats.grid_jackknife import (
+from fcpair.stages.stats.jackknife_intervals import (
     HS_AND_CN,
     TEXTS,
     Cluster,

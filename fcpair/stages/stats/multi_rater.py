@@ -11,7 +11,7 @@ import numpy as np
 from fcpair.params import IntervalScope
 from fcpair.records import Figure
 from fcpair.stages.questions.base import Distance
-from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Cluster, Sides, Spread, add_interval, jackknife_spread
+from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides, Spread, add_interval, jackknife_spread
 from fcpair.stages.stats.rating_counts import Floats, LeftOutSums, Overlap, Sums, ratio
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fcpair.stages.stats.grid_jackknife import TEXTS, Cluster
+from fcpair.stages.stats.jackknife_intervals import TEXTS, Cluster
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

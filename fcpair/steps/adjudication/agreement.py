@@ -12,7 +12,7 @@ from fcpair.params import Agree
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
 from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
-from fcpair.stages.stats.grid_jackknife import HS_AND_CN, Sides
+from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, need_labels, note_stage_run, scheme_of

@@ -16,7 +16,7 @@ from fcpair.records import Example, Round, RunRecord
 from fcpair.stages.answers.examples import nearest_examples
 from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
 from fcpair.stages.corpus.folding import fold_by
-from fcpair.stages.corpus.nearest import NO_NEIGHBOUR, Neighbours
+from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Neighbours
 from fcpair.stages.corpus.text_identity import strip_zero_decimals
 from fcpair.steps.answers.answer_import import letters, sorted_column_sentence
 from fcpair.steps.base.context import Basis, GridContext, find_grid, note_run

@@ -13,8 +13,8 @@ import numpy as np
 
 from fcpair.errors import ConflictError, InputError, StageError, suggest_name
 from fcpair.models.answering_models import AnsweringModel, Cell, Progress, RequestEstimate, open_model
+from fcpair.models.cached_requests import strip_fence
 from fcpair.models.language import check_language, other_language
-from fcpair.models.prompt import strip_fence
 from fcpair.records import Origin, Person, Role, Round, RunRecord, Status
 from fcpair.stages.answers import option_probabilities
 from fcpair.stages.answers.model_spec import ModelSpec, match_columns, parse_model_spec

@@ -295,7 +295,7 @@ def _check_examined(tx: Tx, assignment: Any) -> None:
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
     """Raise RefusedError for somebody who answers no round, or has not consented yet.
 
-    Raises UnknownVisitorError where one who is remembered is `found` not to be let in as they were.
+    Raises UnknownVisitorError where one who is remembered is found, by their `state`, not to be let in as they were.
     """
     if visitor.remembered is not None:
         expected = (visitor.key, visitor.session_secret, visitor.role)

@@ -19,7 +19,7 @@ from fcpair.param_values import takes_params
 from fcpair.params import Retrieve
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
-from fcpair.stages.corpus.nearest import Neighbours, Positions
+from fcpair.stages.corpus.nearest_neighbours import Neighbours, Positions
 from fcpair.steps.base.context import Basis, GridContext, begin_building, check_building, note_stage_run
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.text_lists import find_listed_texts

@@ -81,7 +81,7 @@ class AnswerIntake(Batches[tuple[Visitor, Submission], Reply]):
         self._took_s = 0.0
 
     async def submit(self, visitor: Visitor, submission: Submission) -> Reply:
-        """Record an answer; see `Desk.submit` for the reply and for what is raised.
+        """Record an answer; see `Submissions.submit` for the reply and for what is raised.
 
         A text is held against the checks of its round in a thread: that takes too long for everybody to wait.
         """

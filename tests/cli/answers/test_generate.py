@@ -10,7 +10,7 @@ import pytest
 
 from cli.conftest import Fcpair
 from fcpair.models.answering_models import Cell, Chat
-from fcpair.models.prompt import Reply, cache_answer
+from fcpair.models.cached_requests import Reply, cache_answer
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.study import Study

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stages.corpus.test_nearest import NOISES, crowd
+from stages.corpus.test_nearest_neighbours import NOISES, crowd
 
 from fcpair.models.cluster import cluster_nearest as module
 from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
-from fcpair.stages.corpus.nearest import Neighbours
+from fcpair.stages.corpus.nearest_neighbours import Neighbours
 from fcpair.stages.corpus.retrieve import nearest_to
 from models.cluster.conftest import kept, pids
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from stages.corpus.test_nearest import crowd
+from stages.corpus.test_nearest_neighbours import crowd
 
 from fcpair.errors import ClusterError, InputError
 from fcpair.models.cluster import cluster_nearest as module

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fcpair.stages.answers.examples import Vectors, format_examples, nearest_examples
 from fcpair.stages.corpus.folding import fold_arabic
-from fcpair.stages.corpus.nearest import DECIMALS, NO_NEIGHBOUR
+from fcpair.stages.corpus.nearest_neighbours import DECIMALS, NO_NEIGHBOUR
 from fcpair.stages.corpus.text_identity import identity
 
 WORDS = st.sampled_from(["tea", "tea ", "caf\u00e9", "cafe\u0301", "jam", "rain", "maps"])

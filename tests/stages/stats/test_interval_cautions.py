@@ -12,8 +12,8 @@ from statsmodels.stats.anova import anova_lm
 
 from benchmarks.coverage import CAMPS, EFFECTS, RARE, SHAPES
 from benchmarks.latent import Effects, Shape, draw
-from fcpair.stages.stats.grid_jackknife import Cluster, Sides
 from fcpair.stages.stats.interval_cautions import effective_number, find_cautions, intraclass_correlation
+from fcpair.stages.stats.jackknife_intervals import Cluster, Sides
 from fcpair.stages.stats.rating_counts import Overlap
 
 CLASSES = ("no", "unsure", "yes")

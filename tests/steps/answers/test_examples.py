@@ -12,9 +12,9 @@ import pytest
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.files.tables.tabular import write_table
 from fcpair.models import answering_models, encode
+from fcpair.models.cached_requests import Prompt
 from fcpair.models.encode import Progress, Vectors
 from fcpair.models.model_files import Model
-from fcpair.models.prompt import Prompt
 from fcpair.params import Setup, Simulate
 from fcpair.plans import RoundPlan
 from fcpair.recipe import Recipe

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.models.prompt import (
+from fcpair.models.cached_requests import (
     BrokenReply,
     Prompt,
     Reply,

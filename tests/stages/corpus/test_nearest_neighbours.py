@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fcpair.stages.corpus import nearest as stage
-from fcpair.stages.corpus.nearest import (
+from fcpair.stages.corpus import nearest_neighbours as stage
+from fcpair.stages.corpus.nearest_neighbours import (
     DECIMALS,
     NO_NEIGHBOUR,
     Blocks,

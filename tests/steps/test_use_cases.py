@@ -47,7 +47,7 @@ def test_a_method_that_takes_no_study_is_static() -> None:
 
 def test_a_part_of_a_grid_is_a_property_that_is_made_once() -> None:
     assert isinstance(Grid.adjudication_queue, cached_property)
-    assert vars(Grid)["docket"].func is AdjudicationQueue
+    assert vars(Grid)["adjudication_queue"].func is AdjudicationQueue
 
 
 @pytest.mark.parametrize("module", [study, grid])

@@ -18,7 +18,7 @@ from fcpair.records import Figure
 from fcpair.stages.questions import Scale
 from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.agreement import Agreement, compute_agreement
-from fcpair.stages.stats.grid_jackknife import (
+from fcpair.stages.stats.jackknife_intervals import (
     Cluster,
     Sides,
     Spread,
