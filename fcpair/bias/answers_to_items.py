@@ -34,7 +34,7 @@ def answers_to_items(
 
     Args:
         items: the columns COLUMNS, and perhaps STATEMENT, all strings, `(n,)` rows.
-        said: what was said to each; with probabilities it is not looked at.
+        replies: what was said to each; with probabilities it is not looked at.
         probabilities: of the options, `(n, 3)`, NaN where they are not known; None where none are.
         place: what findings call the table.
         lines: by which findings name rows.

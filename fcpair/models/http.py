@@ -41,7 +41,7 @@ def post(client: Client, url: str, *, timeout_s: float, longest: int, **request:
         url: where to.
         timeout_s: seconds for everything: finding the address, connecting, sending, head and body.
         longest: how many bytes the body may have, unpacked.
-        given: what is sent, as `Client.stream` takes it.
+        request: what is sent, as `Client.stream` takes it.
 
     Raises:
         httpx2.TimeoutException: the time is over.

@@ -103,9 +103,9 @@ def read_answers(
         read_word: gives the code of what a cell of the answer column says, or raises InputError.
         person: the column of the pseudonym.
         answer: the column of the answer.
-        named: whether each answer needs a person; otherwise there is one answer a pair and the column may be absent.
+        needs_person: whether each answer needs a person; else there is one answer a pair, and the column may be absent.
         shown: the column, which may be absent, in which a sheet shows what the answer is about.
-        of: how the columns are called that say which cell an answer is about.
+        cell_columns: how the columns are called that say which cell an answer is about.
 
     Returns:
         The answers, with findings for unknown words, numbers and times that are none, and answers given twice.

@@ -62,7 +62,7 @@ def read_corpus(
         cn_column: the column of the CN (named-column formats).
         hs_id_column: the column of the HS's own ids (named-column formats), which becomes the metadata `hs_id`.
         cn_id_column: the same of the CN, `cn_id`.
-        known_by: gives the digest by which a text is known; two with the same one are the same text.
+        digest_of: gives the digest by which a text is known; two with the same one are the same text.
         unpaired: take a row in which one of the two texts is empty for the other without a pair.
 
     Returns:

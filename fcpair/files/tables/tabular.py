@@ -59,7 +59,7 @@ def read_table(
     Args:
         path: the file.
         columns: the columns that must be there.
-        known: columns that may be there.
+        optional: columns that may be there.
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
         kind: what the file is, a key of `READERS`; without it the suffix says so, and any other suffix means CSV.
         verbatim: leave the cells as they are, for files that fcpair did not write.

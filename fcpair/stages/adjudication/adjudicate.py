@@ -181,7 +181,7 @@ def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: 
 
     Args:
         answers: every answer on the pair, oldest first: its number, its assignment, and its code (None: a skip).
-        seen: the number of the newest answer that there was at the decision.
+        newest_seen: the number of the newest answer that there was at the decision.
     """
     before: dict[int, int | None] = {}
     now: dict[int, int | None] = {}

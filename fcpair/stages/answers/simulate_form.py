@@ -64,7 +64,7 @@ def draw_form_answers(
         form: what they are asked.
         habits: how they answer, without a leaning.
         seed: of all that is drawn.
-        given: the text that each is given to edit, where the form asks for that.
+        texts_to_edit: the text that each is given to edit, where the form asks for that.
     """
     n, rng = len(true), np.random.default_rng([seed, 1])
     skipped = rng.random(n) < habits.skips

@@ -18,8 +18,8 @@ def n_labels_missing(
     Args:
         hs: one end of each pair, as any integers, `(n_pairs,)`.
         cn: the other end.
-        asked: how many labels each pair has been given out for already.
-        settled: whether a pair gets no further labels, because a person has decided it.
+        n_assigned: how many labels each pair has been given out for already.
+        is_decided: whether a pair gets no further labels, because a person has decided it.
         overlap: the shares of all pairs that are to get 2 labels or more, as `overlap_counts` reads them; None leaves
             every pair with what it has, and gives one label to those that have none.
         seed: of which pairs are raised, spread evenly over both ends.
@@ -96,9 +96,9 @@ def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools,
         pair: the pair of each open slot, by any number, `(n_slots,)`; nobody takes over two slots of one pair.
         holder: who has each open slot, an index of `loads`, `(n_slots,)`.
         position: its place in their shard; what comes last is handed on first.
-        may: whether each person may take the slot, `(n_slots, n_people)`.
+        is_allowed: whether each person may take the slot, `(n_slots, n_people)`.
         loads: what each person has done and has to do, `(n_people,)`.
-        late: those who came late, indices of `loads`.
+        latecomers: those who came late, indices of `loads`.
 
     Each slot goes from whoever has most to whoever of the late has least, until no one of the late is two below
     somebody who has a slot that they may take.

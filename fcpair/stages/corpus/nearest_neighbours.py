@@ -53,7 +53,7 @@ def nearest_neighbours(
     Args:
         queries: unit vectors, shape `(n_queries, dimension)`.
         texts: unit vectors, shape `(n_texts, dimension)`.
-        own: the text that each query is, which is no neighbour of it; one outside 0 to n_texts - 1 is none of them.
+        self_position: the text that each query is, which is no neighbour of it; outside 0 to n_texts - 1: none.
         k: how many neighbours, 1 or more.
         blocks: what is computed at once, which changes nothing in what is found.
 

@@ -136,7 +136,7 @@ def neighbour_table(
     """The nearest texts of each source text as a table.
 
     Args:
-        found: positions and cosines, nearest first, each of shape `(n_sources, places)`.
+        neighbour_arrays: positions and cosines, nearest first, each of shape `(n_sources, places)`.
         sources: positions of the source texts, shape `(n_sources,)`.
         k: how many neighbours were asked for.
         copies: how many corpus rows hold each text, shape `(n_texts,)`. Where it is given, neighbours are counted

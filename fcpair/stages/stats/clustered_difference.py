@@ -25,7 +25,7 @@ def share_difference(is_label: Floats, is_first: Bools, clusters: NDArray[np.int
     """The share of a label in the first group less that in the other; one of them is neither 0 nor 1.
 
     Args:
-        given: whether a label is the one in question, `(n,)`, 0 or 1.
+        is_label: whether a label is the one in question, `(n,)`, 0 or 1.
         is_first: whether its annotator is of the first group, `(n,)`.
         clusters: the numbers of item and annotator, `(n, 2)`.
     """

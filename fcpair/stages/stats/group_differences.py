@@ -312,7 +312,7 @@ def permutation_p(is_label: Floats, is_first: Bools, annotator: NDArray[np.intp]
     else it is of 10,000 random ones and the one that was seen: Phipson and Smyth (2010), DOI 10.2202/1544-6115.1585.
 
     Args:
-        given: whether a label is the one in question, `(n,)`, 0 or 1.
+        is_label: whether a label is the one in question, `(n,)`, 0 or 1.
         is_first: whether its annotator is of the first group, `(n,)`.
         annotator: their numbers, `(n,)`, from 0.
         rng: draws the random ones.

@@ -52,7 +52,7 @@ def fit_mixed(is_label: Floats, group: NDArray[np.intp], clusters: NDArray[np.in
     average annotator and item together, these are of one annotator on one item, and so further from 1.
 
     Args:
-        given: whether a label is the one in question, `(n,)`, 0 or 1.
+        is_label: whether a label is the one in question, `(n,)`, 0 or 1.
         group: the group of its annotator, `(n,)`, from 0 to k - 1, each of them there.
         clusters: the numbers of item and annotator, `(n, 2)`.
     """

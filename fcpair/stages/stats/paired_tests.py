@@ -59,8 +59,8 @@ def kendall(means: NDArray[np.float64], other_means: NDArray[np.float64]) -> tup
     """Kendall's tau-b between two rankings of the same systems, and why it is undefined where it is.
 
     Args:
-        one: the means of the systems on one tier, shape `(n_systems,)`.
-        other: the means of the same systems on another tier.
+        means: the means of the systems on one tier, shape `(n_systems,)`.
+        other_means: the means of the same systems on another tier.
 
     Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81; ties as in tau-b (scipy).
     """

@@ -39,8 +39,8 @@ def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> N
     """Raise InputError for answers that mean nothing, and for a respondent who answers something twice.
 
     Args:
-        given: `statement`, `question`, `person`, `answer`, and `line`, by which findings name rows. An empty answer is
-            one that was skipped.
+        answers: `statement`, `question`, `person`, `answer`, and `line`, by which findings name rows. An empty answer
+            is one that was skipped.
         place: what findings call the file.
         by: a column of groups, of which nobody may have two.
     """
@@ -67,7 +67,7 @@ def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     """How often each answer was given to each question on each statement, in the order in which they come.
 
     Args:
-        given: as `check_answers` takes it, without `line`; and the column `by`, where one is named.
+        answers: as `check_answers` takes it, without `line`; and the column `by`, where one is named.
         by: a column of groups; who is in none (an empty one) does not count then.
 
     Returns:

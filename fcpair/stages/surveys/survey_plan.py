@@ -36,7 +36,7 @@ def survey_plans(
         questions: what is asked of every statement.
         answers: how yes, no and decline are called, in this order.
         part: how many people answer each statement, so that everybody has a balanced part; None: everybody answers all.
-        listed: whether a screen has a list of statements, and not one.
+        as_list: whether a screen has a list of statements, and not one.
         suggest: what is asked at the end, to be answered freely or not at all; nothing is, if it is empty.
         seed: of the deal and the orders.
 

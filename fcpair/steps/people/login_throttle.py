@@ -46,8 +46,8 @@ class LoginThrottle:
     def count_failure(self, address: str) -> None:
         """Count an attempt from an address that failed; one that is refused is not counted, and writes nothing.
 
-        Raises TooManyError when there were MOST from the address's neighbourhood, or MOST_IN_ALL from everywhere, in
-        the last WINDOW_S seconds, or where it cannot be counted now.
+        Raises TooManyError when there were MAX_FAILURES from the address's neighbourhood, or MAX_FAILURES_IN_ALL from
+        everywhere, in the last WINDOW_S seconds, or where it cannot be counted now.
         """
         if not self._slots.acquire(blocking=False):
             raise TooManyError(RETRY_S)
