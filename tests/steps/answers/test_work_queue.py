@@ -387,7 +387,7 @@ from fcpair.records import Submission
 from fcpair.study import Study
 study = Study.open(sys.argv[1])
 visitor = study.access.by_token(sys.argv[2])
-desk = study.desk(Annotate(daily_limit=9))
+desk = study.work_queue(Annotate(daily_limit=9))
 for at, answer in enumerate(("appropriate", "skip", "not_sure")):
     desk.submit(visitor, Submission(f"request-{at}", desk.tasks(visitor)[0].assignment_id, answer))
 desk.answers(visitor), desk.progress(visitor)
