@@ -1,6 +1,7 @@
 """The parameters of each stage: names, defaults and explanations, in one place.
 
-A recipe file, the command line and the library all fill these classes.
+A recipe file, the command line and the library all fill these classes. What only a floor above can check, such as
+whether a system or a measure exists, is checked by the step, and by the recipe that names it.
 """
 
 from __future__ import annotations

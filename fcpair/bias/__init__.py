@@ -1,4 +1,8 @@
-"""Scores of bias tests: questions about two groups, answered by models, as BBQ and its kin put them."""
+"""Scores of bias tests: questions about two groups, answered by models, as BBQ and its kin put them.
+
+`answers` is what all readers make, `counts` what scores are made of, `formulas` the scores, functions of counts that
+are listed in `SCHEMES`, `scoring` their intervals. `divergence` holds people against models. `items` has the questions.
+"""
 
 from fcpair.bias.answers import TIED, UNREADABLE, AnsweredItems, Answers
 from fcpair.bias.answers_to_items import answers_to_items

@@ -1,4 +1,7 @@
-"""The command line: parses, calls Study or Grid, shows."""
+"""The command line: parses, calls Study or Grid, shows.
+
+Commands print by `terminal` alone, which lets no text steer a terminal. A new command is listed in `COMMANDS`.
+"""
 
 from __future__ import annotations
 

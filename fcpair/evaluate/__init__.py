@@ -1,7 +1,7 @@
-"""Evaluation of retrieval systems: systems, measures, bounds, comparisons, tables and figures.
+"""Evaluation of retrieval systems, from texts and arrays: systems, measures, bounds, comparisons.
 
-A system and a measure are values whose name can be read back. `systems.py`, `rerank.py`, `embed.py`, `llm.py` and
-`trec_run.py` hold the systems, which `catalogue.py` lists; `judged_rankings.py`, `measures.py`, `graded.py`,
-`bounds.py` and `random_baseline.py` the arithmetic; `evaluation.py` joins them into an `Outcome`, from which tables,
-figures and the report are made.
+A system and a measure are values whose name can be read back (`NamedValue` in `fcpair.stages.questions.named_values`).
+Systems: `systems`, `rerank`, `embed`, `llm` and `trec_run`, listed in `catalogue`. Arithmetic: `judged_rankings`,
+`measures`, `graded`, `bounds` and `random_baseline`; intervals and tests come from `fcpair.stages.stats`. `evaluation`
+joins them into an `Outcome`, from which tables, figures and the report are made.
 """

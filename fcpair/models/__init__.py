@@ -1,9 +1,11 @@
 """Everything that finds, loads, asks or remembers a model.
 
-`model_files.py` finds weights; `encode.py`, `cross_encoder.py` and `transformer.py` alone load them; `encoder.py`
-says what a backend does, and `pytorch.py` and `onnx.py` are the two there are. `http.py` alone speaks HTTP, within a
-deadline and a cap, for `service.py` (chat models) and `grammar.py`. `cached_requests.py`, `cache.py` and
-`vector_cache.py` keep what was answered or computed. `answering_models.py` asks the models that answer a round,
-`local_generation.py` has those of this machine write; `language.py`, `grammar.py` and `similarity.py` look at texts
-that people write.
+`model_files` finds weights. `encode` (vectors of texts), `cross_encoder` (scores of pairs), `multilabel` and
+`transformer` (what a classifier or a causal model says of texts) are the only ones that load them; `token_vectors`,
+`local_generation` and `option_likelihoods` get theirs from these. `encoder` says what a backend of `encode` does;
+`pytorch` and `onnx` are the two that there are.
+
+`http` is the one place for requests, within a deadline and a cap: for `service` (models) and `grammar`. `prompt`,
+`cache` and `vector_cache` keep what was answered or computed. `answering_models` asks the models that answer a round.
+`language`, `grammar` and `similarity` look at texts that people write.
 """

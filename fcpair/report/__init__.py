@@ -1,4 +1,4 @@
-"""One self-contained HTML file about a study, and its figures.
+"""One self-contained HTML file about a study, made from the records in `data`, which steps gather.
 
-It turns what steps have gathered (`data.py`) into pages, and does not know the store.
+It does not know the store. `page` writes the file; `evaluation_section` and `survey_section` prepare their parts.
 """

@@ -1,4 +1,5 @@
-"""The stages: pure functions on arrays, frames and records; randomness only through a seed.
+"""The stages: pure functions on arrays, frames and records; randomness enters only through a seed.
 
-A stage does not know that a database, a terminal or a browser exists.
+A stage does not know that a database, a terminal or a browser exists. The rooms that others rest on: `questions` says
+what can be asked and answered, `stats` has the figures and their intervals.
 """

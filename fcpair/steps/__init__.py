@@ -1,7 +1,8 @@
-"""The use cases of a study: each loads, calls the pure stage, and saves in one transaction.
+"""The use cases of a study: each loads, calls the pure stage, and saves in one transaction, and leaves a run behind.
 
 This is the only floor where a stage meets the store. What takes long runs between a short transaction that reads and
-one that writes, which begins with `Basis.check_unmoved` (`base/context.py`). A use case takes `StudyContext` or
-`GridContext` as its first parameter; its docstring is the public one, as `Study` and `Grid` bind it as a method by
-plain assignment through `use_cases.py`, which loads each when it is first called: list a new module there.
+one that writes, which begins with `Basis.check_unmoved` (`base/context.py`). A room imports only those before it: base,
+people, rules, corpus, assignment, answers, then adjudication, release and surveys side by side, then oversight.
+
+`use_cases` loads a module when one of its functions is first called through `Study` or `Grid`: list a new one there.
 """

@@ -1,4 +1,9 @@
-"""The store: all SQL of fcpair. Frames and records go in and come out; rows and statements stay here."""
+"""The store: all SQL of fcpair. Frames and records go in and come out; rows and statements stay here.
+
+It imports no stage. SQL must run on SQLite and PostgreSQL alike: no column without its place in a GROUP BY, no number
+for a truth, no order that is not asked for. The rooms are those of the steps; `database` has what all of them use, and
+`maintenance` what is about the whole store.
+"""
 
 from fcpair.store.database.store import Store, Tx
 

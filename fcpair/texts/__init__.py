@@ -1,4 +1,9 @@
-"""What can be done with a table of texts: described, checked, split, classified, correlated.
+"""Tables of texts, without a study: described, checked, split, classified, correlated.
 
-Commands get such a table by `with_texts` (`cli/texts.py`), and labels by `with_labels` (`cli/aliases.py`).
+`describe` uses `lengths`, `keywords` and `cross_table` (labels by group); `printed_figures` holds printed figures
+against a table. `label_cells` says what a cell of labels holds, `aliases` which spellings of labels are meant,
+`selection` which lines are looked at. `stratify` splits a table, `classify` and `ratings` measure predicted labels and
+ratings, `correlate` holds a measure against ratings. Intervals come from `fcpair.stages.stats.percentile_bootstrap`.
+
+Commands get such a table by `with_texts` (`fcpair.cli.texts`), and labels by `with_labels` (`fcpair.cli.aliases`).
 """

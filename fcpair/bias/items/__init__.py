@@ -1,4 +1,7 @@
-"""Templates of questions about two groups, and the items that they are expanded into."""
+"""Templates of questions about two groups, and the items that they are expanded into, without a study or a file.
+
+`template` says what a template is and what can be wrong with one, `expand` makes items.
+"""
 
 from fcpair.bias.items.expand import LETTERS, Items, expand, first_versions, n_items, n_templates
 from fcpair.bias.items.item_options import coinciding_options

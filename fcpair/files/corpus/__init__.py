@@ -1,1 +1,5 @@
-"""Files of corpora, in the formats in which they were published."""
+"""Files of corpora, in the formats in which they were published.
+
+`corpus` reads any of them into one `Corpus`; `fc_conan` and `crowdcounter` read and write the releases of these
+datasets.
+"""

@@ -1,6 +1,7 @@
 """Files of tables, whatever they hold: CSV, JSONL, Parquet and spreadsheets; and TOML, and folders.
 
-`tabular.py` is the way in and out, line numbers and formula guard included, with `delimited.py` for text files as
-people send them and `spreadsheet.py` for .xlsx and .ods (`opendocument.py` reads the latter, `workbook_size.py` says
-what is too large).
+`tabular` is the one way in and out, line numbers and formula guard included. It reads text files as people send them by
+`delimited`, .xlsx and .ods by `spreadsheet`, for which `opendocument` reads the latter and `workbook_size` refuses what
+is too large. `json_lines` reads JSON with line numbers, `toml` writes recipes, `folders` writes a folder whole or not
+at all.
 """

@@ -1,4 +1,9 @@
-"""Figures for papers and reports: how they are laid out, drawn and saved, whatever they show."""
+"""Figures for papers and reports: how they are laid out, drawn and saved, whatever they show.
+
+The same figure gives the same bytes (`save`). `forest` draws values with intervals, whatever they are; `forest_plots`
+says what is drawn of a survey, of bias scores and of groups, `evaluation_chart` and `evaluation_figures` of an
+evaluation.
+"""
 
 from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.forest import Forest, Mark, render_forests

@@ -1,5 +1,5 @@
 """Answers of people and models: prompts, what models reply, curation, simulation.
 
-`prompts.py` fills in what a model is asked; `reply_flags.py` marks what is amiss with a reply, such as a refusal;
-`option_probabilities.py` reads which answer a model gave.
+`prompts` fills in what models are asked, `reply_flags` marks what is wrong with their replies, `option_probabilities`
+reads their answers to closed questions, and `curation` measures what people changed in a given text.
 """

@@ -1,5 +1,5 @@
 """Who answers what: shards, rounds, leases, further labels, validation, and what it costs people.
 
-`plan.py` says which rounds can follow each other, `rounds.py` assigns them, `extra_labels.py` adds labels once people
-are at work.
+`plan` says which rounds can follow each other, `rounds` assigns them, `assign` makes the shards of a grid of labels and
+`extra_labels` assigns more once people are at work. `pace` and `reading_load` say how long it takes.
 """

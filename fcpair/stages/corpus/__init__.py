@@ -1,6 +1,6 @@
 """Texts and grids: collecting, drawing, retrieving, and when two texts are the same.
 
-`retrieve.py` brings candidates in, by `nearest_neighbours.py`. `sample.py` draws cells evenly from a grid that is
-never made, with `balanced_draw.py` where chance alone does not do. `text_identity.py` says when two spellings are the
-same, in files too.
+`sample` draws cells evenly from a grid that is never made, with `balanced_draw` where chance alone is not enough, and
+can handle millions. `collect` filters and draws texts. `text_identity` is the one place for when two spellings are the
+same, in files too; `folding` goes further for Persian and Arabic.
 """

@@ -1,8 +1,9 @@
 """Questions: values that know their answers, and whose printed form can be read back. A new kind goes into `KINDS`.
 
 `base` says what every question has, `notation` how one is written; the kinds are in `closed`, `scale`, `any_of`,
-`text_question` and `curate`. `form` joins questions that are answered together, `labels` has what tiers and files of
-labels rest on, and `answer_arrays` turns answers into arrays.
+`text_question` and `curate`, and `parse` lists them. `form` joins questions that are answered together, `labels` has
+what tiers and files of labels rest on, `answer_keys` the keys by which answers are chosen, and `answer_arrays` turns
+answers into arrays. `named_values` makes any value with options, such as a measure, one whose name can be read back.
 """
 
 from fcpair.stages.questions.any_of import AnyOf

@@ -1,5 +1,6 @@
 """Figures and their intervals: agreement, differences between groups, bootstraps, tests.
 
-The kappas of two annotators are in `kappa.py`, figures over all in `multi_rater.py`, the sums behind them in
-`rating_counts.py`, their intervals in `jackknife_intervals.py`. `intervals.py` has what all intervals share.
+Figures of agreement are in `kappa` (every two annotators) and `multi_rater` (a whole grid); `rating_counts` has the
+sums behind the latter, `grid_jackknife` its intervals. Means over a few HS have the intervals of `bayesian_bootstrap`,
+figures over texts those of `percentile_bootstrap`. `intervals` is the one place for what all intervals share.
 """

@@ -1,1 +1,4 @@
-"""Who answers what: shards, rounds, leases, further labels, spot checks, validation."""
+"""Who answers what: shards, rounds, leases, further labels, spot checks, validation.
+
+`spot_checks` is the one place for which cells of a batch are looked at, and when.
+"""

@@ -1,8 +1,11 @@
-"""What every step stands on: its study or grid, its run, the recipe, and how answers and texts are identified.
+"""The basis of every step: its study or grid, its run, the recipe, and how answers and texts are identified.
 
-`context.py` says which grid a name means and in which order the stages come, notes runs and keeps settings. What a
-stage is to be done with where nobody says is in `recipe_options.py`, and what is done otherwise than the recipe says
-becomes a new version of it in `departures.py`. `text_digests.py` alone says when two texts of a study are the same,
-`sample_size.py` how many cells a grid was drawn of, which every report says. Pages and API give out the numbers of
-`opaque_ids.py`: one that counts rows tells a person what they should not know, so only a lead gets such a number.
+`context` is the one place for which grid a name means, the order of the stages, the note of a run, and the settings
+that hold; `recipe_options` for what a stage is to be done with where nobody says (`by_recipe`); `departures` for what
+is done otherwise than the recipe says, which makes a new version of it (`context.save_options` sees to that);
+`text_digests` for when two texts of a study are the same text; `sample_size` for how many cells a grid was drawn of
+where it is not whole, which every report says.
+
+`opaque_ids` is the one place for the numbers that pages and API give out. A number that counts rows, or says how many
+there are of what others do, tells people what they should not know: never send one to anybody but a lead.
 """

@@ -1,6 +1,6 @@
 """The study as a whole: status, dashboard, report, recipe, doctor, backups.
 
-What is next: `status.py` with `next_commands.py` (grid `main`) and `grid_status.py` (planned grids). The recipe:
-`recipe_check.py` holds one against the study, `recipe_runner.py` runs it, `study_recipe.py` says what it has come to.
-What the lead sees: `dashboard.py` with `activity.py` and `answer_shares.py`; `report.py` and its parts.
+`recipe_check` is the one place for whether a recipe says what the study is; `study_recipe` has the recipe that the
+study keeps. `report` gathers the whole report, `report_main` the part about the grid of HS and CNs, `report_grid` that
+about a planned one, `report_surveys` that about surveys; what they gather goes to `fcpair.report`.
 """

@@ -1,8 +1,10 @@
-"""Rules that every way into the study follows; call them, and never write one a second time.
+"""Rules that every way into the study follows: call them, and never write one a second time.
 
-`permissions.py` says who may label, decide, take back and check which pair, and when. Decisions by rule follow the
-labels: whatever writes labels, or takes them back, calls `rule_decisions.apply_policy`. `round_progress.py` says
-whether a round is done and what rests on it may begin, `pair_counts.py` how many pairs stand where, for every status,
-page and report, `example_review.py` which examples models may be shown, and when, `text_checks.py` what is checked of
-a text that somebody writes, and `study_notes.py` has what every reader of a figure must know.
+`rule_decisions`: decisions by rule follow the labels; whatever writes labels or takes them back calls `apply_policy`.
+`permissions`: who may label, decide, take back and check which pair, and when.
+`pair_counts`: how many pairs are where, for every number that a status, a page or a report shows.
+`example_review`: which examples models may be shown, and when.
+`text_checks`: what is checked of a text that somebody writes, whichever way it comes.
+`round_progress`: whether what rests on a round may begin.
+`study_notes`: what whoever reads a figure must know.
 """

@@ -1,1 +1,4 @@
-"""Texts, sides, grids and their cells."""
+"""Texts, sides, grids and their cells.
+
+`grids` is the one place for which grid a transaction is about (`current_grid_id`).
+"""

@@ -1,1 +1,1 @@
-"""People, their sessions, and what they do not want to read."""
+"""People, their sessions, and what they do not want to read (`optouts`)."""

@@ -4,6 +4,9 @@ from fcpair.texts.measures import measure, parse_measure
 
 measured = measure(texts, [parse_measure("dist-2"), parse_measure("gleu")], references=references)
 measured.figures[0].value
+
+`base` says what a measure is, `catalogue` lists them. `references` tries those with references on copies of them first.
+`measuring` has them all measure one `TextTable` (`measured_texts`), which keeps what several of them need.
 """
 
 from fcpair.texts.measures.base import Measure, Values

@@ -1,1 +1,1 @@
-"""The pages, each for those whom it is open to."""
+"""The pages, one module for each kind, each for those whom it is open to."""

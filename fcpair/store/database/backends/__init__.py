@@ -1,7 +1,9 @@
-"""What is particular to one database: `sqlite.py` with `sqlite_file.py`, and `postgres.py` with `postgres_server.py`.
+"""Everything that is particular to one database, behind `protocol`: SQLite and PostgreSQL.
 
-Both stand behind `protocol.py`: `backend_of` says what a transaction's database does in its own way, `find` and `make`
-lead to the place where a study is.
+`sqlite` and `postgres` say what each does in its own way (begin, lock, insert many, protect, seal), and `backend_of`
+which of them a connection leads to. `sqlite_file` reaches the file that was opened and no other, `postgres_server` the
+database of a server; `find` and `make` lead to the place where a study is. `table_dump` has the lines that tables are
+copied and backed up as.
 """
 
 from __future__ import annotations
