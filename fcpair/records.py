@@ -70,7 +70,7 @@ class Round:
         return self.role is not Role.MODEL and not self.options.asks_everybody
 
     def screen_key(self, row_id: int) -> Hashable | None:
-        """What answers on one screen share, for `pace.spread_batch_times`; `row_id` is the row of one of them."""
+        """The key shared by answers on one screen, for `pace.spread_batch_times`; `row_id` is the row of one."""
         return {"cell": None, "row": (self.name, row_id), "list": LISTED}[self.options.screen]
 
 

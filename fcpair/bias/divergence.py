@@ -82,7 +82,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
 
     Args:
         answers: the model's, with `statements`.
-        counts: `statement`, `question`, `yes` and `no`, a row for each, as `stages.survey.counted` has them.
+        counts: `statement`, `question`, `yes` and `no`, a row for each, as `survey.count_answers` has them.
         question: the question whose yes is the stereotype's.
         smooth: added to both shares of the model, which are then divided by 1 + 2 `smooth`; from 0.
 

@@ -76,7 +76,7 @@ class Tfidf(System):
 class Bm25(System):
     """BM25 (Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019) in the variant that is asked for.
 
-    The variants are those of `fcpair.evaluate.bm25.bm25_scores`. `tokens` are what white space separates, or runs of
+    The variants are those of `bm25_scores`. `tokens` are what white space separates, or runs of
     letters, digits and underscores. Document frequencies and the mean length come from the pool, or from the CNs of a
     file, where a repeated text counts as often as it stands there, together with those texts of the pool that the file
     lacks.

@@ -240,7 +240,7 @@ class Local:
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
         """What the model writes after the prompt of each cell; the same prompt is never given to it again here.
 
-        Raises what `local_generation.write` does.
+        Raises what `local_generation.generate_texts` does.
         """
         replies, done = self._cached_replies(cells), 0
         missing = [prompt for prompt, reply in replies.items() if reply is None]

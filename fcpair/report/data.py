@@ -127,7 +127,7 @@ class DecisionsPart:
 
 @dataclass(frozen=True)
 class SurveyFigures:
-    """What was said in a survey: `shares` as `stages.survey.shares` has them, perhaps with numbers for statements.
+    """What was said in a survey: `shares` as `survey.add_shares` has them, perhaps with numbers for statements.
 
     `margin` is Cochran's of as many `people`.
     """
@@ -225,7 +225,7 @@ class RoundPart:
 class GridPart:
     """What stands in a report about a planned grid; `decided` is None where its answers are no labels.
 
-    `facts` are those that `fcpair.steps.corpus.grids.overview` has of each grid.
+    `facts` are those that `fcpair.steps.oversight.grid_status.overview` has of each grid.
     """
 
     facts: dict[str, Any]

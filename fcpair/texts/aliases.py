@@ -36,7 +36,7 @@ def fold_spelling(spelling: str) -> str:
 
 
 def spellings_in(cell: str) -> list[str]:
-    """The labels of a cell as they are spelt (`labels_in`), without what has no letter or digit."""
+    """The labels of a cell as they are spelt (`split_cell`), without what has no letter or digit."""
     return [one for one in split_cell(cell) if fold_spelling(one)]
 
 

@@ -28,7 +28,7 @@ class CrossCount:
 
 
 def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: str) -> list[Groups]:
-    """The groups of each cell (`labels_in`), each once; `none` where there is none.
+    """The groups of each cell (`split_cell`), each once; `none` where there is none.
 
     Raises:
         InputError: with the line of each cell that cannot be read.

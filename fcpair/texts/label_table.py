@@ -43,8 +43,8 @@ def read_label_table(
 ) -> LabelTable:
     """The labels of a table of strings, whose `line` findings name if it has one.
 
-    A cell holds labels as `labels_in` reads them; an empty one has none. Neither capitals nor how words are joined tell
-    labels apart. A text has a label if any of the columns `truth` says so. Without `labels`, they are those of the
+    A cell holds labels as `split_cell` reads them; an empty one has none. Neither capitals nor how words are joined
+    tell labels apart. A text has a label if any of the columns `truth` says so. Without `labels`, they are those of the
     truth. Predicted labels in `ignored` are left out and counted.
 
     Raises:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fcpair.texts.measures import Measured
 
-READERS = ("fcpair", "bbq", "kobbq", "table")  # those of fcpair.files.templates, and tables; a test holds that
+READERS = ("fcpair", "bbq", "kobbq", "table")  # those of fcpair.files.surveys.templates, and tables; a test holds that
 UNITS = ("template", "item")
 TTR = "dist-1(tokens=words,case=lower)"
 MEASURES = ("self-bleu", "ngd(over=sum)", "ngd")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from fcpair.cli.table import Cell
 
 COLUMNS = ("category", "templates", "items")
-LIMIT = 100_000  # that of fcpair.items.expand
-LAYOUTS = ("table", "hf", "lm-eval")  # a table, and fcpair.files.item_folders.FOLDERS, which a test holds against these
-READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.templates, which a test holds against these
+LIMIT = 100_000  # that of fcpair.bias.items.expand
+LAYOUTS = ("table", "hf", "lm-eval")  # a table, and FOLDERS of fcpair.files.surveys.item_folders, as a test checks
+READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.surveys.templates, which a test holds against these
 
 
 @click.group()

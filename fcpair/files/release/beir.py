@@ -15,7 +15,7 @@ def beir_files(graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int]
     """What stands in each file of the folder.
 
     Args:
-        graded: `hs_id`, `cn_id`, `grade`, as `export.qrels.grades` returns them.
+        graded: `hs_id`, `cn_id`, `grade`, as `qrels.grades` returns them.
         bodies: the texts, by id.
         pool: the ids of CNs, in the order in which they are to stand.
 

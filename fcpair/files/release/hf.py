@@ -69,7 +69,7 @@ def hf_files(bronze: pd.DataFrame, facts: CardFacts) -> dict[str, pd.DataFrame |
     """What stands in each file of the folder.
 
     Args:
-        bronze: the table of Bronze, with the columns that `export.tier.tier_table` describes, and `simulated`.
+        bronze: the table of Bronze, with the columns that `tier.tier_table` describes, and `simulated`.
         facts: about the study.
 
     Returns:

@@ -63,9 +63,9 @@ def read_bbq(paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped 
     """Read answers to BBQ's questions, by the rules of BBQ's own scripts.
 
     An answer is read as an option if it is its text but for capitals, spaces, a full stop at the end and the spellings
-    that the scripts mend; else as the first option that `bbq_rules.find_option` finds in it, else it is unreadable.
-    The target is the first option that `bbq_rules.is_target` finds; items without one are left out. Items about people
-    who have names are a category of their own.
+    that the scripts mend; else as the first option that `bbq_rules.find_option` finds in it. Anything else is
+    unreadable. The target is the first option that `bbq_rules.is_target` finds; items without one are left out. Items
+    about people who have names are a category of their own.
 
     Args:
         paths: JSON Lines, compressed where the name ends in `.gz`.

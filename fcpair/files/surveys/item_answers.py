@@ -20,7 +20,7 @@ def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequenc
     """Read answers to items as `items expand` writes them, from one table or several.
 
     Args:
-        paths: the tables; each has the columns of `bias.items.COLUMNS`.
+        paths: the tables; each has the columns of `answers_to_items.COLUMNS`.
         answer: the column of what was said; None where `shares` are given.
         shares: the columns of the probabilities of the three options; a row without any has no answer.
 

@@ -22,7 +22,7 @@ def read_survey(
     """Read what was answered in a survey; the columns are named as in the file, `by` one of groups of people.
 
     Raises:
-        InputError: a column that is missing, and what `stages.survey.check` refuses.
+        InputError: a column that is missing, and what `survey.check_answers` refuses.
     """
     columns = {"statement": statement, "question": question, "person": person, "answer": answer}
     table = read_table(path, [*columns.values(), *filter(None, (by,))])

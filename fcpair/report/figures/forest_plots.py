@@ -21,7 +21,7 @@ def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated:
     """A figure for each question: the share of yes to each statement, by group where there are groups.
 
     Args:
-        share_rows: as `stages.survey.shares` has it, or `hide_few` of it.
+        share_rows: as `survey.add_shares` has them, or `hide_few` of them.
         rule: whose threshold is drawn at its question.
         simulated: what must be said of made-up answers.
     """

@@ -1,6 +1,6 @@
 """What taking part costs a person, in texts and hours, and whether they can have read what they answered.
 
-Times are POSIX seconds, ascending. Plain Python, as in `pace.py`.
+Times are POSIX seconds, ascending. Plain Python, as in `pace`.
 """
 
 from __future__ import annotations

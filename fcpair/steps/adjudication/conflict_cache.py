@@ -19,7 +19,7 @@ from fcpair.store.answers import activity_log
 
 
 class ConflictCache:
-    """What `rule_decisions.in_dispute` finds, at the newest state of the study that anybody has asked about."""
+    """What `rule_decisions.disputed_pairs` finds, at the newest state of the study that anybody has asked about."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -174,7 +174,7 @@ def write_answer_sheets(
     column for each question; returns the rows by person.
 
     A round that edits has the text to be edited in the column `original`. A file that holds answers or notes, or is no
-    such sheet, is kept, and not in what is returned. Raises what `answer_tables.asked_in` does.
+    such sheet, is kept, and not in what is returned. Raises what `answer_tables.round_for_files` does.
     """
     access.Access(grid).spare()
     with grid.store.read() as tx:

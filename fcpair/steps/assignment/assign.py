@@ -32,7 +32,7 @@ from fcpair.store.corpus import cells
 
 @takes_params
 def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = False, more: bool = False) -> RunRecord:
-    """Deal the grid to annotators in overlapping shards; `more` adds to what has been dealt (`extra_labels.deal_more`).
+    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`).
 
     Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
     whoever asks is given pairs instead. The rounds of a planned grid are dealt by `assign_round`.

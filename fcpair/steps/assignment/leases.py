@@ -163,7 +163,7 @@ def _as_candidate(tx: Tx, visitor: Visitor) -> Candidate:
 
 
 def _offers(tx: Tx, candidate: Candidate, round_: Round, hold: Hold) -> Iterator[list[FreeSlot]]:
-    """The free slots of a round that somebody may have, some at a time, of each cell one; see `open_slots.look`."""
+    """The free slots of a round that somebody may have, some at a time, one for each cell (`open_slots.next_free`)."""
     last_position = -1
     while slots := open_slots.next_free(tx, round_, candidate.id, last_position, WINDOW, hold):
         last_position = slots[-1].position

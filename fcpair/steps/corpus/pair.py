@@ -27,7 +27,7 @@ def make_grid(grid: GridContext, options: Pair | None = None, *, redo: bool = Fa
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
     With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
-    made of its sides, and takes no options (`grids.fill`). Without options, it is made as the recipe says.
+    made of its sides, and takes no options (`grids.fill_grid`). Without options, it is made as the recipe says.
 
     Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
     are numbers.

@@ -28,7 +28,7 @@ def pool_runs(tx: Tx, paths: Sequence[Path], depth: int) -> pd.DataFrame:
         One row per run, HS and CN: `source_id` (the HS), `run` (its name), `rank` (from 1), `cn_id`, `score`.
 
     Raises:
-        InputError: a depth below 1, a run given twice, and what `placed` refuses.
+        InputError: a depth below 1, a run given twice, and what `read_corpus_run` refuses.
     """
     import pandas as pd
 

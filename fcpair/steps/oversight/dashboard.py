@@ -222,7 +222,7 @@ class Monitor:
         return None if grid is None else grid_maps(grid, sides)
 
     def status(self) -> dict[str, Any]:
-        """The study at a glance, as `steps.overview.status` has it."""
+        """The study at a glance, as `status.status` has it."""
         return self._status.get(lambda: status.status(self._grid)).made
 
     def stages(self, now: datetime | None = None) -> tuple[activity.StageActivity, ...]:

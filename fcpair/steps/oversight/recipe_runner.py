@@ -35,10 +35,10 @@ def run_recipe(
 ) -> Iterator[RunRecord]:
     """Run the stages of `recipe` from the first that is not done, and yield what each did: grid by grid, `main` first.
 
-    A grid that the study does not have is added, and the study keeps what the recipe says (`study_recipe.keep`), unless
-    its first stage fails. Each grid is walked until people have to answer, unless the recipe has simulated people do
-    it, until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to the end of the road.
-    Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
+    A grid that the study does not have is added, and the study keeps what the recipe says (`study_recipe.save_recipe`),
+    unless its first stage fails. Each grid is run until people have to answer, unless the recipe has simulated people
+    do it, until cells wait for an adjudicator, a service is to be asked (`generate` does that), or to the end of the
+    road. Only to `loosen` does a recipe take back a limit or an opt-out that the study has.
 
     Raises:
         RecipeError: the study is not what the recipe says; nothing was done.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def standing_decisions(tx: Tx) -> pd.DataFrame:
-    """The decision that stands on each cell, as `judgements.standing_cells` has it, without those taken back."""
+    """The decision that stands on each cell, as `adjudications.standing_decisions` has it, without those taken back."""
     decisions = adjudications.standing_decisions(tx)
     return decisions[decisions["rule"] != Rule.REOPENED.value]
 

@@ -29,8 +29,8 @@ MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all
 
 @dataclass(frozen=True)
 class Handover:
-    """Who takes over what: `rows` as `vacant_slots.fill` takes them; `vacant` slots found nobody; `freed` ones go to
-    whoever asks, by the round.
+    """Who takes over what: `rows` as `vacant_slots.fill_slots` takes them; `vacant` slots found nobody; `freed` ones go
+    to whoever asks, by the round.
     """
 
     rows: list[dict[str, Any]]

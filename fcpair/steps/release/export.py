@@ -73,7 +73,7 @@ class Exports:
     def qrels(
         self, path: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
     ) -> RunRecord:
-        """Write the grades of a tier as TREC qrels; see `export.qrels.grades`."""
+        """Write the grades of a tier as TREC qrels; see `qrels.grades`."""
         tier = as_tier(tier)
         with self._grid.store.read() as tx:
             rules = _rules_or_own(tx, rules)
@@ -85,7 +85,7 @@ class Exports:
     def beir(
         self, folder: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
     ) -> RunRecord:
-        """Write the pool, the HS and the grades of a tier as a BEIR folder; see `export.beir.beir_files`."""
+        """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir.beir_files`."""
         tier = as_tier(tier)
         check_new_folder(folder)
         with self._grid.store.read() as tx:
@@ -97,7 +97,7 @@ class Exports:
 
     @takes_params
     def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
-        """Write all tiers as a Hugging Face dataset folder with a card; see `export.hf.hf_files`."""
+        """Write all tiers as a Hugging Face dataset folder with a card; see `hf.hf_files`."""
         check_new_folder(folder)
         with self._grid.store.read() as tx:
             rules = _rules_or_own(tx, rules)
@@ -118,7 +118,7 @@ class Exports:
         options: Export = DEFAULT_OPTIONS,
         rules: Partition | None = None,
     ) -> RunRecord:
-        """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `export.training`."""
+        """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `files.release.training`."""
         tier = as_tier(tier)
         check_new_folder(folder)
         with self._grid.store.read() as tx:
@@ -140,7 +140,7 @@ class Exports:
         options: Export = DEFAULT_OPTIONS,
         rules: Partition | None = None,
     ) -> RunRecord:
-        """Write the corpus, less every HS of a tier and every CN of the pool, with ids; see `export.corpus.remaining`.
+        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`training_corpus.remaining_rows`).
 
         Without a tier all of it is written, which needs no labels. Raises StageError also when the study has no corpus.
         """
@@ -195,7 +195,7 @@ class Exports:
         return _write_folder(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
 
     def decisions(self, path: str | Path) -> RunRecord:
-        """Write what was decided, cell by cell, as `steps.decided.decisions_table` has it.
+        """Write what was decided, cell by cell, as `decision_table.decisions_table` has it.
 
         `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
         """

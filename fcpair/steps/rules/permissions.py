@@ -1,8 +1,7 @@
 """Who may decide, take back, check and label which pair, and when: one answer for every door.
 
-The dialogue, a file of decisions, `Grid.decide`, the pages and the API all ask here. Who may be dealt a pair to
-validate or to label stands beside this in `reassignment.ineligibility_matrix`: nobody who has had anything to do with
-it.
+The dialogue, a file of decisions, `Grid.decide`, the pages and the API all ask here. Who may be assigned a pair
+to validate or to label is said by `reassignment.ineligibility_matrix`: nobody who has had anything to do with it.
 """
 
 from __future__ import annotations

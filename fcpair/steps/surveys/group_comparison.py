@@ -55,7 +55,8 @@ def compare_groups(
 
     Raises:
         StageError: nothing was answered; or no question is given, and none was declared.
-        InputError: no such question, or one without a list of answers, and what `stages.groups.compared` raises.
+        InputError: no such question, or one without a list of answers, and what
+            `group_differences.compare_annotator_groups` raises.
         UnknownIdError: the grid has no such round.
     """
     with grid.store.read() as tx:

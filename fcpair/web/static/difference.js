@@ -1,5 +1,5 @@
 // How an edited text differs from the one that was given: word by word for the eye, and in numbers, which are those of the
-// server (stages/answers/edit_distance.py).
+// server (stages/answers/curation.py).
 
 import { make } from "./make.js";
 
