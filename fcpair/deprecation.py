@@ -14,13 +14,13 @@ class OldName:
         self._new = new
         self.__doc__ = f"The old name of `{new}`."
 
-    def __set_name__(self, owner: type, old: str) -> None:
-        self._old = f"{owner.__name__}.{old}"
+    def __set_name__(self, _owner: type, old: str) -> None:
+        self._old = old
 
     def __get__(self, instance: object, owner: type) -> Any:
         if instance is None:
             return self
-        _warn(self._old, self._new)
+        _warn(f"{type(instance).__name__}.{self._old}", self._new)
         return getattr(instance, self._new)
 
 

@@ -46,14 +46,14 @@ def made(tmp_path: Path) -> Study:
 
 @pytest.mark.parametrize(("old", "new"), OF_STUDY.items())
 def test_an_old_name_of_a_study_says_the_new_one(made: Study, old: str, new: str) -> None:
-    with pytest.warns(DeprecationWarning, match=rf"\.{old} is called `{new}` now"):
+    with pytest.warns(DeprecationWarning, match=rf"^Study\.{old} is called `{new}` now"):
         assert getattr(made, old) == getattr(made, new)
 
 
 @pytest.mark.parametrize(("old", "new"), OF_GRID.items())
 def test_an_old_name_of_a_grid_says_the_new_one(made: Study, old: str, new: str) -> None:
     there: Grid = made.grid()
-    with pytest.warns(DeprecationWarning, match=rf"\.{old} is called `{new}` now"):
+    with pytest.warns(DeprecationWarning, match=rf"^Grid\.{old} is called `{new}` now"):
         assert getattr(there, old) == getattr(there, new)
 
 

@@ -117,14 +117,14 @@ def _told(do: Do) -> Do:
 
 def _waiting(place: str) -> list[int]:
     study = _open(place)
-    pairs: list[int] = study.grid().waiting()
+    pairs: list[int] = study.grid().waiting_pairs()
     study.close()
     return pairs
 
 
 def _decide(place: str, _folder: Path) -> None:
     study = _open(place)
-    study.grid().decide(study.grid().waiting()[0], 2, by="lea", note="as most do")
+    study.grid().decide(study.grid().waiting_pairs()[0], 2, by="lea", note="as most do")
     study.close()
 
 
@@ -220,7 +220,7 @@ def _ask(place: str, _folder: Path, name: str = "ana") -> None:
 
     study = _open(place)
     visitor = study.access.by_id(next(one.id for one in study.people if one.name == name))
-    study.desk(Annotate()).tasks(visitor, 5)
+    study.work_queue(Annotate()).tasks(visitor, 5)
     study.close()
 
 
