@@ -38,5 +38,17 @@ def module_getattr(module: str, new_names: Mapping[str, str], load: Callable[[st
     return get
 
 
+def old_names(namespace: Mapping[str, Any], **new_names: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module with these globals, some of which were called otherwise: `Asked="RoundForm"`."""
+    module = namespace["__name__"]
+
+    def load(name: str) -> Any:
+        if name not in namespace:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return namespace[name]
+
+    return module_getattr(module, new_names, load)
+
+
 def _warn(old: str, new: str) -> None:
     warn(f"{old} is called `{new}` now; the old name goes in the next version", DeprecationWarning, stacklevel=3)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from fcpair.deprecation import old_names
 from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import (
     AT_LEAST_ONE,
@@ -457,3 +458,19 @@ def defaults_of(options: Any) -> dict[str, Any]:
         item.name: getattr(options, item.name) if is_required(item) else field_default(item) for item in fields(options)
     }
     return {name: as_plain(read[name](name, value)) for name, value in usual.items()}
+
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(
+        globals(),
+        By="AgreementBlocks",
+        LISTENS_AT="DEFAULT_SERVER_URL",
+        MAY_STOP="RIGHT_TO_STOP",
+        OF_FCPAIR="DEFAULT_TEXT_NOTE",
+        Reach="IntervalScope",
+        about_people="parse_people_question",
+        apart="check_distinct_spelling",
+        named_grids="grid_names",
+        once="check_unique",
+        shaping="result_params",
+    )

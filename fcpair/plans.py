@@ -9,8 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from fcpair.deprecation import old_names
 from fcpair.errors import InputError
 from fcpair.param_values import Checked, param
 from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, check_unique, grid_names
@@ -333,3 +334,11 @@ class GridPlan(Checked):
         candidates = [one for one in self.rounds if one.counts is not False]
         declared, by_people = [one for one in candidates if one.counts], [one for one in candidates if not one.models]
         return (declared or by_people or candidates)[-1]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(
+        globals(),
+        OF_EXAMPLES="EXAMPLE_PARAMS",
+        Printed="PrintedForm",
+    )

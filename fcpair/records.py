@@ -6,8 +6,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fcpair.deprecation import old_names
 from fcpair.round_options import RoundOptions
 
 
@@ -547,3 +548,15 @@ class BackupReport:
     fcpair: str
     at: str
     health: Health | None
+
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(
+        globals(),
+        Asked="RoundForm",
+        Copied="CopyReport",
+        Examined="CheckResult",
+        Kept="KeepReason",
+        Restored="BackupReport",
+        Sampled="SampleSize",
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair import Study, grid, study
+from fcpair import Study, grid, params, plans, records, study
 from fcpair.grid import Grid
 from fcpair.params import Partition
 
@@ -36,6 +36,9 @@ CLASSES = {
     (grid, "OnePersonsShares"): "PersonShares",
     (grid, "Reviewing"): "ExampleReview",
     (grid, "Ruling"): "DecisionRequest",
+    (params, "once"): "check_unique",
+    (plans, "Printed"): "PrintedForm",
+    (records, "Sampled"): "SampleSize",
 }
 
 
@@ -78,3 +81,9 @@ def test_measures_of_texts_are_found_where_they_were() -> None:
     lines = "import fcpair.measure, fcpair.texts.measures as now; assert fcpair.measure.measure is now.measure"
     run = subprocess.run([sys.executable, "-W", "default", "-c", lines], check=True, capture_output=True, text=True)
     assert "fcpair.measure is called fcpair.texts.measures now" in run.stderr
+
+
+@pytest.mark.parametrize("home", [study, grid, params, plans, records])
+def test_what_never_was_is_missing_as_ever(home: object) -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        getattr(home, "Nothing")  # noqa: B009
