@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.deprecation import old_names
-from fcpair.round_options import RoundOptions
+
+if TYPE_CHECKING:
+    from fcpair.round_options import RoundOptions
 
 
 class Role(StrEnum):
@@ -41,6 +43,13 @@ class GridKey:
     name: str
 
 
+def _default_options() -> RoundOptions:
+    """Those of a round of which no plan says anything; loaded here, as a study is opened without any round."""
+    from fcpair.round_options import RoundOptions
+
+    return RoundOptions()
+
+
 @dataclass(frozen=True)
 class Round:
     """A form that is put on the cells of a grid, to be answered by those with its `role`.
@@ -58,7 +67,7 @@ class Round:
     form: str
     counts: bool
     checks: int | None = None
-    options: RoundOptions = field(default_factory=RoundOptions, compare=False)
+    options: RoundOptions = field(default_factory=_default_options, compare=False)
 
     @property
     def id(self) -> int:

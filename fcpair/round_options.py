@@ -43,7 +43,7 @@ class Checks(Checked):
             raise InputError("`refuses` names kinds of faults of grammar; say with `grammar` what finds them")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)  # nobody makes one: its heirs have these
 class RoundDesign:
     """What a plan says of how a round is dealt and shown; each default stands here, and nowhere else."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import MAIN, Setup
 from fcpair.records import Role
-from fcpair.round_options import RoundOptions
 from fcpair.stages.assignment.plan import VALIDATION_ROUND
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.questions.labels import VERDICT, read_labels
@@ -19,6 +18,9 @@ from fcpair.store.assignment import rounds
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
+
+if TYPE_CHECKING:
+    from fcpair.round_options import RoundOptions
 
 LABEL, BLIND = "label", f"{VALIDATION_ROUND} blind"
 

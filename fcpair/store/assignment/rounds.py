@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, insert, select
 
 from fcpair.errors import UnknownIdError
 from fcpair.records import Role, Round
-from fcpair.round_options import RoundOptions
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.assignment.distinct_answers import add as add_answers
 from fcpair.store.corpus.grids import current_grid_id
@@ -18,6 +17,9 @@ from fcpair.store.database import checksums, sql_lists
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, judgement, round_
+
+if TYPE_CHECKING:
+    from fcpair.round_options import RoundOptions
 
 
 def add(
@@ -85,6 +87,8 @@ def of_role(tx: Tx, role: Role) -> list[Round]:
 
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
+    from fcpair.round_options import RoundOptions
+
     blind = [(row.checks, row.id) for row in rows if row.blind]
     return [
         Round(
