@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 from warnings import warn
 
 
 class OldName:
-    """The old name of an attribute of a class: `desk = OldName("work_queue")`."""
+    """The old name of an attribute of a class: `desk = OldName("work_queue")`.
 
-    def __init__(self, new: str) -> None:
-        self._new = new
+    Where the new one is no attribute of it, `get` makes it from the instance: `OldName("Monitor(grid)", Monitor)`.
+    """
+
+    def __init__(self, new: str, get: Callable[[Any], Any] | None = None) -> None:
+        self._new, self._get = new, get or attrgetter(new)
         self.__doc__ = f"The old name of `{new}`."
 
     def __set_name__(self, _owner: type, old: str) -> None:
@@ -21,7 +25,7 @@ class OldName:
         if instance is None:
             return self
         _warn(f"{type(instance).__name__}.{self._old}", self._new)
-        return getattr(instance, self._new)
+        return self._get(instance)
 
 
 def module_getattr(module: str, new_names: Mapping[str, str], load: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -120,7 +120,6 @@ class Grid(GridContext):
     write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes
     adjudicate = steps.adjudicate.adjudicate
-    adjudication_queue = steps.cached(steps.adjudication_queue.AdjudicationQueue)
 
     assign_validation = steps.validate.assign_validation
     write_validation_sheets = steps.sheets.write_validation_sheets
@@ -136,7 +135,6 @@ class Grid(GridContext):
 
     evaluation_costs = steps.evaluate.costs
     evaluate = steps.evaluate.run_evaluation
-    monitor = steps.cached(steps.dashboard.Monitor)
 
     @property
     def policy(self) -> Adjudicate | None:
@@ -180,7 +178,8 @@ class Grid(GridContext):
 
     by_recipe = OldName("recipe_options")
     close_dealing = OldName("close_open_assignment")
-    docket = OldName("adjudication_queue")
+    docket = OldName("AdjudicationQueue(grid)", steps.adjudication_queue.AdjudicationQueue)
+    monitor = OldName("Monitor(grid)", steps.dashboard.Monitor)
     generation_outlook = OldName("estimate_generation")
     waiting = OldName("waiting_pairs")
     sampled = OldName("sample_size")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from warnings import warn
@@ -203,13 +204,13 @@ class Study(StudyContext):
     recipe_options = steps.recipe_options.by_recipe
     recipe = steps.study_recipe.recipe
     recipe_text = steps.study_recipe.recipe_text
-    warm_up = steps.text_checks.warm_up
     status = steps.status.status
     workload = steps.status.workload
     log = steps.status.log
     report = steps.report.write_report
 
     desk = OldName("work_queue")
+    warm_up = OldName("WorkQueue.warm_up", lambda study: partial(steps.text_checks.warm_up, study.store))
     exposed = OldName("exposure_warning")
     by_recipe = OldName("recipe_options")
 

@@ -21,7 +21,6 @@ OF_STUDY = {
 OF_GRID = {
     "by_recipe": "recipe_options",
     "close_dealing": "close_open_assignment",
-    "docket": "adjudication_queue",
     "generation_outlook": "estimate_generation",
     "look_again": "second_look_notes",
     "sampled": "sample_size",
@@ -64,6 +63,15 @@ def test_an_old_name_of_a_grid_says_the_new_one(made: Study, old: str, new: str)
 def test_an_old_name_of_a_class_says_the_new_one(home: object, old: str, new: str) -> None:
     with pytest.warns(DeprecationWarning, match=rf"\.{old} is called `{new}` now"):
         assert getattr(home, old) is getattr(home, new)
+
+
+def test_what_only_pages_need_works_by_its_old_name(made: Study) -> None:
+    with pytest.warns(DeprecationWarning, match=r"^Grid\.docket is called `AdjudicationQueue\(grid\)` now"):
+        assert isinstance(made.grid().docket, grid.AdjudicationQueue)
+    with pytest.warns(DeprecationWarning, match=r"^Grid\.monitor is called `Monitor\(grid\)` now"):
+        assert isinstance(made.grid().monitor, grid.Monitor)
+    with pytest.warns(DeprecationWarning, match=r"^Study\.warm_up is called `WorkQueue.warm_up` now"):
+        made.warm_up()
 
 
 def test_what_was_a_function_works_by_its_old_name(made: Study, tmp_path: Path) -> None:

@@ -65,9 +65,3 @@ def test_everything_public_says_what_it_does(cls: type) -> None:
     public = [name for name in dir(cls) if not name.startswith("_")]
     assert len(public) > 20
     assert [name for name in public if not (getattr(cls, name).__doc__ or "").strip()] == []
-
-
-def test_what_a_grid_keeps_is_made_once(study: Study) -> None:
-    grid = study.grid()
-    assert grid.adjudication_queue is grid.adjudication_queue
-    assert grid.monitor is grid.monitor

@@ -96,7 +96,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         app.state.aside = worker = ReportWorker(study, annotate)
         ended = asyncio.Event()
         forgetting = asyncio.create_task(_forget_attempts(study, ended))
-        warming = asyncio.create_task(run_in_threadpool(study.warm_up, ended.is_set))
+        warming = asyncio.create_task(run_in_threadpool(context.work_queue.warm_up, ended.is_set))
         gc.freeze()  # what is loaded by now stays as long as the server: no need to look through it again and again
         yield
         gc.unfreeze()

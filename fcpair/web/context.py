@@ -72,7 +72,7 @@ class Context:
 
     def adjudication_queue(self, here: CurrentGrid) -> AdjudicationQueue:
         """The adjudicators' work in a grid, on the terms on which the study is served."""
-        return here.grid.adjudication_queue.with_terms(self.annotate)
+        return here.adjudication_queue.with_terms(self.annotate)
 
     def page(
         self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import Request
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.grid import Grid
+from fcpair.grid import AdjudicationQueue, Grid
 from fcpair.params import MAIN
 from fcpair.study import Study
+
+if TYPE_CHECKING:
+    from fcpair.grid import Monitor
 
 GRID = "grid"
 
 
 @dataclass(frozen=True)
 class CurrentGrid:
-    """One grid of a study. It has a `name` where the study has others; `facts` call its sides what it calls them."""
+    """One grid of a study, with the views of it that only pages need, each made once.
+
+    It has a `name` where the study has others; `facts` call its sides what it calls them.
+    """
 
     grid: Grid
     name: str
     facts: dict[str, str]
     is_planned: bool
     has_labels: bool
+
+    @cached_property
+    def adjudication_queue(self) -> AdjudicationQueue:
+        """The adjudicators' work in it."""
+        return AdjudicationQueue(self.grid)
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """The lead's view of it."""
+        from fcpair.grid import Monitor
+
+        return Monitor(self.grid)
 
     def address(self, path: str, **query: Any) -> str:
         """An address that is about this grid: with `query`, and the grid where there are several."""
@@ -37,7 +56,7 @@ class Grids:
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._served: dict[str, CurrentGrid] = {}
+        self._served: dict[tuple[str, str], CurrentGrid] = {}
 
     def from_request(self, request: Request) -> CurrentGrid:
         """The grid in the address of a request; without one `main`, the only one, or the first.
@@ -77,14 +96,15 @@ class Grids:
         if not candidates:
             raise StageError("nothing is to be decided in this study yet")
         with_work = (
-            one for one in candidates if len(candidates) > 1 and one.grid.adjudication_queue.state(person_id).waiting
+            one for one in candidates if len(candidates) > 1 and one.adjudication_queue.state(person_id).waiting
         )
         return next(with_work, candidates[0])
 
     def _current(self, names: list[str], name: str) -> CurrentGrid:
         if name not in names:
             raise UnknownIdError(f"there is no grid `{name}`; the grids of this study: {', '.join(names)}")
-        if name not in self._served:
+        shown_name = name if len(names) > 1 else ""
+        if (name, shown_name) not in self._served:
             grid = self._study.grid(name)
-            self._served[name] = CurrentGrid(grid, "", grid.facts, grid.is_planned, grid.has_labels)
-        return replace(self._served[name], name=name) if len(names) > 1 else self._served[name]
+            self._served[name, shown_name] = CurrentGrid(grid, shown_name, grid.facts, grid.is_planned, grid.has_labels)
+        return self._served[name, shown_name]

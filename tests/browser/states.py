@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from steps.online import admit
 
 from browser.sitting import answer, await_pair, await_sent, decide
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Validate
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
@@ -59,9 +60,9 @@ def flag(study: Study) -> None:
     """Somebody noted that the guidelines should say more."""
     grid = study.grid()
     judy = admit(study, "judy")
-    case = grid.adjudication_queue.next(judy.id)
+    case = AdjudicationQueue(grid).next(judy.id)
     assert case is not None
-    grid.adjudication_queue.decide(
+    AdjudicationQueue(grid).decide(
         judy.id, DecisionRequest("request-flag", case.cell_id, "appropriate", "What of irony?", True)
     )
 

@@ -13,6 +13,7 @@ from steps.small import standing
 
 from browser.hosts import Host
 from browser.windows import Windows
+from fcpair.grid import AdjudicationQueue
 from fcpair.records import Rule
 
 DECIDE = "**/adjudicate"
@@ -57,7 +58,7 @@ def test_what_was_typed_stays_while_the_server_cannot_be_reached(served: Host, p
     page.context.set_offline(False)
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
-    (one,) = served.study.grid().adjudication_queue.decisions()
+    (one,) = AdjudicationQueue(served.study.grid()).decisions()
     assert (one.outcome, one.note) == ("appropriate", NOTE)
 
 
@@ -98,7 +99,7 @@ def test_what_was_typed_stays_while_another_program_writes(
         other.execute("ROLLBACK")
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
-    (one,) = served.study.grid().adjudication_queue.decisions()
+    (one,) = AdjudicationQueue(served.study.grid()).decisions()
     assert (one.outcome, one.note) == ("appropriate", NOTE)
 
 
@@ -118,7 +119,7 @@ def test_a_decision_is_kept_once_where_the_next_conflict_could_not_be_shown(serv
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
     assert told == ["303"]
-    assert len(served.study.grid().adjudication_queue.decisions()) == 1
+    assert len(AdjudicationQueue(served.study.grid()).decisions()) == 1
 
 
 def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -> None:
@@ -134,7 +135,7 @@ def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(first)
     assert len(decided(served)) == 1
-    assert len(served.study.grid().adjudication_queue.decisions()) == 1
+    assert len(AdjudicationQueue(served.study.grid()).decisions()) == 1
 
 
 def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:

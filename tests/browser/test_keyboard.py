@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from browser.hosts import Host
 from browser.sitting import act_until_taken, answer, await_pair, decide, tab_to
 from browser.windows import Windows, come_in
+from fcpair.grid import AdjudicationQueue
 
 THANKS = re.compile("/thanks$")
 
@@ -74,12 +75,12 @@ def test_an_adjudicator_decides_and_takes_it_back(
     page.keyboard.press("f")
     decide(page, "[data-key='3']")
     expect(page.locator("#case-name")).to_be_focused()
-    (decided,) = served.study.grid().adjudication_queue.decisions(mine(served))
+    (decided,) = AdjudicationQueue(served.study.grid()).decisions(mine(served))
     assert (decided.outcome, decided.note, decided.flagged) == ("appropriate", "Speaks of something else.", True)
     assert first == f"Pair {decided.cell_id}"
     decide(page, "[data-key=u]")
     expect(page.locator("#case-name")).to_have_text(first)
-    assert served.study.grid().adjudication_queue.decisions(mine(served)) == []
+    assert AdjudicationQueue(served.study.grid()).decisions(mine(served)) == []
 
 
 def mine(served: Host) -> int:

@@ -19,6 +19,7 @@ from browser.test_connection import CUT
 from browser.test_forms import TEXT, box, stored
 from browser.test_offline import await_kept
 from browser.windows import Windows
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate, Validate
 from fcpair.records import Role
 from fcpair.stages.questions import parse_question
@@ -137,7 +138,7 @@ def test_who_decides_types_a_half(tmp_path: Path, host: Callable[..., Host], win
     expect(case).to_have_text(first)
     page.keyboard.press("Enter")
     expect(case).not_to_have_text(first)
-    (decided,) = served.study.grid().adjudication_queue.decisions()
+    (decided,) = AdjudicationQueue(served.study.grid()).decisions()
     assert decided.outcome == "3.5"
 
 

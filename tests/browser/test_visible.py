@@ -16,6 +16,7 @@ from browser.shown import Shown
 from browser.sitting import answer, await_pair, await_sent
 from browser.test_connection import CUT
 from browser.windows import PHONE, Windows
+from fcpair.grid import AdjudicationQueue
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 
@@ -217,9 +218,9 @@ def look_again(study: Study, folder: Path) -> None:
     """judy decides a pair, and then its labels change, so that it waits for a second look."""
     grid = study.grid()
     judy = next(one.id for one in study.people if one.name == "judy")
-    case = grid.adjudication_queue.next(judy)
+    case = AdjudicationQueue(grid).next(judy)
     assert case is not None
-    grid.adjudication_queue.decide(judy, DecisionRequest("request-first", case.cell_id, "not_appropriate"))
+    AdjudicationQueue(grid).decide(judy, DecisionRequest("request-first", case.cell_id, "not_appropriate"))
     labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.cell_id)]
     record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
 

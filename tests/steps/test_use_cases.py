@@ -12,9 +12,9 @@ from fcpair import grid, study
 from fcpair.grid import Grid
 from fcpair.steps import use_cases
 from fcpair.steps.adjudication import adjudicate
-from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.steps.oversight import doctor
 from fcpair.steps.release import partition
+from fcpair.steps.release.export import Exports
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
@@ -46,8 +46,8 @@ def test_a_method_that_takes_no_study_is_static() -> None:
 
 
 def test_a_part_of_a_grid_is_a_property_that_is_made_once() -> None:
-    assert isinstance(Grid.adjudication_queue, cached_property)
-    assert vars(Grid)["adjudication_queue"].func is AdjudicationQueue
+    assert isinstance(Grid.export, cached_property)
+    assert vars(Grid)["export"].func is Exports
 
 
 @pytest.mark.parametrize("module", [study, grid])

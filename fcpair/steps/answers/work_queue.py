@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,7 @@ from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.people.reading_limits import reading_allowance
+from fcpair.steps.rules import text_checks
 from fcpair.store import Tx
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
@@ -43,6 +44,10 @@ class WorkQueue(Submissions):
         self._grid_names: dict[int, str] = {}  # of the grids
         self._newest_round: int | None = None
         self._rounds: dict[Role, list[Round]] = {}  # as many as there were when the newest was that one
+
+    def warm_up(self, is_over: Callable[[], bool]) -> None:
+        """Load what the checks of texts need, so that the first writer need not wait (`text_checks.warm_up`)."""
+        text_checks.warm_up(self._store, is_over)
 
     def _grid_name(self, tx: Tx, grid_id: int) -> str:
         """The name of a grid."""

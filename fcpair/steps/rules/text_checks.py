@@ -18,8 +18,7 @@ from fcpair.records import Remark, Role, Round
 from fcpair.round_options import Checks
 from fcpair.stages.questions import Form, Text, n_words
 from fcpair.steps.base.answer_values import form_of, parse_answer, text_sent
-from fcpair.steps.base.context import StudyContext
-from fcpair.store import Tx
+from fcpair.store import Store, Tx
 from fcpair.store.answers import refused_texts
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
@@ -89,13 +88,13 @@ def encode_texts(round_: Round, texts: Sequence[str]) -> None:
         likeness(checks.model).preload(texts)
 
 
-def warm_up(study: StudyContext, is_over: Callable[[], bool] = lambda: False) -> None:
+def warm_up(store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
     """Load what the checks of a study's rounds need, and read and encode what texts are compared with there.
 
     For a server that has just started, so that the first writer need not wait; it leaves off when that `is_over`. What
     cannot be had is left to be said when a text is looked at.
     """
-    with study.store.read() as tx:
+    with store.read() as tx:
         rounds_with_texts = [
             (round_, texts_to_compare(tx, round_))
             for _ in grids.for_each_grid(tx)

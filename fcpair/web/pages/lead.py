@@ -33,7 +33,7 @@ def overview(request: Request) -> Response:
     """All panels, on a page that reads them anew by itself."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    state = context.grids.oldest.grid.monitor.status()
+    state = context.grids.oldest.monitor.status()
     values = {
         "panels": [_panel_facts(request, visitor, here, name) for name in panels_of(here)],
         "grids": context.grids.overview() if here.name else [],
@@ -60,7 +60,7 @@ def coverage(request: Request, map: str = "labels", theme: str = "light") -> Res
     """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
     context = context_of(request)
     context.door.require_visitor(request)
-    return Response(map_png(context.grids.from_request(request).grid.monitor, map, theme), media_type="image/png")
+    return Response(map_png(context.grids.from_request(request).monitor, map, theme), media_type="image/png")
 
 
 @router.get("/lead/pair/{cell_id}")

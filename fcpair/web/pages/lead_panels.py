@@ -133,7 +133,7 @@ PANELS = {
 
 def panels_of(here: CurrentGrid) -> list[str]:
     """The names of the panels of a grid."""
-    return [name for name in PANELS if name != "results" or here.grid.monitor.may_have_surveys()]
+    return [name for name in PANELS if name != "results" or here.monitor.may_have_surveys()]
 
 
 def panel(name: str) -> Panel:
@@ -145,7 +145,7 @@ def panel(name: str) -> Panel:
 
 def panel_contents(here: CurrentGrid, name: str) -> tuple[str, Values]:
     """The template of a panel, and what it shows of a grid."""
-    chosen, monitor = panel(name), here.grid.monitor
+    chosen, monitor = panel(name), here.monitor
     if chosen.of_labels and not here.has_labels:
         return "lead_no_labels.html.j2", {}
     values = _answers if chosen.values is _labels and here.is_planned else chosen.values

@@ -17,7 +17,7 @@ from steps.small import write_csv
 
 from cli.conftest import Fcpair
 from fcpair.errors import UnknownIdError
-from fcpair.grid import DecisionRequest
+from fcpair.grid import AdjudicationQueue, DecisionRequest, Monitor
 from fcpair.params import Adjudicate, Simulate, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
@@ -161,14 +161,14 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
 def test_who_decides_online_takes_and_gives_numbers(rate: Grid) -> None:
     study = Study(rate.store)
     ada = admit(study, "ada")
-    case = rate.adjudication_queue.next(ada.id)
+    case = AdjudicationQueue(rate).next(ada.id)
     assert case is not None
     assert 1 <= case.cell_id <= 12
     ruling = DecisionRequest("r1", case.cell_id, "4", seen_decision_id=case.decision_id, seen_answer_id=case.answer_id)
-    kept = rate.adjudication_queue.decide(ada.id, ruling)
-    assert kept["cell_id"] == case.cell_id == rate.adjudication_queue.decisions(ada.id)[0].cell_id
-    assert rate.adjudication_queue.decide(ada.id, ruling) == kept
-    assert rate.adjudication_queue.undo(ada.id, case.cell_id, "r2")["cell_id"] == case.cell_id
+    kept = AdjudicationQueue(rate).decide(ada.id, ruling)
+    assert kept["cell_id"] == case.cell_id == AdjudicationQueue(rate).decisions(ada.id)[0].cell_id
+    assert AdjudicationQueue(rate).decide(ada.id, ruling) == kept
+    assert AdjudicationQueue(rate).undo(ada.id, case.cell_id, "r2")["cell_id"] == case.cell_id
     assert case.cell_id in rate.waiting_pairs()
 
 
@@ -202,17 +202,17 @@ def test_exports_of_a_further_grid_have_its_texts(rate: Grid, fcpair: Fcpair, tm
 def test_the_monitor_of_a_grid_is_about_its_own_cells(rate: Grid) -> None:
     study = Study(rate.store)
     ada, first = admit(study, "ada"), study.grid("main")
-    case = rate.adjudication_queue.next(ada.id)
+    case = AdjudicationQueue(rate).next(ada.id)
     assert case is not None
     ruling = DecisionRequest("r1", case.cell_id, "4", "say more", True, case.decision_id, case.answer_id)
-    rate.adjudication_queue.decide(ada.id, ruling)
-    assert [(one.cell_id, one.stands) for one in rate.monitor.flags()] == [(case.cell_id, True)]
-    assert first.monitor.flags() == []
-    timed = [sum(one.n_timed for one in grid.monitor.speed().people) for grid in (rate, first)]
+    AdjudicationQueue(rate).decide(ada.id, ruling)
+    assert [(one.cell_id, one.stands) for one in Monitor(rate).flags()] == [(case.cell_id, True)]
+    assert Monitor(first).flags() == []
+    timed = [sum(one.n_timed for one in Monitor(grid).speed().people) for grid in (rate, first)]
     assert timed == [
         sum(len(table[~table["skipped"]]) for table in (rate.answers(), rate.answers("validate"))),
         len(first.answers().query("not skipped")),
     ]
-    decided = {grid: {one.name: one.done for one in grid.monitor.stages()[1].people} for grid in (rate, first)}
+    decided = {grid: {one.name: one.done for one in Monitor(grid).stages()[1].people} for grid in (rate, first)}
     assert decided[rate]["ada"] == 3
     assert not decided[first].get("ada")

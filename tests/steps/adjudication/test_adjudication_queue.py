@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from servers import copy_study
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, UnknownIdError
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule
 from fcpair.steps.adjudication.adjudication_queue import ConflictCase, DecisionRequest, QueueCounts, visiting_order
@@ -31,7 +32,7 @@ def adjudicators(study: Study, *names: str) -> list[int]:
 
 
 def first_case(study: Study, person: int) -> ConflictCase:
-    case = study.grid().adjudication_queue.next(person)
+    case = AdjudicationQueue(study.grid()).next(person)
     assert case is not None
     return case
 
@@ -69,7 +70,7 @@ def test_no_name_of_an_annotator_is_in_any_case(at: At) -> None:
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     for pair in grid.waiting_pairs():
-        assert not any(name in repr(grid.adjudication_queue.case(judy, pair)) for name in ANNOTATORS)
+        assert not any(name in repr(AdjudicationQueue(grid).case(judy, pair)) for name in ANNOTATORS)
 
 
 def test_what_waits_is_what_the_keyboard_would_show(at: At) -> None:
@@ -77,12 +78,12 @@ def test_what_waits_is_what_the_keyboard_would_show(at: At) -> None:
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     waiting, shown = grid.waiting_pairs(), []
-    while case := grid.adjudication_queue.next(judy):
+    while case := AdjudicationQueue(grid).next(judy):
         shown.append(case.cell_id)
-        grid.adjudication_queue.decide(judy, rule(case))
+        AdjudicationQueue(grid).decide(judy, rule(case))
     assert len(shown) > 5
     assert sorted(shown) == waiting
-    assert grid.adjudication_queue.state(judy) == QueueCounts(0, False, 0, len(shown))
+    assert AdjudicationQueue(grid).state(judy) == QueueCounts(0, False, 0, len(shown))
 
 
 def test_only_pairs_that_wait_can_be_looked_at(at: At) -> None:
@@ -91,10 +92,10 @@ def test_only_pairs_that_wait_can_be_looked_at(at: At) -> None:
     (judy,) = adjudicators(study, "judy")
     settled = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     with pytest.raises(ConflictError, match=f"pair {settled} has been decided by a rule meanwhile"):
-        grid.adjudication_queue.case(judy, settled)
+        AdjudicationQueue(grid).case(judy, settled)
     for number in (0, 25, 2**70):
         with pytest.raises(UnknownIdError, match=f"there is no pair {number}"):
-            grid.adjudication_queue.case(judy, number)
+            AdjudicationQueue(grid).case(judy, number)
 
 
 def test_labels_that_agree_and_labels_that_are_missing_need_no_decision(at: At, tmp_path: Path) -> None:
@@ -105,9 +106,9 @@ def test_labels_that_agree_and_labels_that_are_missing_need_no_decision(at: At, 
     (judy,) = adjudicators(study, "judy")
     for pair, said in ((1, "the labels of pair 1 agree"), (2, "pair 2 has no label"), (3, "pair 3 has no label")):
         with pytest.raises(ConflictError, match=said):
-            grid.adjudication_queue.case(judy, pair)
-    assert grid.adjudication_queue.state(judy) == QueueCounts(0, False, 0, 0)
-    assert grid.adjudication_queue.next(judy) is None
+            AdjudicationQueue(grid).case(judy, pair)
+    assert AdjudicationQueue(grid).state(judy) == QueueCounts(0, False, 0, 0)
+    assert AdjudicationQueue(grid).next(judy) is None
 
 
 def test_only_the_current_labels_count(at: At, tmp_path: Path) -> None:
@@ -117,7 +118,7 @@ def test_only_the_current_labels_count(at: At, tmp_path: Path) -> None:
     record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")])
     assert first_case(study, judy).cell_id == 1
     record(study, tmp_path, [("ben", 1, "2")], supersede=True)
-    assert study.grid().adjudication_queue.next(judy) is None
+    assert AdjudicationQueue(study.grid()).next(judy) is None
 
 
 @settings(max_examples=10)
@@ -138,14 +139,14 @@ def test_a_pair_with_an_open_label_is_never_shown(
     for pair in range(1, 25):
         if pair in open_pairs:
             with pytest.raises(ConflictError, match="still being labelled"):
-                grid.adjudication_queue.case(judy, pair)
+                AdjudicationQueue(grid).case(judy, pair)
     waiting = set(grid.waiting_pairs())
-    state = grid.adjudication_queue.state(judy)
+    state = AdjudicationQueue(grid).state(judy)
     assert (state.waiting, state.not_due) == (len(waiting - open_pairs), bool(open_pairs))
-    assert not {one.cell_id for one in grid.adjudication_queue.decisions()} & open_pairs
-    while case := grid.adjudication_queue.next(judy):
+    assert not {one.cell_id for one in AdjudicationQueue(grid).decisions()} & open_pairs
+    while case := AdjudicationQueue(grid).next(judy):
         assert case.cell_id in waiting - open_pairs
-        grid.adjudication_queue.decide(judy, rule(case))
+        AdjudicationQueue(grid).decide(judy, rule(case))
 
 
 # -- who may
@@ -155,7 +156,7 @@ def test_a_decision_that_is_taken_back_leaves_its_note_and_its_flag(at: At) -> N
     study = at("labelled")
     judy, joan = adjudicators(study, "judy", "joan")
     case = first_case(study, judy)
-    docket = study.grid().adjudication_queue
+    docket = AdjudicationQueue(study.grid())
     assert (case.note, case.flagged) == ("", False)
     docket.decide(judy, rule(case, note="irony", flagged=True))
     docket.undo(judy, case.cell_id, "request-undo")
@@ -190,7 +191,7 @@ def test_who_has_left_decides_nothing_more(at: At) -> None:
 
 def assert_nothing_opens(study: Study, person: int, said: str) -> None:
     grid = study.grid()
-    docket, pair = grid.adjudication_queue, grid.waiting_pairs()[0]
+    docket, pair = AdjudicationQueue(grid), grid.waiting_pairs()[0]
     calls: tuple[Callable[[], object], ...] = (
         lambda: docket.state(person),
         lambda: docket.next(person),
@@ -208,22 +209,22 @@ def test_who_labelled_a_pair_does_not_decide_it(at: At) -> None:
     study.change_role("cleo", Role.ADJUDICATOR)
     cleo, judy = admit(study, "cleo").id, *adjudicators(study, "judy")
     own = {pair for (pair, who) in _labelled_by(study) if who == "cleo"} & set(grid.waiting_pairs())
-    state = grid.adjudication_queue.state(cleo)
+    state = AdjudicationQueue(grid).state(cleo)
     assert own
     assert state.for_others == len(own)
-    assert state.waiting == grid.adjudication_queue.state(judy).waiting - len(own)
+    assert state.waiting == AdjudicationQueue(grid).state(judy).waiting - len(own)
     pair = min(own)
     with pytest.raises(RefusedError, match=f"`cleo` labelled pair {pair}"):
-        grid.adjudication_queue.case(cleo, pair)
+        AdjudicationQueue(grid).case(cleo, pair)
     assert_refused(
         study,
-        lambda: grid.adjudication_queue.decide(cleo, DecisionRequest("a-request", pair, "appropriate")),
+        lambda: AdjudicationQueue(grid).decide(cleo, DecisionRequest("a-request", pair, "appropriate")),
         RefusedError,
         "labelled",
     )
-    while case := grid.adjudication_queue.next(cleo):
+    while case := AdjudicationQueue(grid).next(cleo):
         assert case.cell_id not in own
-        grid.adjudication_queue.decide(cleo, rule(case))
+        AdjudicationQueue(grid).decide(cleo, rule(case))
 
 
 def _labelled_by(study: Study) -> set[tuple[int, str]]:
@@ -244,7 +245,7 @@ def test_who_validates_a_pair_does_not_decide_it(at: At, tmp_path: Path) -> None
     vera = admit(study, "vera").id
     assert_refused(
         study,
-        lambda: grid.adjudication_queue.decide(vera, DecisionRequest("a-request", pair, "appropriate")),
+        lambda: AdjudicationQueue(grid).decide(vera, DecisionRequest("a-request", pair, "appropriate")),
         RefusedError,
         "validate",
     )
@@ -259,9 +260,9 @@ def test_a_decision_is_kept_with_its_note_and_flag(at: At, outcome: str, code: i
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    reply = grid.adjudication_queue.decide(judy, rule(case, outcome, note="irony, نه", flagged=True))
+    reply = AdjudicationQueue(grid).decide(judy, rule(case, outcome, note="irony, نه", flagged=True))
     assert standing(study)[case.cell_id] == ("person", code)
-    (kept,) = grid.adjudication_queue.decisions(judy)
+    (kept,) = AdjudicationQueue(grid).decisions(judy)
     assert (kept.decision_id, kept.cell_id) == (reply["decision_id"], reply["cell_id"])
     assert (kept.outcome, kept.rule, kept.by) == (outcome, Rule.PERSON, "judy")
     assert (kept.note, kept.flagged) == ("irony, نه", True)
@@ -272,8 +273,8 @@ def test_neither_a_decision_nor_taking_it_back_leaves_a_run(at: At) -> None:
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case, before = first_case(study, judy), study.log()
-    grid.adjudication_queue.decide(judy, rule(case))
-    grid.adjudication_queue.undo(judy, case.cell_id, "another-request")
+    AdjudicationQueue(grid).decide(judy, rule(case))
+    AdjudicationQueue(grid).undo(judy, case.cell_id, "another-request")
     grid.decide(case.cell_id, 2, by="judy")
     assert grid.take_back(case.cell_id, by="judy") is False
     assert study.log() == before
@@ -286,7 +287,7 @@ def test_only_a_choice_of_the_case_is_an_outcome(at: At, outcome: str) -> None:
     ruling = rule(first_case(study, judy), outcome)
     assert_refused(
         study,
-        lambda: study.grid().adjudication_queue.decide(judy, ruling),
+        lambda: AdjudicationQueue(study.grid()).decide(judy, ruling),
         InputError,
         "is no outcome; expected one of not_",
     )
@@ -297,14 +298,14 @@ def test_a_request_that_comes_again_is_answered_alike_and_stored_once(at: At) ->
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    first = grid.adjudication_queue.decide(judy, rule(case))
+    first = AdjudicationQueue(grid).decide(judy, rule(case))
     after = dump(study)
-    assert grid.adjudication_queue.decide(judy, rule(case)) == first
+    assert AdjudicationQueue(grid).decide(judy, rule(case)) == first
     assert dump(study) == after
-    taken_back = grid.adjudication_queue.undo(judy, case.cell_id, "undo-request")
+    taken_back = AdjudicationQueue(grid).undo(judy, case.cell_id, "undo-request")
     after = dump(study)
-    assert grid.adjudication_queue.undo(judy, case.cell_id, "undo-request") == taken_back
-    assert grid.adjudication_queue.decide(judy, rule(case)) == first
+    assert AdjudicationQueue(grid).undo(judy, case.cell_id, "undo-request") == taken_back
+    assert AdjudicationQueue(grid).decide(judy, rule(case)) == first
     assert dump(study) == after
 
 
@@ -313,16 +314,16 @@ def test_a_request_id_serves_for_one_thing_only(at: At) -> None:
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    grid.adjudication_queue.decide(judy, rule(case, request_id="a-request"))
+    AdjudicationQueue(grid).decide(judy, rule(case, request_id="a-request"))
     changed = (
         rule(case, "irreconcilable", request_id="a-request"),
         rule(case, request_id="a-request", note="other"),
         rule(case, request_id="a-request", flagged=True),
     )
     for ruling in changed:
-        assert_refused(study, lambda one=ruling: grid.adjudication_queue.decide(judy, one), ConflictError, "request id")  # type: ignore[misc]
+        assert_refused(study, lambda one=ruling: AdjudicationQueue(grid).decide(judy, one), ConflictError, "request id")  # type: ignore[misc]
     assert_refused(
-        study, lambda: grid.adjudication_queue.undo(judy, case.cell_id, "a-request"), ConflictError, "request id"
+        study, lambda: AdjudicationQueue(grid).undo(judy, case.cell_id, "a-request"), ConflictError, "request id"
     )
 
 
@@ -331,11 +332,11 @@ def test_one_s_own_decision_can_be_looked_at_and_changed(at: At) -> None:
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    reply = grid.adjudication_queue.decide(judy, rule(case, note="first", flagged=True))
-    again = grid.adjudication_queue.case(judy, case.cell_id)
+    reply = AdjudicationQueue(grid).decide(judy, rule(case, note="first", flagged=True))
+    again = AdjudicationQueue(grid).case(judy, case.cell_id)
     assert (again.decision_id, again.outcome) == (reply["decision_id"], "appropriate")
     assert (again.note, again.flagged) == ("first", True)
-    grid.adjudication_queue.decide(judy, rule(again, "irreconcilable"))
+    AdjudicationQueue(grid).decide(judy, rule(again, "irreconcilable"))
     assert standing(study)[case.cell_id] == ("person", None)
     assert [row["rule"] for row in grid.explain(case.cell_id).decisions] == ["person", "person"]
 
@@ -345,12 +346,12 @@ def test_a_pair_that_somebody_else_decided_meanwhile_is_not_decided_again(at: At
     grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     case = first_case(study, judy)
-    seen = grid.adjudication_queue.case(vera, case.cell_id)
-    grid.adjudication_queue.decide(vera, rule(seen))
+    seen = AdjudicationQueue(grid).case(vera, case.cell_id)
+    AdjudicationQueue(grid).decide(vera, rule(seen))
     said = f"pair {case.cell_id} has been decided by vera meanwhile"
-    assert_refused(study, lambda: grid.adjudication_queue.decide(judy, rule(case)), ConflictError, said)
+    assert_refused(study, lambda: AdjudicationQueue(grid).decide(judy, rule(case)), ConflictError, said)
     with pytest.raises(ConflictError, match=said):
-        grid.adjudication_queue.case(judy, case.cell_id)
+        AdjudicationQueue(grid).case(judy, case.cell_id)
 
 
 @pytest.mark.server
@@ -359,10 +360,10 @@ def test_of_two_who_decide_at_the_same_moment_one_is_told_about_the_other(at: At
     grid = study.grid()
     people = adjudicators(study, "judy", "vera")
     for pair in grid.waiting_pairs():
-        cases = [grid.adjudication_queue.case(person, pair) for person in people]
+        cases = [AdjudicationQueue(grid).case(person, pair) for person in people]
         with ThreadPoolExecutor(2) as threads:
             taken = threads.map(
-                lambda one: _attempt(lambda: grid.adjudication_queue.decide(one[0], rule(one[1]))),
+                lambda one: _attempt(lambda: AdjudicationQueue(grid).decide(one[0], rule(one[1]))),
                 zip(people, cases, strict=True),
             )
             assert sorted(taken) == [False, True]
@@ -374,12 +375,12 @@ def test_a_decision_that_was_taken_back_elsewhere_is_not_changed_unseen(at: At) 
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    grid.adjudication_queue.decide(judy, rule(case))
-    again = grid.adjudication_queue.case(judy, case.cell_id)
+    AdjudicationQueue(grid).decide(judy, rule(case))
+    again = AdjudicationQueue(grid).case(judy, case.cell_id)
     grid.take_back(case.cell_id, by="judy")
     ruling = rule(again, "irreconcilable")
     assert_refused(
-        study, lambda: grid.adjudication_queue.decide(judy, ruling), ConflictError, "taken back since it was shown"
+        study, lambda: AdjudicationQueue(grid).decide(judy, ruling), ConflictError, "taken back since it was shown"
     )
 
 
@@ -394,7 +395,7 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
 ) -> None:
     """Two people act on two pairs in any order; a decision is taken exactly if it rests on what stands."""
     study = Study.open(copy_study(files["labelled"], tmp_path_factory.mktemp("two") / "study.db"))
-    grid, queue = study.grid(), study.grid().adjudication_queue
+    grid, queue = study.grid(), AdjudicationQueue(study.grid())
     people = adjudicators(study, "judy", "vera")
     pairs = grid.waiting_pairs()[:2]
     seen: dict[tuple[int, int], ConflictCase] = {}
@@ -412,11 +413,11 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
                 del stands[pair]
         elif case := seen.get((who, pair)):
             ruling = rule(case, request_id=f"decide-{number}")
-            taken = _attempt(lambda who=who, ruling=ruling: grid.adjudication_queue.decide(who, ruling))  # type: ignore[misc]
+            taken = _attempt(lambda who=who, ruling=ruling: AdjudicationQueue(grid).decide(who, ruling))  # type: ignore[misc]
             assert taken == (mine and stands.get(pair, (who, None))[1] == case.decision_id)
             if taken:
-                stands[pair] = (who, grid.adjudication_queue.decisions(who, limit=1)[0].decision_id)
-    assert {one.cell_id: one.decision_id for one in grid.adjudication_queue.decisions()} == {
+                stands[pair] = (who, AdjudicationQueue(grid).decisions(who, limit=1)[0].decision_id)
+    assert {one.cell_id: one.decision_id for one in AdjudicationQueue(grid).decisions()} == {
         pair: decision for pair, (_, decision) in stands.items()
     }
 
@@ -437,14 +438,14 @@ def test_a_decision_taken_back_waits_again(at: At) -> None:
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     case, waiting = first_case(study, judy), grid.waiting_pairs()
-    grid.adjudication_queue.decide(judy, rule(case))
+    AdjudicationQueue(grid).decide(judy, rule(case))
     assert case.cell_id not in grid.waiting_pairs()
-    grid.adjudication_queue.undo(judy, case.cell_id, "undo-request")
+    AdjudicationQueue(grid).undo(judy, case.cell_id, "undo-request")
     assert grid.waiting_pairs() == waiting
-    assert grid.adjudication_queue.case(judy, case.cell_id) == case
+    assert AdjudicationQueue(grid).case(judy, case.cell_id) == case
     assert [row["rule"] for row in grid.explain(case.cell_id).decisions] == ["person", "reopened"]
-    assert grid.adjudication_queue.decisions() == []
-    assert grid.adjudication_queue.state(judy).decided == 0
+    assert AdjudicationQueue(grid).decisions() == []
+    assert AdjudicationQueue(grid).state(judy).decided == 0
 
 
 def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
@@ -452,7 +453,7 @@ def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
     grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     case = first_case(study, vera)
-    grid.adjudication_queue.decide(vera, rule(case))
+    AdjudicationQueue(grid).decide(vera, rule(case))
     settled = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
     refused: tuple[tuple[int, type[FcpairError], str], ...] = (
         (case.cell_id, ConflictError, f"pair {case.cell_id} has been decided by vera"),
@@ -461,7 +462,7 @@ def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
         (99, UnknownIdError, "there is no pair 99"),
     )
     for pair, error, said in refused:
-        assert_refused(study, lambda pair=pair: grid.adjudication_queue.undo(judy, pair, f"undo-{pair}"), error, said)  # type: ignore[misc]
+        assert_refused(study, lambda pair=pair: AdjudicationQueue(grid).undo(judy, pair, f"undo-{pair}"), error, said)  # type: ignore[misc]
 
 
 # -- the way through
@@ -494,9 +495,9 @@ def test_two_adjudicators_begin_apart_and_the_pairs_of_one_hs_stay_together(at: 
     judy, vera = adjudicators(study, "judy", "vera")
     assert first_case(study, judy).cell_id != first_case(study, vera).cell_id
     seen = []
-    while case := grid.adjudication_queue.next(judy):
+    while case := AdjudicationQueue(grid).next(judy):
         seen.append(case.hs.body)
-        grid.adjudication_queue.decide(judy, rule(case))
+        AdjudicationQueue(grid).decide(judy, rule(case))
     changes = sum(one != other for one, other in pairwise(seen))
     assert changes <= len(set(seen))  # one HS may stand at the border of two shares
 
@@ -507,8 +508,8 @@ def test_one_can_go_on_from_a_pair_and_come_back_to_it(at: At) -> None:
     (judy,) = adjudicators(study, "judy")
     first = first_case(study, judy)
     seen = [first.cell_id]
-    for _ in range(grid.adjudication_queue.state(judy).waiting):
-        case = grid.adjudication_queue.next(judy, after=seen[-1])
+    for _ in range(AdjudicationQueue(grid).state(judy).waiting):
+        case = AdjudicationQueue(grid).next(judy, after=seen[-1])
         assert case is not None
         seen.append(case.cell_id)
     assert sorted(seen[:-1]) == grid.waiting_pairs()
@@ -524,8 +525,8 @@ def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     grid = study.grid()
     judy, vera = adjudicators(study, "judy", "vera")
     for who, outcome in ((judy, "appropriate"), (vera, "irreconcilable")):
-        grid.adjudication_queue.decide(who, rule(first_case(study, who), outcome))
-    newest, before, *rest = grid.adjudication_queue.decisions()
+        AdjudicationQueue(grid).decide(who, rule(first_case(study, who), outcome))
+    newest, before, *rest = AdjudicationQueue(grid).decisions()
     assert [(newest.by, newest.outcome), (before.by, before.outcome)] == [
         ("vera", "irreconcilable"),
         ("judy", "appropriate"),
@@ -534,7 +535,7 @@ def test_the_list_says_what_is_decided_and_by_whom_newest_first(at: At) -> None:
     assert {one.cell_id: one.outcome for one in rest} == {
         pair: NAMES[code] for pair, (kept, code) in standing(study).items() if kept != "person" and code is not None
     }
-    assert [one.by for one in grid.adjudication_queue.decisions(judy)] == ["judy"]
+    assert [one.by for one in AdjudicationQueue(grid).decisions(judy)] == ["judy"]
 
 
 @pytest.mark.server
@@ -544,19 +545,19 @@ def test_a_decision_from_a_file_is_nobody_s_own(at: At, tmp_path: Path) -> None:
     (judy,) = adjudicators(study, "judy")
     pair = grid.waiting_pairs()[0]
     grid.import_outcomes(write_csv(tmp_path / "d.csv", [{"pair": pair, "label": "2", "adjudicator": "judy"}]))
-    assert [(one.by, one.rule) for one in grid.adjudication_queue.decisions()] == [("judy", Rule.IMPORTED)]
-    assert grid.adjudication_queue.decisions(judy) == []
+    assert [(one.by, one.rule) for one in AdjudicationQueue(grid).decisions()] == [("judy", Rule.IMPORTED)]
+    assert AdjudicationQueue(grid).decisions(judy) == []
     with pytest.raises(ConflictError, match=rf"pair {pair} has been decided by judy \(in a file\)"):
-        grid.adjudication_queue.case(judy, pair)
+        AdjudicationQueue(grid).case(judy, pair)
 
 
 @pytest.mark.server
 def test_the_list_comes_in_pages(at: At) -> None:
     study = at("decided")
     grid = study.grid()
-    whole = grid.adjudication_queue.decisions()
-    pages = [grid.adjudication_queue.decisions(limit=7)]
+    whole = AdjudicationQueue(grid).decisions()
+    pages = [AdjudicationQueue(grid).decisions(limit=7)]
     while pages[-1]:
-        pages.append(grid.adjudication_queue.decisions(limit=7, before=pages[-1][-1].decision_id))
+        pages.append(AdjudicationQueue(grid).decisions(limit=7, before=pages[-1][-1].decision_id))
     assert [one for page in pages for one in page] == whole
     assert len(whole) == len(standing(study))

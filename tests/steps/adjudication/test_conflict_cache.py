@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 from conftest import one_quick
 
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate
 from fcpair.records import Role
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
@@ -106,10 +107,10 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
     judy = admit(study, "judy")
     with study.store.read() as old:
         rule_decisions.disputed_pairs(old)  # from here on this transaction sees the study as it is now
-        case = study.grid().adjudication_queue.next(judy.id)
+        case = AdjudicationQueue(study.grid()).next(judy.id)
         assert case is not None
         decide = DecisionRequest("request-1", case.cell_id, "appropriate", seen_answer_id=case.answer_id)
-        other = Thread(target=study.grid().adjudication_queue.decide, args=(judy.id, decide))
+        other = Thread(target=AdjudicationQueue(study.grid()).decide, args=(judy.id, decide))
         other.start()
         other.join()
         assert_is_as_found_anew(study, kept)
@@ -126,14 +127,14 @@ def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at:
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy")
     assert not open_work(study)
-    waiting = grid.adjudication_queue.state(judy.id).waiting
+    waiting = AdjudicationQueue(grid).state(judy.id).waiting
     assert waiting > 2
-    first = grid.adjudication_queue.next(judy.id)
+    first = AdjudicationQueue(grid).next(judy.id)
     assert first is not None
-    grid.adjudication_queue.decide(judy.id, DecisionRequest("request-1", first.cell_id, "irreconcilable"))
-    assert grid.adjudication_queue.state(judy.id).waiting == waiting - 1
-    grid.adjudication_queue.undo(judy.id, first.cell_id, "request-2")
-    assert grid.adjudication_queue.state(judy.id).waiting == waiting
+    AdjudicationQueue(grid).decide(judy.id, DecisionRequest("request-1", first.cell_id, "irreconcilable"))
+    assert AdjudicationQueue(grid).state(judy.id).waiting == waiting - 1
+    AdjudicationQueue(grid).undo(judy.id, first.cell_id, "request-2")
+    assert AdjudicationQueue(grid).state(judy.id).waiting == waiting
     grid.adjudicate(Adjudicate("majority", "discard"))
-    assert grid.adjudication_queue.state(judy.id).waiting == 0
-    assert grid.adjudication_queue.next(judy.id) is None
+    assert AdjudicationQueue(grid).state(judy.id).waiting == 0
+    assert AdjudicationQueue(grid).next(judy.id) is None

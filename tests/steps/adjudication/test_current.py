@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import ColumnElement, Connection, Table, select
 
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
@@ -46,11 +47,11 @@ def test_the_newest_decision_stands_unless_it_reopens_the_pair(at: At) -> None:
     study = at("labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)
     grid, judy = study.grid(), admit(study, "judy").id
-    case = grid.adjudication_queue.next(judy)
+    case = AdjudicationQueue(grid).next(judy)
     assert case is not None
-    grid.adjudication_queue.decide(judy, DecisionRequest("request-1", case.cell_id, "appropriate"))
+    AdjudicationQueue(grid).decide(judy, DecisionRequest("request-1", case.cell_id, "appropriate"))
     assert ids(study, adjudication, latest_rows.STANDING) == ids(study, adjudication, latest_rows.DECISION) == [1]
-    grid.adjudication_queue.undo(judy, case.cell_id, "request-2")
+    AdjudicationQueue(grid).undo(judy, case.cell_id, "request-2")
     assert ids(study, adjudication, latest_rows.DECISION) == [2]
     assert ids(study, adjudication, latest_rows.STANDING) == []
 

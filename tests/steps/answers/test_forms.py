@@ -11,6 +11,7 @@ import pytest
 from servers import Database, copy_study, execute
 
 from fcpair.errors import InputError
+from fcpair.grid import Monitor
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Submission, Task
 from fcpair.store.corpus import grids
@@ -249,5 +250,5 @@ def test_the_answers_on_a_row_share_the_time_that_the_row_took(study: Study, mon
         monkeypatch.setattr("fcpair.store.answers.task_queries.now", lambda at=time: at)
         give(desk, rae, 3)
     assert desk.progress(rae).pace_s == pytest.approx(20, abs=0.1)
-    (stage, *_) = study.grid("rate").monitor.stages()
+    (stage, *_) = Monitor(study.grid("rate")).stages()
     assert [one.outlook.pace_s for one in stage.people if one.name == "rae"] == [pytest.approx(20, abs=0.1)]

@@ -80,13 +80,13 @@ def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monk
     given: list[list[str]] = []
     monkeypatch.setattr(SimilarityIndex, "preload", lambda _, texts: given.append(sorted(texts)))
     study = study_of(tmp_path, Checks(similar=0.95, often=1))
-    study.warm_up()
+    text_checks.warm_up(study.store)
     monkeypatch.setattr(text_checks, "check_answer", lambda *_: [])
     desk, ann = study.work_queue(Annotate()), admit(study, "ann")
     give(desk, ann, TEXTS[0], desk.tasks(ann)[0].assignment_id)
-    study.warm_up()
+    text_checks.warm_up(study.store)
     assert given == [[], [TEXTS[0]]]
-    study.warm_up(lambda: True)
+    text_checks.warm_up(study.store, lambda: True)
     assert len(given) == 2
 
 
@@ -95,4 +95,4 @@ def test_a_server_starts_though_an_encoder_cannot_be_had(tmp_path: Path, monkeyp
     study = study_of(tmp_path, Checks(similar=0.95))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(text_checks, "likeness", lambda _: SimilarityIndex("no/such"))
-    study.warm_up()
+    text_checks.warm_up(study.store)

@@ -9,6 +9,7 @@ import pytest
 
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.files.tables.tabular import read_table
+from fcpair.grid import Monitor
 from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
 from fcpair.records import Role, Submission
 from fcpair.study import Study
@@ -189,7 +190,7 @@ def test_status_and_the_lead_s_page_say_how_many_verdicts_wait(at: At, tmp_path:
     state = study.status()
     assert state["verdicts_not_due"] == n
     assert f"{n} open verdicts wait until all labels of their pairs are in" in state["notes"]
-    assert study.grid().monitor.stages()[-1].not_due == n
+    assert Monitor(study.grid()).stages()[-1].not_due == n
     assert "verdicts wait" not in " ".join(at("checked").status()["notes"])
 
 

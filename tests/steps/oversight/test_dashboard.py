@@ -38,7 +38,7 @@ def change(study: Study, visitor: Visitor, *, seconds: float | None = None) -> N
 
 
 def stage(study: Study, name: str, now: datetime | None = None) -> StageActivity:
-    return next(one for one in study.grid().monitor.stages(now) if one.name == name)
+    return next(one for one in Monitor(study.grid()).stages(now) if one.name == name)
 
 
 @pytest.mark.server
@@ -46,7 +46,7 @@ def stage(study: Study, name: str, now: datetime | None = None) -> StageActivity
 def test_every_panel_has_something_to_say_at_every_stage_and_writes_nothing(at: At, reached: str) -> None:
     study = at(reached)
     before = dump(study)
-    monitor = study.grid().monitor
+    monitor = Monitor(study.grid())
     monitor.stages()
     monitor.exposures()
     monitor.speed()
@@ -123,7 +123,7 @@ def test_a_skip_that_nobody_can_take_is_told(at: At) -> None:
 def test_exposure_counts_pairs_texts_and_decisions(at: At) -> None:
     grid = at("labelled").grid()
     grid.decide(grid.waiting_pairs()[0], 2, by="judy")
-    found = {one.name: read for one, read in grid.monitor.exposures()}
+    found = {one.name: read for one, read in Monitor(grid).exposures()}
     assert (found["ana"].n_pairs, found["ana"].n_hs, found["ana"].n_today) == (14, 4, 0)
     assert (found["judy"].n_pairs, found["judy"].n_hs, found["judy"].n_today) == (1, 1, 1)
 
@@ -131,7 +131,7 @@ def test_exposure_counts_pairs_texts_and_decisions(at: At) -> None:
 def test_simulated_people_have_read_nothing(at: At) -> None:
     grid = at("dealt").grid()
     grid.simulate(Simulate(seed=3))
-    assert {read.n_pairs for _, read in grid.monitor.exposures()} == {0}
+    assert {read.n_pairs for _, read in Monitor(grid).exposures()} == {0}
     assert "SIMULATED" in str(grid.simulated_note)
 
 
@@ -141,7 +141,7 @@ def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:
     fast = answer(study, ana, 2, seconds=0.2)
     answer(study, ana, 1, seconds=30.0)
     answer(study, ben, 1)
-    found = study.grid().monitor.speed()
+    found = Monitor(study.grid()).speed()
     assert [(one.name, one.n_timed, one.n_too_fast) for one in found.people] == [("ana", 3, 2)]
     assert [one.cell_id for one in found.newest] == fast[::-1]
     assert all(one.seconds < one.least_s for one in found.newest)
@@ -152,7 +152,7 @@ def test_changing_an_answer_quickly_is_not_reading_fast(at: At) -> None:
     ana = admit(study, "ana")
     answer(study, ana, 1, seconds=30.0)
     change(study, ana, seconds=0.1)
-    assert [(one.n_timed, one.n_too_fast) for one in study.grid().monitor.speed().people] == [(1, 0)]
+    assert [(one.n_timed, one.n_too_fast) for one in Monitor(study.grid()).speed().people] == [(1, 0)]
 
 
 def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
@@ -160,7 +160,7 @@ def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
     study = at("dealt")
     ana = admit(study, "ana")
     give(study.work_queue(Annotate()), ana, "skip", seconds=0.1)
-    assert study.grid().monitor.speed().people == ()
+    assert Monitor(study.grid()).speed().people == ()
 
 
 @pytest.mark.server
@@ -193,7 +193,7 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
         from fcpair.steps.people.people import find_person
 
         adjudicate.record_decision(tx, pair, None, find_person(tx, "judy"), "what of irony?", flagged=True)
-    flag = grid.monitor.flags()[0]
+    flag = Monitor(grid).flags()[0]
     assert (flag.cell_id, flag.outcome, flag.by, flag.note, flag.stands) == (
         pair,
         "discarded",
@@ -202,12 +202,12 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
         True,
     )
     grid.take_back(pair, by="judy")
-    assert [one.stands for one in grid.monitor.flags()] == [False]
+    assert [one.stands for one in Monitor(grid).flags()] == [False]
 
 
 def test_figures_are_those_of_the_study(at: At) -> None:
     grid = at("checked").grid()
-    figures = grid.monitor.figures()
+    figures = Monitor(grid).figures()
     assert figures.agreement == grid.agreement()
     assert figures.tiers is not None
     assert [table.to_dict() for table in figures.tiers.tables] == [table.to_dict() for table in grid.partition().tables]
@@ -215,10 +215,11 @@ def test_figures_are_those_of_the_study(at: At) -> None:
 
 def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> None:
     grid = at("labelled").grid()
-    before = grid.monitor.figures()
-    assert grid.monitor.figures() is before
+    monitor = Monitor(grid)
+    before = monitor.figures()
+    assert monitor.figures() is before
     grid.adjudicate(Adjudicate("majority"))
-    assert grid.monitor.figures() is not before
+    assert monitor.figures() is not before
 
 
 @pytest.mark.server
@@ -226,9 +227,10 @@ def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest
     monkeypatch.setattr(monitor_module, "SLOW_S", 0.0)
     monkeypatch.setattr(monitor_module, "REST_FACTOR", 1e6)
     grid = at("labelled").grid()
-    before = grid.monitor.figures()
+    monitor = Monitor(grid)
+    before = monitor.figures()
     grid.adjudicate(Adjudicate("majority"))
-    assert grid.monitor.figures() is before
+    assert monitor.figures() is before
 
 
 @pytest.mark.server

@@ -196,7 +196,7 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
 ) -> None:
     """Formerly it stayed as it was until something else happened."""
     study = at("labelled")
-    monitor = study.grid().monitor
+    monitor = Monitor(study.grid())
     gather, n_made = monitor._gather_figures, []
 
     def slowly() -> object:

@@ -24,7 +24,7 @@ def docket_of(
 ) -> tuple[AdjudicationQueue, int]:
     """A docket on terms with these limits, and an adjudicator."""
     study.add_people([name], Role.ADJUDICATOR)
-    return study.grid().adjudication_queue.with_terms(
+    return AdjudicationQueue(study.grid()).with_terms(
         Annotate(daily_limit=daily_limit, total_limit=total_limit)
     ), admit(study, name).id
 
@@ -128,7 +128,7 @@ def test_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
     give(desk, ana, NAMES[0])
     study.hand_over("ana")
     study.change_role("ana", Role.ADJUDICATOR)
-    docket = study.grid().adjudication_queue.with_terms(Annotate(daily_limit=2))
+    docket = AdjudicationQueue(study.grid()).with_terms(Annotate(daily_limit=2))
     assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
     assert docket.next(ana.id) is None
 

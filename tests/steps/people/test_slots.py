@@ -13,6 +13,7 @@ from conftest import one_quick
 from servers import execute
 
 from fcpair.errors import FcpairError
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate, Validate
 from fcpair.records import Person, Role, Submission, Visitor
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
@@ -142,15 +143,15 @@ class Walk:
         self.study.change_role(person.name, self.random.choice([Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR]))
 
     def decide(self, person: Person, _: Visitor) -> None:
-        if case := self.study.grid().adjudication_queue.next(person.id):
+        if case := AdjudicationQueue(self.study.grid()).next(person.id):
             outcome = self.random.choice(case.choices)
-            self.study.grid().adjudication_queue.decide(
+            AdjudicationQueue(self.study.grid()).decide(
                 person.id, DecisionRequest(self.request(), case.cell_id, outcome)
             )
 
     def take_back(self, person: Person, _: Visitor) -> None:
-        for one in self.study.grid().adjudication_queue.decisions(person.id)[:1]:
-            self.study.grid().adjudication_queue.undo(person.id, one.cell_id, self.request())
+        for one in AdjudicationQueue(self.study.grid()).decisions(person.id)[:1]:
+            AdjudicationQueue(self.study.grid()).undo(person.id, one.cell_id, self.request())
 
     def policy(self, *_: object) -> None:
         self.study.grid().adjudicate(Adjudicate("majority", "discard"))

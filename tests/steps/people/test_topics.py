@@ -12,6 +12,7 @@ from sqlalchemy import update
 from web.conftest import Site
 
 from fcpair.errors import InputError
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
 from fcpair.store.assignment import assignments, rounds
@@ -160,7 +161,7 @@ def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_rol
     judy = admit(study, "judy").id
     study.access.opt_out(judy, TOPIC, ["terrorism"])
     study.change_role("judy", Role.ADJUDICATOR)
-    queue, case = grid.adjudication_queue.state(judy), grid.adjudication_queue.next(judy)
+    queue, case = AdjudicationQueue(grid).state(judy), AdjudicationQueue(grid).next(judy)
     assert queue.for_others > 0
     assert case is None or grid.explain(case.cell_id).hs == SELECTED[3]
 

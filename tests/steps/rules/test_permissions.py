@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
@@ -101,11 +102,11 @@ def decide_by_file(at: Situation, folder: Path) -> None:
 
 
 def look_on_the_page(at: Situation, folder: Path) -> None:
-    at.study.grid().adjudication_queue.case(admitted(at), at.pair)
+    AdjudicationQueue(at.study.grid()).case(admitted(at), at.pair)
 
 
 def decide_on_the_page(at: Situation, folder: Path) -> None:
-    at.study.grid().adjudication_queue.decide(admitted(at), DecisionRequest("a-request", at.pair, "appropriate"))
+    AdjudicationQueue(at.study.grid()).decide(admitted(at), DecisionRequest("a-request", at.pair, "appropriate"))
 
 
 def admitted(at: Situation) -> int:
@@ -144,11 +145,11 @@ def test_nobody_is_offered_what_they_may_not_decide(
     who = admit(study, here.who).id
     offered = grid.agenda(here.who)
     assert here.pair not in offered.pairs
-    state = grid.adjudication_queue.state(who)
+    state = AdjudicationQueue(grid).state(who)
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
-    while case := grid.adjudication_queue.next(who):
+    while case := AdjudicationQueue(grid).next(who):
         assert case.cell_id != here.pair
-        grid.adjudication_queue.decide(who, DecisionRequest(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
+        AdjudicationQueue(grid).decide(who, DecisionRequest(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
 
 
 @pytest.mark.parametrize("door", DOORS)

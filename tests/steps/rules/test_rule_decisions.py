@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from servers import copy_study
 
 from fcpair.errors import ConflictError, InputError
+from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
 from fcpair.records import Role, Tier
 from fcpair.stages.adjudication.adjudicate import labels_changed
@@ -285,17 +286,17 @@ def test_the_docket_offers_it_to_everybody_with_what_was_decided(at: At, tmp_pat
     grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy").id
-    state = grid.adjudication_queue.state(judy)
+    state = AdjudicationQueue(grid).state(judy)
     assert (state.waiting, state.again) == (1, 1)
-    case = grid.adjudication_queue.next(judy)
+    case = AdjudicationQueue(grid).next(judy)
     assert case is not None
     assert (case.cell_id, case.outcome, case.again, case.own) == (2, "appropriate", True, False)
-    grid.adjudication_queue.decide(
+    AdjudicationQueue(grid).decide(
         judy, DecisionRequest("a-request", 2, "appropriate", "", False, case.decision_id, case.answer_id)
     )
     assert grid.second_looks() == []
     assert [row["person"] for row in grid.explain(2).decisions if row["rule"] == "person"] == ["ada", "judy"]
-    assert grid.adjudication_queue.next(judy) is None
+    assert AdjudicationQueue(grid).next(judy) is None
 
 
 def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tmp_path: Path) -> None:
@@ -336,25 +337,25 @@ def test_it_is_the_same_on_the_pages(at: At, tmp_path: Path) -> None:
     grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy").id
-    case = grid.adjudication_queue.next(judy)
+    case = AdjudicationQueue(grid).next(judy)
     assert case is not None
-    grid.adjudication_queue.decide(
+    AdjudicationQueue(grid).decide(
         judy, DecisionRequest("a-request", 2, "not_appropriate", "", True, case.decision_id, case.answer_id)
     )
-    grid.adjudication_queue.undo(judy, 2, "an-undo")
+    AdjudicationQueue(grid).undo(judy, 2, "an-undo")
     assert standing(study)[2] == ("person", 2)
     assert grid.second_looks() == [2]
-    assert grid.adjudication_queue.state(judy).again == 1
-    assert grid.adjudication_queue.next(judy) is not None
+    assert AdjudicationQueue(grid).state(judy).again == 1
+    assert AdjudicationQueue(grid).next(judy) is not None
 
 
 def test_a_decision_that_stands_again_was_made_once(at: At, tmp_path: Path) -> None:
     """Neither the pace nor the limit of whoever made it counts it twice."""
     grid = doubted(at, tmp_path).grid()
-    before = {one.name: one.n_today for one in grid.monitor.stages()[1].people}
+    before = {one.name: one.n_today for one in Monitor(grid).stages()[1].people}
     grid.decide(2, 0, by="bo")
     grid.take_back(2, by="bo")
-    after = {one.name: one.n_today for one in grid.monitor.stages()[1].people}
+    after = {one.name: one.n_today for one in Monitor(grid).stages()[1].people}
     assert before == {"ada": 2}
     assert after == {"ada": 2, "bo": 1}
 

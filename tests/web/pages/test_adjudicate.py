@@ -13,6 +13,7 @@ from httpx2 import Response
 from steps.scales import rated
 from steps.small import ANNOTATORS, dump, open_work, record, standing
 
+from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
 from fcpair.study import Study
@@ -98,7 +99,7 @@ def test_a_decision_is_kept_and_the_next_conflict_shown(study: Study, enter: Ent
     page = browser.get("/adjudicate")
     reply = decide(browser, page, "appropriate", note=" because, نه \n", flagged="yes")
     assert (reply.status_code, reply.headers["location"]) == (303, f"/adjudicate?after={pair_on(page)}")
-    (kept,) = study.grid().adjudication_queue.decisions()
+    (kept,) = AdjudicationQueue(study.grid()).decisions()
     assert (kept.cell_id, kept.outcome, kept.by) == (pair_on(page), "appropriate", "judy")
     assert (kept.note, kept.flagged) == ("because, نه", True)
     assert pair_on(browser.get(reply.headers["location"])) != pair_on(page)
@@ -314,7 +315,7 @@ def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
     assert re.search(r"<textarea[^>]*>\ntea</textarea>", shown.text)
     assert dump(site.study) == before
     assert decide(browser, shown, "appropriate").status_code == 303
-    assert len(site.study.grid().adjudication_queue.decisions()) == 1
+    assert len(AdjudicationQueue(site.study.grid()).decisions()) == 1
 
 
 def test_a_number_is_typed_as_it_is_written(tmp_path: Path) -> None:
