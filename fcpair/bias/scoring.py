@@ -12,7 +12,7 @@ from fcpair.bias.answers import AnsweredItems
 from fcpair.bias.counts import Counts, count_by_unit
 from fcpair.bias.formulas import SCHEMES, WEIGHED, Score
 from fcpair.errors import InputError, suggest_name
-from fcpair.stages.stats.intervals import LEVEL, Interval, t_reach
+from fcpair.stages.stats.intervals import LEVEL, Interval, interval_within, t_reach
 from fcpair.stages.stats.jackknife_intervals import NO_WIDTH, jackknife_spread
 
 LEAST_TEMPLATES = 5
@@ -173,12 +173,4 @@ def _interval(score_: Score, value: float, variance: float, df: float, n_templat
         return Interval(note="no interval, as it is undefined without one of the templates")
     if variance < NO_WIDTH**2:
         return Interval(note="no interval, as all templates score alike")
-    reach = t_reach(df, float(np.sqrt(variance)))
-    if not np.isfinite(score_.high):
-        return Interval(value - reach, value + reach)
-    middle, half = (score_.low + score_.high) / 2, (score_.high - score_.low) / 2
-    at = (value - middle) / half
-    if abs(at) >= 1:
-        return Interval(note="no interval, as it is at its bound")
-    ends = np.tanh(np.arctanh(at) + np.array([-1, 1]) * reach / half / (1 - at**2))
-    return Interval(*(middle + half * ends).tolist())
+    return interval_within(value, t_reach(df, float(np.sqrt(variance))), score_.low, score_.high)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import atanh, isfinite, tanh
 from typing import NamedTuple
 
 from fcpair.errors import InputError
@@ -28,6 +29,22 @@ def t_reach(df: float, error: float, level: float = LEVEL) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + level) / 2)) * error
+
+
+def interval_within(value: float, reach: float, low: float, high: float) -> Interval:
+    """The interval of a value that lies between `low` and `high`, which it does not pass.
+
+    Fisher's z of the value, scaled to (-1, 1), reaches as far to each side as `reach` is by the delta method: Fisher
+    (1921), Metron 1, 3-32. Where a bound is infinite, the value itself does. There is none for a value at a bound.
+    """
+    if not (isfinite(low) and isfinite(high)):
+        return Interval(value - reach, value + reach)
+    middle, half = (low + high) / 2, (high - low) / 2
+    scaled = (value - middle) / half
+    if abs(scaled) >= 1:
+        return Interval(note="no interval, as it is at its bound")
+    z, z_reach = atanh(scaled), reach / half / (1 - scaled**2)
+    return Interval(middle + half * tanh(z - z_reach), middle + half * tanh(z + z_reach))
 
 
 def check_resamples(resamples: int) -> None:
