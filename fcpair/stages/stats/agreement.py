@@ -14,6 +14,7 @@ from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Closed, Form, Scale
 from fcpair.stages.questions.answer_arrays import numbers
+from fcpair.stages.questions.base import NO_CODE
 from fcpair.stages.stats.interval_cautions import find_cautions
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.kappa import ON_BINS, SubsetAgreement, Subsets, subset_figures, summary_figures
@@ -147,7 +148,7 @@ def part_agreements(
 
     `answers` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (of the row and of the column, int),
     `annotator` (str) and `answer` (int), which row of `codes` it is. `codes`, shape (n_answers, n_parts), are those of
-    `answer_arrays.part_codes`. With `texts`, which has the text of each column or row by its id, every
+    `answer_arrays.part_codes`; answers in which a question was not asked do not count for it. With `texts`, which has the text of each column or row by its id, every
     part has a block for each of them; `options.by` says which side they are of, and intervals are for new texts of the
     other one. `names` says what a row and a column is called in notes. `options.bins` are for the scales of the form;
     raises InputError where there is none, and where they are not those of one.
@@ -163,6 +164,7 @@ def part_agreements(
         for part in question.parts():
             for text, rows in groups.items():
                 labels = rows.assign(code=codes[rows["answer"].to_numpy(), at])
+                labels = labels.loc[labels["code"] != NO_CODE]
                 part_options = options if isinstance(part.question, Scale) else replace(options, bins=())
                 part_agreement = compute_agreement(labels, part.question, part_options, Sides(names, fixed))
                 blocks.append(AgreementBlock(form.parts()[at].name, text, part_agreement))

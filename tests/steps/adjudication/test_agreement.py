@@ -151,6 +151,20 @@ def test_a_column_without_answers_has_its_reasons() -> None:
     assert all(one.value is None and one.undefined for one in nothing.agreement.pooled)
 
 
+def test_a_question_that_was_not_asked_has_no_labels() -> None:
+    """Three annotate two cells; `tone` is asked where the text is unkind, by two of them on the first cell alone."""
+    form = parse_form("unkind: one_of(no,yes+); tone: one_of(dry,warm+) when unkind=yes")
+    rows = [(1, 1, 7, "al", 0), (1, 1, 7, "bo", 1), (1, 1, 7, "cy", 2), (2, 2, 7, "al", 2), (2, 2, 7, "bo", 2)]
+    answers = pd.DataFrame(rows, columns=[*COLUMNS[:4], "answer"])
+    said = ('{"unkind":"yes","tone":"dry"}', '{"unkind":"yes","tone":"warm"}', '{"unkind":"no","tone":null}')
+    unkind, tone = (one.agreement for one in part_agreements(answers, form, part_codes(form, said)))
+    assert unkind is not None
+    assert tone is not None
+    assert (unkind.n_labels, unkind.n_overlapped) == (5, 2)
+    assert (tone.n_labels, tone.n_pairs, tone.n_overlapped) == (2, 1, 1)
+    assert tone.pooled[0].value == 0.0  # raw agreement
+
+
 def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid: Grid) -> None:
     run = agree.note_agreement(grid, Agree())
     assert list(run.counts) == [
