@@ -38,7 +38,7 @@ LINES_SHOWN = 5
 
 
 def group_by_cause(findings: Sequence[Finding]) -> list[str]:
-    """What is wrong, each cause once: with the number of its lines, and the first of them, where they are several.
+    """Describe what is wrong, each cause once, with the number of its lines and the first of them if there are several.
 
     Findings whose messages differ are put under their cause where there are too many to be read one by one.
     """
@@ -171,7 +171,7 @@ class ConflictError(FcpairError, RuntimeError):
 
 
 def suggest_name(name: str, known_names: Iterable[str], otherwise: str = "known are") -> str:
-    """What to put for a name that is not known: the nearest one that is, whatever its capitals, else any of them."""
+    """Suggest a replacement for an unknown name: the nearest known one, whatever its capitals, else all known ones."""
     from difflib import get_close_matches
 
     spelled = {one.lower(): one for one in known_names}

@@ -150,7 +150,7 @@ class Grid(GridContext):
 
     @property
     def verdicts_not_due(self) -> int:
-        """How many open verdicts wait until all labels of their cells are in."""
+        """Number of open verdicts that wait until all labels of their cells are in."""
         from fcpair.store.adjudication import disputes
 
         with self.store.read() as tx:
@@ -166,7 +166,7 @@ class Grid(GridContext):
 
     @property
     def sample_size(self) -> SampleSize | None:
-        """How many cells of the grid were drawn, and of how many; None where it is whole, or has not been made."""
+        """Numbers of cells drawn for the grid and of all its cells; None where it is whole, or has not been made."""
         with self.store.read() as tx:
             return steps.sample_size.load_sample_size(tx)
 

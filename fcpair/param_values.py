@@ -25,7 +25,7 @@ UseCase = TypeVar("UseCase", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a number may be: `least` or more; with `below`, between the two and equal to neither; to `most` at most."""
+    """Bounds of a number: `least` or more; with `below`, strictly between the two; with `most`, no more than that."""
 
     least: int
     below: int | None = None
@@ -140,7 +140,7 @@ def _with_bounds(read: Reader, bounds: Bounds | None) -> Reader:
 
 
 def _reader_of(hint: Any) -> Reader:
-    """What checks a value by a type."""
+    """Reader that checks a value against a type."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in {Union, types.UnionType}:
         return _union_reader(args)
@@ -156,7 +156,7 @@ def _reader_of(hint: Any) -> Reader:
 
 
 def _union_reader(hints: tuple[Any, ...]) -> Reader:
-    """What checks a value that may be None, or a text in place of several."""
+    """Reader that checks a value that may be None, or a text in place of several."""
     kinds = [hint for hint in hints if hint is not type(None)]
     read = _reader_of(kinds[-1])
 

@@ -61,7 +61,7 @@ class Seeded(Checked):
 
 @dataclass(frozen=True)
 class Setup(Checked):
-    """What the study is: shown to the people who take part."""
+    """Facts about the study that are shown to the people who take part."""
 
     stage: ClassVar[str] = "init"
     title: str = param("", "the study's name")
@@ -114,7 +114,7 @@ _MEMORY = Bounds(16)
 
 @dataclass(frozen=True)
 class Retrieve(Checked):
-    """How candidates are brought in."""
+    """Parameters for retrieving candidates."""
 
     stage: ClassVar[str] = "retrieve"
     k: int = param(2, "how many nearest CNs of each source CN", bounds=AT_LEAST_ONE)
@@ -159,7 +159,7 @@ class Pair(Seeded):
 
 @dataclass(frozen=True)
 class Assign(Seeded):
-    """How pairs are dealt to annotators."""
+    """Parameters for assigning pairs to annotators."""
 
     stage: ClassVar[str] = "assign"
     of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
@@ -255,7 +255,7 @@ class Annotate(Checked):
 
 @dataclass(frozen=True)
 class Simulate(Seeded):
-    """How simulated people answer. All but the leaning's label and the seed are probabilities from 0 to 1."""
+    """Parameters for simulated answers. All but the leaning's label and the seed are probabilities from 0 to 1."""
 
     stage: ClassVar[str] = "simulate"
     accuracy: float = param(0.9, "that an annotator or a validator sees the true label", bounds=PROBABILITY)
@@ -271,7 +271,7 @@ class Simulate(Seeded):
 
 @dataclass(frozen=True)
 class Agree(Checked):
-    """What agreement is computed with; raises InputError for a value that cannot be used."""
+    """Parameters for measuring agreement; raises InputError for a value that cannot be used."""
 
     stage: ClassVar[str] = "agreement"
     weights: Weights = param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
@@ -299,7 +299,7 @@ class Agree(Checked):
 
 @dataclass(frozen=True)
 class Adjudicate(Checked):
-    """How a pair's labels become one."""
+    """Parameters for reducing a pair's labels to one."""
 
     stage: ClassVar[str] = "adjudicate"
     policy: Policy = param("manual", "who decides what is not unanimous: a person, the majority, or the median")
@@ -323,7 +323,7 @@ class Adjudicate(Checked):
 
 @dataclass(frozen=True)
 class Validate(Seeded):
-    """How adjudicated pairs are dealt to validators."""
+    """Parameters for assigning adjudicated pairs to validators."""
 
     stage: ClassVar[str] = "validate"
     of_first_deal: ClassVar[tuple[str, ...]] = ("validators", "pairs")
@@ -379,7 +379,7 @@ _DRAWN = ("negatives", "test_share", "seed")
 
 @dataclass(frozen=True)
 class Export(Checked):
-    """What goes into an export; `kinds` says which of these each kind of export reads."""
+    """Parameters for an export; `kinds` says which of them each kind of export reads."""
 
     stage: ClassVar[str] = "export"
     kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {

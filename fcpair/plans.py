@@ -89,7 +89,7 @@ class Source(Seeded):
 
     @property
     def called(self) -> str:
-        """What the source is called."""
+        """Name of the source; without one, that of its file."""
         return self.name or self.file.stem
 
 
@@ -145,7 +145,7 @@ class SidePlan(Checked):
 
 @dataclass(frozen=True)
 class _Asked(Seeded):
-    """What is asked in a round, and of whom."""
+    """Form of a round, and who answers it."""
 
     name: str = field(metadata={"help": "what the round is called"})
     form: PrintedForm = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})

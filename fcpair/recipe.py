@@ -127,7 +127,7 @@ def _convert_section(path: Path, name: str, values: Any) -> Any:
 
 
 def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
-    """What a table says, as an instance of `cls`."""
+    """Convert a table to an instance of `cls`."""
     if not isinstance(values, dict):
         raise RecipeError(f"{place} must be a table")
     items = {_KEYS.get(item.name, item.name): item for item in fields(cls)}
@@ -147,7 +147,7 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
 
 
 def _convert_tables(place: str, tables: Any, kind: Any, folder: Path) -> tuple[Any, ...]:
-    """What the tables of a list say; in messages each has its name, or its number where it has none."""
+    """Convert the tables of a list; messages call each by its name, or by its number where it has none."""
     (cls, _) = get_args(kind)
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise RecipeError(f"{place} must be a list of tables, each with its heading in double brackets")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Role(StrEnum):
-    """What a person does in a study."""
+    """Role of a person in a study."""
 
     ANNOTATOR = "annotator"
     ADJUDICATOR = "adjudicator"
@@ -112,7 +112,7 @@ class Status(StrEnum):
 
 
 class Origin(StrEnum):
-    """How an answer got into the study."""
+    """Origin of an answer: how it got into the study."""
 
     IMPORTED = "imported"
     SIMULATED = "simulated"
@@ -121,7 +121,7 @@ class Origin(StrEnum):
 
 
 class Rule(StrEnum):
-    """What an adjudication rests on.
+    """Basis of an adjudication.
 
     `no_majority` and `no_median` discard the pair; `reopened` takes the decision before back.
     """
@@ -221,7 +221,7 @@ class ShownText:
 
 @dataclass(frozen=True)
 class RoundForm:
-    """What somebody is asked in a round of a grid.
+    """Form that somebody is asked to answer in a round of a grid.
 
     `form` has its questions as pages need them (`Form.as_json`), `screen` what is shown at once: a `cell`, all cells of
     a `row`, or a `list` of rows with all their cells. In a round that checks decisions, `blind` says that these are not
@@ -268,7 +268,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a check says of a text that somebody writes: it refuses the text, or warns of something.
+    """Remark of a check on a text that somebody writes: it refuses the text, or warns of something.
 
     `rule` is the kind of check, `version` says exactly what was checked, and `score` what was found, where that is a
     number: of words, a probability or a similarity.
@@ -303,7 +303,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a person is, and how long the rest takes at their own pace.
+    """Progress of a person, and the time that the rest takes at their own pace.
 
     `pace_s` (seconds a pair) and `left_s` are None exactly when `undefined` says why. `today` counts the pairs read
     since midnight where the server is, `read` those read in all; `daily_limit` and `total_limit` are how many one may
@@ -327,7 +327,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class SampleSize:
-    """How many `cells` were drawn for a grid, of how many that it could have had; as text, what every report says."""
+    """Number of `cells` drawn for a grid, out of all that it could have had; its text is what every report says."""
 
     cells: int
     of: int
@@ -338,7 +338,7 @@ class SampleSize:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What one call of a stage did: its parameters, what it counted, and with which fcpair and model.
+    """Record of one call of a stage: its parameters, what it counted, and with which fcpair and model.
 
     `notes` are sentences for whoever made the call; they are not kept.
     """
@@ -430,7 +430,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Agenda:
-    """What one person can decide now, in the order in which it is shown, and what they cannot.
+    """Pairs that one person can decide now, in the order in which they are shown, and counts of those that they cannot.
 
     Of `pairs`, those in `again` were decided before their labels changed. `not_due` more wait until all their labels
     are in, and `for_others` for somebody else, because this person labelled or validates them.
@@ -444,7 +444,7 @@ class Agenda:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a policy would do, and on how many pairs it decides what stands.
+    """Effect that a policy would have, and the number of standing decisions that it agrees with.
 
     `counts` are those that the run would leave: by rule, `new`, `reopened`, `waiting`; `discards` pairs that it would
     newly discard, `reopened` the pairs whose decision it would take back. Of `standing` decisions, by hand or not,
@@ -514,7 +514,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Health:
-    """What an examination of a study found.
+    """Result of examining a study.
 
     `digest` is that of all answers, decisions, texts, guidelines, names and the scheme: as long as it is the same,
     these are. `notes` are sentences on what waits for a second look. `schema` is the revision of the tables, empty

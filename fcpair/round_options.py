@@ -1,4 +1,4 @@
-"""How a round is dealt and shown: what its plan says of that, and what the study keeps of it."""
+"""Options for assigning and showing a round: what its plan says, and what the study keeps of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROW = "row"
 
 @dataclass(frozen=True)
 class Checks(Checked):
-    """What is checked of a text while somebody writes it, beside the number of its words and its language."""
+    """Checks of a text while somebody writes it, beside the number of its words and its language."""
 
     similar: float | None = param(
         None, "refuse a text whose cosine similarity to another exceeds this, such as 0.95", otherwise="no check"
@@ -45,7 +45,7 @@ class Checks(Checked):
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)  # nobody makes one: its heirs have these
 class RoundDesign:
-    """What a plan says of how a round is dealt and shown; each default stands here, and nowhere else."""
+    """Options that a plan has for assigning and showing a round; each default is stated here, and nowhere else."""
 
     answers: int = param(1, "how many answers each cell gets, by different people; 0: one by everybody")
     cells: int | None = param(None, "how many cells to draw, as for a pilot or a spot check", otherwise="all")
@@ -104,7 +104,7 @@ DESIGNED = tuple(item.name for item in fields(RoundDesign) if item.name != "prom
 
 @dataclass(frozen=True)
 class RoundOptions(RoundDesign):
-    """What a study keeps of how a round is dealt and shown; a round of an older one has the defaults of what it lacks.
+    """Options that a study keeps for assigning and showing a round; an older round has the defaults of what it lacks.
 
     Beside what its plan says: `hides` is the side that those who answer are not shown; with `answers_rows` a written
     text is known by the row that it answers, too, so that the same words to two rows are two texts; with `rewords_rows`
@@ -126,7 +126,7 @@ class RoundOptions(RoundDesign):
         return cls(**values)
 
     def as_json(self) -> dict[str, Any]:
-        """What `of_json` reads."""
+        """Options as JSON, in the form that `of_json` reads."""
         return {name: value for name, value in as_params(self).items() if name in DESIGNED or value}
 
     @property

@@ -18,7 +18,7 @@ TIED = -2
 
 @dataclass(frozen=True)
 class AnsweredItems:
-    """What was asked and answered; all arrays have a row for each of `n` items, options are numbered from 0.
+    """Items asked and their answers; all arrays have a row for each of `n` items, options are numbered from 0.
 
     Args:
         template: the template that an item was made of, `(n,)`, any numbers; versions of a template are one template.
@@ -98,7 +98,7 @@ class AnsweredItems:
         return np.asarray(self.has_target & (is_target == self.negative))
 
     def side_probabilities(self, probabilities: Floats) -> tuple[Bools, Floats, Floats]:
-        """How probable the target is, the option that follows the stereotype, and the counter-target, which does not.
+        """Probabilities of the target, the option that follows the stereotype, and the counter-target, which does not.
 
         The target is the option of a stereotyped group where the question is negative, and that of the other group
         where it is not, as in `is_biased`.
@@ -118,13 +118,13 @@ class AnsweredItems:
         return is_pair, target, counter
 
     def _at_chosen(self, options: Bools) -> Bools:
-        """What `options` has for the chosen option, `(n,)`; for what names no option that of any."""
+        """Entry of `options` for the chosen option, `(n,)`; an arbitrary one where the answer names no option."""
         return np.asarray(options[np.arange(len(self)), self.chosen])
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What was answered, with the names of the categories that `answered.category` numbers.
+    """Answered items, with the names of the categories that `answered.category` numbers.
 
     `unread` is what was said where no option can be read from it, as it came. `statements` is the statement of a survey
     that each item's template is about, empty where it is about none; all of it is empty where that is not known.

@@ -1,4 +1,4 @@
-"""What the answers to bias tests add up to for each template: all that any score is made of.
+"""Counts of the answers to bias tests, added up for each template: all that any score is made of.
 
 Scores are functions of sums of these counts, so that templates can be drawn again by weights, without the answers.
 """

@@ -1,4 +1,4 @@
-"""How far what people believe is from what a model answers: the Kullback-Leibler divergence, people first."""
+"""Divergence of a model's answers from what people believe: Kullback-Leibler, people first."""
 
 from __future__ import annotations
 

@@ -35,11 +35,8 @@ COMMANDS = {
     "assign": ("assignment.assign:assign", "Deal the pairs to annotators."),
     "people": ("people.people:people", "People: add, list, invite, revoke, role, ..."),
     "serve": ("oversight.serve:serve", "Let people answer, decide and watch in the browser."),
-    "labels": ("answers.labels:labels", "What was answered: sheets, import, withdraw, export."),
-    "answers": (
-        "answers.answers:answers",
-        "What was answered in any round: export, sheets, import, replies, withdraw.",
-    ),
+    "labels": ("answers.labels:labels", "Labels of annotators: sheets, import, withdraw, export."),
+    "answers": ("answers.answers:answers", "Answers of any round: export, sheets, import, replies, withdraw."),
     "simulate": ("answers.simulate:simulate", "Let simulated people answer what is open."),
     "examples": ("answers.examples:examples", "Examples that models are shown: find, list, sheet, review."),
     "generate": ("answers.generate:generate", "Ask the models of a round for their answers."),
@@ -144,7 +141,7 @@ class CommandGroup(click.Group):
 
 @contextmanager
 def _sanitized_errors() -> Iterator[None]:
-    """What click itself prints of an argument, such as the name of a file, steers no terminal either."""
+    """Sanitize what click itself prints of an argument, such as a file's name, so that it steers no terminal either."""
     try:
         yield
     except click.ClickException as error:

@@ -192,7 +192,7 @@ def _recipe_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
 
 
 def _default_clause(item: Field[Any]) -> str:
-    """What holds where no recipe says otherwise, as a help text has it."""
+    """Clause of a help text that states the default where no recipe says otherwise; empty where there is none."""
     usual = field_default(item)
     if usual in (None, (), {}, ""):
         return ""
@@ -200,7 +200,7 @@ def _default_clause(item: Field[Any]) -> str:
 
 
 def _multiple_settings(item: Field[Any], kind: Any) -> dict[str, Any]:
-    """How an option shows that takes several values; nothing for others."""
+    """Display settings of an option that takes several values; none for others."""
     if kind == tuple[Path, ...]:
         return {"type": _click_type(Path), "metavar": "FILE"}
     return {"metavar": _METAVARS[get_origin(kind)]} if get_origin(kind) in _METAVARS else {}

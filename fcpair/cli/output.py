@@ -62,7 +62,7 @@ def emit(
 
 
 def sampled_field(sampled: SampleSize | None) -> dict[str, Any]:
-    """What JSON has of a grid of which only some cells were drawn; nothing where it is whole."""
+    """JSON field that says how many cells of a grid were drawn; empty where the grid is whole."""
     return {"sampled": asdict(sampled)} if sampled else {}
 
 
@@ -112,7 +112,7 @@ def for_each_file(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> N
 
 
 def format_counts(counts: Mapping[str, Any]) -> str:
-    """What was counted, in a line."""
+    """Format counts as one line."""
     return " · ".join(f"{name.replace('_', ' ')} {_format_count(value)}" for name, value in counts.items())
 
 
@@ -140,7 +140,7 @@ def status_spinner(what: str) -> Iterator[None]:
 
 
 def remaining_time_reporter(what: str, clock: Callable[[], float] = monotonic) -> Callable[[int, int], None]:
-    """What is called with the done and the total, and says once how long the rest takes, if that is long.
+    """Return a callback, given the done and the total, that reports once how long the rest takes, if that is long.
 
     It goes by the pace until then; an encoder reads long texts first, and is faster after them.
     """

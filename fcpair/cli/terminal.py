@@ -1,4 +1,4 @@
-"""What a terminal can show, and how a command ends that is stopped: encodings, widths, Ctrl-C, closed pipes."""
+"""Limits of a terminal, and commands that are stopped: encodings, widths, Ctrl-C, closed pipes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def can_encode(text: str) -> bool:
 
 
 def screen_width() -> int:
-    """How wide what is printed may be: as COLUMNS says, else as the terminal is, else 80."""
+    """Width that printed text may have: as COLUMNS says, else as the terminal is, else 80."""
     return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns if _has_width() else USUAL_WIDTH
 
 
@@ -156,7 +156,7 @@ def break_line(line: str, width: int) -> list[str]:
 
 
 def width_of(text: str) -> int:
-    """How many places a text takes on a terminal: wide signs take two, and what only goes with another sign none."""
+    """Columns that a text takes on a terminal: wide characters take two, and those that only go with another none."""
     if text.isascii():
         return len(text)
     return sum(_width_of_sign(sign) for sign in text)

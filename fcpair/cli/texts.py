@@ -38,7 +38,7 @@ class Texts:
 
     @property
     def title(self) -> str:
-        """What a result calls it: the place, and which part of it."""
+        """Name of the table in results: the place, and which part of it."""
         return f"{self.place}, {self.part}" if self.part else self.place
 
     @property

@@ -1,4 +1,4 @@
-"""What is said on standard error of sheets that were kept, of changes and of what is made up."""
+"""Warnings on standard error about kept sheets, changes, sampled cells and simulated answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the missing labels could hide: each measure under every reading of an unjudged pair, and its exact bounds."""
+"""Effect of the missing labels: each measure under every reading of an unjudged pair, and its exact bounds."""
 
 from __future__ import annotations
 

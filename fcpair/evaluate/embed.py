@@ -51,7 +51,7 @@ class Embed(System):
         )
 
     def cost(self, search: Search) -> Cost:
-        """What is asked for the texts whose vectors are not kept yet, in requests of 64 texts."""
+        """Cost of embedding the texts whose vectors are not kept yet, in requests of 64 texts."""
         prompts = self._prompts(search)
         replies = _cached_replies(prompts)
         missing = [prompt for text, prompt in prompts.items() if text not in replies]

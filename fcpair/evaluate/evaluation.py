@@ -54,7 +54,7 @@ class TierLabels:
 
 @dataclass(frozen=True)
 class Options:
-    """How figures are made: what becomes of an HS without positives, and how often is resampled, from which seed."""
+    """Options for figures: what becomes of an HS without positives, the number of resamples, and their seed."""
 
     no_positives: NoPositives
     resamples: int

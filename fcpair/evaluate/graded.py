@@ -33,7 +33,7 @@ class Graded:
 
     @property
     def steps(self) -> Values:
-        """How much a level adds to the one below it."""
+        """Amount that each level adds to the one below it."""
         return np.diff(self.levels, prepend=0).astype(float)
 
 

@@ -14,7 +14,7 @@ POSITIVE, NEGATIVE, UNJUDGED, ABSENT = 1, 0, -1, -2
 
 @dataclass(frozen=True)
 class Judged:
-    """What stands at each rank, one row per HS, and what the pool holds.
+    """Labels at each rank, one row per HS, and counts of the whole pool.
 
     `labels`, shape `(n_hs, depth)`, best rank first: POSITIVE, NEGATIVE, UNJUDGED, or ABSENT where the system names
     nothing of the pool. `n_positive`, `n_negative` and `n_unjudged`, shape `(n_hs,)`, count the whole pool, ranked or
@@ -29,7 +29,7 @@ class Judged:
 
     @property
     def n_pool(self) -> NDArray[np.int64]:
-        """How many CNs the pool has for each HS: the judged and the unjudged."""
+        """Number of CNs that the pool has for each HS: the judged and the unjudged."""
         return self.n_positive + self.n_negative + self.n_unjudged
 
     def hits(self, k: int | None = None) -> NDArray[np.bool_]:

@@ -54,7 +54,7 @@ class Llm(System):
         return rank_without_scores(order, notes, model_record(self.of, (choice.model for choice in choices)))
 
     def cost(self, search: Search) -> Cost:
-        """What is asked for the HS whose answers are not kept yet."""
+        """Cost of asking for the HS whose answers are not kept yet."""
         return cost_of(self._requests(search))
 
     def _requests(self, search: Search) -> list[Request]:

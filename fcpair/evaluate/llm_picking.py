@@ -33,7 +33,7 @@ _TASK = (
 
 @dataclass(frozen=True)
 class Picks:
-    """What an LLM named for an HS, and the model that the service reported.
+    """CNs that an LLM named for an HS, and the model that the service reported.
 
     `at` holds positions in the pool, best first: NOTHING for what is none of the ids that it was given (`unknown`) and
     for an id that it had named already (`repeated`). `beyond` counts what it named beyond what was asked for, which is
@@ -59,7 +59,7 @@ class Request:
     n: int
 
     def read_cached_picks(self) -> Picks | None:
-        """What was named when this was asked before; None where it has to be asked."""
+        """Read the picks of an earlier answer to the same request; None where it has to be asked."""
         return read_cached(self.prompt, self._read_picks)
 
     def query(self) -> Picks:
@@ -67,7 +67,7 @@ class Request:
         return query_and_cache(self.prompt, _message_text, self._read_picks)
 
     def _read_picks(self, answer: Reply) -> Picks:
-        """What an answer names; BrokenReply where it names no CN that was given."""
+        """Read the picks from an answer; raise BrokenReply where it names no CN that was given."""
         ranked = _parse_ranking(answer.said)
         at: list[int] = []
         unknown, repeated = [], []
@@ -98,7 +98,7 @@ def build_request(model: str, search: Search, hs: int, positions: Sequence[int],
 
 
 def collect_picks(requests: Sequence[Request | None], progress: Progress | None) -> list[Picks]:
-    """What is named for each request, asked only where it was not asked before; an empty choice for None.
+    """Collect the picks for each request, asking only where it was not asked before; empty picks for None.
 
     Raises:
         ServiceError: the service gives no usable answer.
@@ -117,14 +117,14 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
 
 
 def cost_of(requests: Sequence[Request | None]) -> Cost:
-    """What `collect_picks` asks of the service."""
+    """Estimate what `collect_picks` asks of the service."""
     needed = [request_ for request_ in requests if request_]
     missing = [request_.prompt for request_ in needed if request_.read_cached_picks() is None]
     return Cost(len(needed), len(needed) - len(missing), n_prompt_tokens(missing))
 
 
 def pick_notes(choices: Mapping[int, Picks], id_scope: str) -> Iterator[str]:
-    """What a reader must know of choices, by the ids of their HS; `id_scope` says what an unknown id is not."""
+    """Yield notes that a reader needs on choices, by the ids of their HS; `id_scope` says what an unknown id is not."""
     n_named, n_answers = sum(len(choice.at) for choice in choices.values()), len(choices)
     consequence = "each keeps its rank and counts as wrong"
     unknown = {hs: ", ".join(choice.unknown) for hs, choice in choices.items() if choice.unknown}

@@ -1,4 +1,4 @@
-"""What a measure is: a value with a name that is called with a Judged and gives a figure for each HS."""
+"""A measure: a value with a name that is called with a Judged and gives a figure for each HS."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Measure(NamedValue):
 
     @property
     def depth(self) -> int | None:
-        """How many ranks it reads; None for all."""
+        """Number of ranks that the measure reads; None for all."""
         return None
 
     def score_range(self, judged: Judged) -> tuple[float, float]:

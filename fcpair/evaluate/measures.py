@@ -94,7 +94,7 @@ class MAP(CutMeasure):
         return ratio((precision * hits).sum(axis=1), self.divisor(judged.n_positive), 0.0)
 
     def divisor(self, n_positive: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What the sum of precisions is divided by."""
+        """Divisor of the sum of precisions of each HS."""
         return n_positive if self.by == "all" else np.minimum(n_positive, self.k)
 
 
@@ -163,7 +163,7 @@ class Accuracy(CutMeasure):
 
 @dataclass(frozen=True)
 class Bpref(Measure):
-    """How seldom a judged negative stands above a positive, whatever is unjudged.
+    """Binary preference: how seldom a judged negative ranks above a positive, whatever is unjudged.
 
     The mean over all positives, those not ranked counting 0, of 1 - min(n, R) / min(R, N), where n judged negatives
     stand above the positive, R is the number of positives and N that of negatives; as trec_eval computes it. Buckley
@@ -204,7 +204,7 @@ class RBP(Measure):
         return np.asarray(hits @ self.weights(hits.shape[1]))
 
     def weights(self, depth: int) -> NDArray[np.float64]:
-        """What a positive at each of the first `depth` ranks is worth."""
+        """Weight of a positive at each of the first `depth` ranks."""
         return np.asarray((1 - self.p) * self.p ** np.arange(depth), float)
 
 

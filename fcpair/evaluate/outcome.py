@@ -1,4 +1,4 @@
-"""What an evaluation found: plain records, which tables, figures, JSON and the report are made from."""
+"""Results of an evaluation: plain records, which tables, figures, JSON and the report are made from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALPHA = 0.05  # below it a corrected p-value counts as significant
 
 @dataclass(frozen=True)
 class TierFacts:
-    """What a tier's figures rest on; all but `hs` and `cells` are counted within the pool.
+    """Facts that a tier's figures rest on; all but `hs` and `cells` are counted within the pool.
 
     `hs` x `pool` = `cells`, of which `judged` are judged in the tier and `positive` of them appropriate; `outside` more
     pairs of the tier have a CN that is not in the pool. `without_positives` HS have no appropriate CN.
@@ -146,7 +146,7 @@ class Outcome:
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs of systems are tested for each tier and measure: the family of Holm's correction."""
+        """Number of pairs of systems tested for each tier and measure: the family of Holm's correction."""
         return len(self.systems) * (len(self.systems) - 1) // 2
 
     def as_data(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a random order of the pool scores on average: exact expectations over all orders, for every measure."""
+"""Average scores of a random order of the pool: exact expectations over all orders, for every measure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def expected_value(measure: Measure, pool: Judged) -> Values:
 
 
 def _positive_rate(pool: Judged) -> Values:
-    """How likely a rank holds a positive."""
+    """Probability that a rank holds a positive."""
     return ratio(pool.n_positive, pool.n_pool, 0.0)
 
 
@@ -50,7 +50,7 @@ def _ranks_in_pool(pool: Judged, k: int) -> tuple[NDArray[np.int64], Values]:
 
 
 def _p_none_above(pool: Judged, k: int) -> Values:
-    """How likely no positive stands at the ranks 1 to r, for r from 0 to k, shape `(n_hs, n_ranks + 1)`."""
+    """Probability that the ranks 1 to r hold no positive, for r from 0 to k, shape `(n_hs, n_ranks + 1)`."""
     n_drawn = np.arange(min(k, pool.n_pool.max(initial=0)))
     n_left = np.maximum(pool.n_pool[:, None] - n_drawn, 0)
     missing = np.maximum(n_left - pool.n_positive[:, None], 0)
@@ -92,7 +92,7 @@ def _expected_precision(measure: Precision, pool: Judged) -> Values:
 
 
 def _expected_hits(pool: Judged, k: int) -> Values:
-    """How many positives the first k ranks hold on average."""
+    """Average number of positives in the first k ranks."""
     return np.asarray(_positive_rate(pool) * np.minimum(pool.n_pool, k))
 
 

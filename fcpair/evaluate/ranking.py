@@ -1,4 +1,4 @@
-"""What a system is given and what it gives back: a search, and a ranking of the pool for every HS."""
+"""Input and output of a system: a search, and a ranking of the pool for every HS."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a system asks of a service: requests, those already answered from the cache, and tokens of the others.
+    """Requests that a system makes to a service: their number, those already cached, and the tokens of the others.
 
     `tokens` is an estimate: a token is taken to be four characters of what is sent.
     """
@@ -76,7 +76,7 @@ class System(NamedValue):
         raise NotImplementedError
 
     def cost(self, search: Search) -> Cost:
-        """What `rank` asks of a service; nothing, for systems that run on this machine."""
+        """Cost of what `rank` asks of a service; zero for systems that run on this machine."""
         return Cost()
 
 

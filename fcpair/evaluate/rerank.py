@@ -69,7 +69,7 @@ class Rerank(System):
         return _assemble_ranking(first, rows, notes, model_record(self.by.of, (choice.model for choice in choices)))
 
     def cost(self, search: Search) -> Cost:
-        """What is asked for the HS whose answers are not kept yet, together with what the first system asks.
+        """Cost of asking for the HS whose answers are not kept yet, together with the cost of the first system.
 
         Where the first system has to ask a service itself, its top is not known yet, and the first CNs of the pool
         stand in for it.
@@ -120,7 +120,7 @@ class Cross(System):
         return _assemble_ranking(first, rows, (), model.record())
 
     def cost(self, search: Search) -> Cost:
-        """What the first system asks of a service."""
+        """Cost of what the first system asks of a service."""
         return self.first.cost(search)
 
 
@@ -135,7 +135,7 @@ def _tops(first: Ranking, top: int) -> list[list[int]]:
 
 
 def _rest_of_ranking(row: list[int], top: int) -> list[int]:
-    """What comes behind the CNs of the top: NOTHING as often as the top has it, and the ranks below."""
+    """Rest of a ranking behind the CNs of the top: NOTHING as often as the top has it, and the ranks below."""
     return [NOTHING] * row[:top].count(NOTHING) + row[top:]
 
 

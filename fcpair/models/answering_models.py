@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 
 class Cell(NamedTuple):
-    """What a model is asked about: the texts of a cell, the row's and the column's, the prompt that has them, and the
+    """Cell that a model is asked about: the texts of its row and its column, the prompt that has them, and the
     metadata of the row.
     """
 
@@ -46,7 +46,7 @@ class Cell(NamedTuple):
 
 
 class RequestEstimate(NamedTuple):
-    """What asking a model takes: how many different `requests`, how many of them are answered already (`cached`), and
+    """Cost of asking a model: how many different `requests`, how many of them are answered already (`cached`), and
     about how many tokens the others give it to read (`tokens_in`).
 
     `tokens_out` is about how many tokens it will write: to each prompt as many as the cached replies have in the mean.
@@ -75,10 +75,10 @@ class AnsweringModel(Protocol):
     """A model that can be asked."""
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """What it says of each cell, verbatim; None where it has nothing to say of it."""
+        """Replies of the model to each cell, verbatim; None where it has nothing to say of it."""
 
     def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
-        """What asking it of these cells takes; nothing is asked for it."""
+        """Estimate what asking the model of these cells takes; nothing is asked for it."""
 
     def record(self) -> dict[str, str]:
         """Which model it is, as a study keeps it: `name`, `source`, and what of its making has a digest."""
@@ -105,7 +105,7 @@ class Chat:
     options: tuple[str, ...] = ()
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """What the service says; only what was not asked before is asked. Raises ServiceError where it says nothing."""
+        """Replies of the service; only what was not asked before is asked. Raises ServiceError where it gives none."""
         replies = self._cached_replies(cells)
         requests = {cell.prompt: self.request(cell) for cell in cells}
         missing = [prompt for prompt, reply in replies.items() if reply is None]
@@ -116,7 +116,7 @@ class Chat:
         return [replies[cell.prompt] for cell in cells]
 
     def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
-        """What is to be asked of the service."""
+        """Estimate what is still to be asked of the service."""
         return RequestEstimate.from_replies(self._cached_replies(cells))
 
     def _cached_replies(self, cells: Sequence[Cell]) -> dict[str, str | None]:
@@ -136,7 +136,7 @@ class Chat:
         }
 
     def request(self, cell: Cell) -> Prompt:
-        """What the service is sent about a cell."""
+        """Build the prompt that the service is sent about a cell."""
         turn = {"role": "user", "content": cell.prompt}
         body: dict[str, Any] = {"model": self.model, "messages": [turn], "temperature": 0, "seed": 0}
         if self.options:
@@ -168,7 +168,7 @@ def _token_logprobs(payload: Any) -> Any:
 
 
 def _option_probabilities(answer: Reply, options: Sequence[str]) -> str:
-    """What tokens say of options; a space before one is passed over."""
+    """Format the probabilities that tokens give options; a space before a token is ignored."""
     shares = dict.fromkeys(options, 0.0)
     for token, log in answer.said:
         if token.strip() in shares:
@@ -238,7 +238,7 @@ class Local:
     options: tuple[str, ...] = ()
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """What the model writes after the prompt of each cell; the same prompt is never given to it again here.
+        """Texts that the model writes after the prompt of each cell; the same prompt is never given to it again here.
 
         Raises what `local_generation.generate_texts` does.
         """
@@ -261,7 +261,7 @@ class Local:
             yield batch, [format_probabilities(self.options, *one) for one in probabilities]
 
     def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
-        """What is to be written."""
+        """Estimate what is still to be written."""
         return RequestEstimate.from_replies(self._cached_replies(cells))
 
     def record(self) -> dict[str, str]:
@@ -287,7 +287,7 @@ def _prompt_record(prompt: str) -> dict[str, str]:
 
 
 def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:
-    """What is asked for the replies of a model; where there are `options`, for their probabilities.
+    """Open a model for its replies; where there are `options`, for their probabilities.
 
     Raises:
         InputError: its file cannot be read.

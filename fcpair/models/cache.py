@@ -1,4 +1,4 @@
-"""What is kept on this machine between runs, so that nothing is computed or asked twice.
+"""Cache on this machine between runs, so that nothing is computed or asked twice.
 
 A cache that cannot be read or written is a warning in the log, never an error: the work is done anew. Its files are
 for their owner alone, since answers hold texts.

@@ -1,4 +1,4 @@
-"""What is asked of a service and what it answered; a usable answer is kept, by its prompt, and not asked again."""
+"""Requests to a service and its answers; a usable answer is kept, by its prompt, and not asked for again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Prompt:
 
     @property
     def n_characters(self) -> int:
-        """How many characters of text the model is given to read."""
+        """Number of characters of text that the model is given to read."""
         texts = self.body.get("input", [message["content"] for message in self.body.get("messages", ())])
         return sum(map(len, [texts] if isinstance(texts, str) else texts))
 
@@ -50,7 +50,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a service said, and the model that it said it used."""
+    """Reply of a service, and the model that it said it used."""
 
     said: Any
     model: str
@@ -66,7 +66,7 @@ class BrokenReply(Exception):  # noqa: N818 - an error only after the last attem
 
 
 def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
-    """What `read` makes of the kept answer; None where there is none, or none that can be used (a warning)."""
+    """Read the kept answer with `read`; None where there is none, or none that can be used (a warning)."""
     record = read_record(prompt.path)
     if record is None:
         return None
@@ -100,7 +100,7 @@ def n_tokens(texts: Iterable[str]) -> int:
 
 
 def model_record(name: str, reported: Iterable[str]) -> dict[str, str]:
-    """What a run keeps of a service's model: the name that was asked for, and the one that the service reported."""
+    """Record of a service's model that a run keeps: the name asked for, and the one that the service reported."""
     return {"name": name, "source": "service", "reported": ", ".join(sorted(set(reported) - {""}))}
 
 
@@ -111,7 +111,7 @@ def reported_model(payload: Mapping[str, Any]) -> str:
 
 
 def prompt_subject(what: str, text: str) -> str:
-    """What a prompt is about: `what` and the beginning of a text."""
+    """Subject of a prompt: `what` and the beginning of a text."""
     return f"{what} ({quote_beginning(text, _SHOWN)})"
 
 

@@ -1,4 +1,4 @@
-"""What an encoder is, whatever runs it: texts to tokens, and batches of tokens of about the same length to vectors."""
+"""An encoder, whatever runs it: texts to tokens, and batches of tokens of about the same length to vectors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ IDS, MASK = "input_ids", "attention_mask"
 
 @dataclass(frozen=True)
 class Padding:
-    """How shorter texts of a batch are filled up: with which token, and on which side."""
+    """Padding of the shorter texts of a batch: with which token, and on which side."""
 
     token: int = 0
     left: bool = False
 
 
 class Encoder(Protocol):
-    """What a backend does."""
+    """Interface that every backend implements."""
 
     padding: Padding
 

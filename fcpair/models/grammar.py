@@ -19,7 +19,7 @@ _lock = Lock()
 
 
 class Fault(NamedTuple):
-    """What is wrong with a text, its kind as the checker names it, and the words that are at fault."""
+    """Fault in a text: its kind as the checker names it, what is wrong, and the words that are at fault."""
 
     kind: str
     message: str

@@ -20,7 +20,7 @@ _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cut
 
 @dataclass(frozen=True)
 class Decoding:
-    """How a model decodes: the likeliest token each time, or with several beams the likeliest text that they find.
+    """Decoding of a model: the likeliest token each time, or with several beams the likeliest text that they find.
 
     Nothing is drawn, so the same prompt has the same reply.
     """
@@ -83,7 +83,7 @@ def check_prompt_lengths(prompts: Sequence[str], tokens: Sequence[list[int]], ma
 
 
 def _generation_config(network: Any, tokenizer: Any, decoding: Decoding) -> Any:
-    """What the model's own settings say of tokens, such as with which a reply begins, without anything that draws."""
+    """Copy the model's own settings of tokens, such as the one that begins a reply, without any sampling."""
     config = copy.deepcopy(network.generation_config)
     for name in _SAMPLING:
         setattr(config, name, None)

@@ -42,14 +42,14 @@ class Model:
     backend: Backend = "torch"
 
     def record(self) -> dict[str, str]:
-        """What a run keeps of the model, with the `libraries` that ran it; the folder is this machine's own affair."""
+        """Record of the model that a run keeps, with the `libraries` that ran it; without this machine's folder."""
         values = asdict(self)
         del values["folder"], values["backend"]
         return {**values, "libraries": _libraries(self.backend)}
 
     @property
     def key(self) -> str:
-        """What its vectors and scores rest on beside the text, in one SHA-256: weights, configuration, libraries."""
+        """SHA-256 of what its vectors and scores rest on beside the text: weights, configuration, libraries."""
         return hashlib.sha256(f"{self.sha256} {self.config} {_libraries(self.backend)}".encode()).hexdigest()
 
 

@@ -19,7 +19,7 @@ MADE_FOR = "ForSequenceClassification"
 
 @dataclass(frozen=True)
 class LabelScores:
-    """How sure a model is of each of its labels on each text: `scores`, shape (n_texts, n_labels), from 0 to 1."""
+    """Confidence of a model in each of its labels on each text: `scores`, shape (n_texts, n_labels), from 0 to 1."""
 
     labels: tuple[str, ...]
     scores: npt.NDArray[np.float64]

@@ -165,6 +165,6 @@ def _move_into_place(new_folder: Path, folder: Path) -> None:
 
 
 def _n_threads() -> int:
-    """How many threads to take; 0 is as many as there are cores."""
+    """Number of threads to use; 0 is as many as there are cores."""
     setting = os.environ.get("OMP_NUM_THREADS", "")
     return int(setting) if setting.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""How probable a model of this machine holds each of a few options, as what comes after a prompt."""
+"""Probabilities that a model on this machine gives each of a few options as the continuation of a prompt."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class TorchEncoder:
 
     @property
     def max_tokens(self) -> float:
-        """How many tokens of a text the model reads; infinite where it does not say."""
+        """Number of tokens of a text that the model reads; infinite where it does not say."""
         return float(self._loaded.max_seq_length or "inf")
 
     def own_token_mask(self, batch: Tokens) -> NDArray[np.bool_]:
@@ -65,5 +65,5 @@ class TorchEncoder:
 
 
 def padding_of(tokenizer: Any) -> Padding:
-    """How a tokenizer of transformers fills up the texts of a batch."""
+    """Padding that a tokenizer of transformers gives the texts of a batch."""
     return Padding(tokenizer.pad_token_id or 0, tokenizer.padding_side == "left")

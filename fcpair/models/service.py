@@ -211,7 +211,7 @@ def _parse_json(text: str) -> Any:
 
 
 def _wait_s(state: RetryCallState) -> float:
-    """How long to wait before the next attempt: what the service asks for, else twice as long as before."""
+    """Seconds to wait before the next attempt: as many as the service asks for, else twice as many as before."""
     broken = state.outcome.exception() if state.outcome else None
     requested_s = broken.wait_s if isinstance(broken, BrokenReply) else None
     wait_s = FIRST_WAIT_S * 2 ** (state.attempt_number - 1) if requested_s is None else requested_s

@@ -1,4 +1,4 @@
-"""How like a text is to others: the cosine similarity of their vectors, each text encoded once while it is needed."""
+"""Similarity of a text to others: the cosine of their vectors, each text encoded once while it is needed."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ OWNER = "openai-community"  # whose models the hub has without a slash
 
 
 class TokenLosses(NamedTuple):
-    """What a causal model makes of texts: the sum of the negative log-likelihoods (natural) of the tokens of each that
-    it foretells, how many these are, and how many texts were cut. Shapes `(n_texts,)`.
+    """Losses of a causal model on texts: the sum of the negative log-likelihoods (natural) of the tokens of each that
+    it predicts, and how many these are, shapes `(n_texts,)`; and how many texts were cut.
     """
 
     losses: NDArray[np.float64]
@@ -77,7 +77,7 @@ def pair_scores(
 def _logits(
     texts: Sequence[tuple[str, ...]], model: Any, tokenizer: Any, name: str, progress: Progress | None
 ) -> tuple[NDArray[np.float64], int]:
-    """What the head of a model gives each text or pair, `(n, n_labels)`, and how many of them were cut."""
+    """Output of a model's head for each text or pair, `(n, n_labels)`, and how many of them were cut."""
     longest = max_input_tokens(model, tokenizer)
     n_cut = sum(len(ids) > longest for ids in tokenizer(*_columns(texts), verbose=False)["input_ids"])
     order = np.argsort([-sum(map(len, text)) for text in texts], kind="stable")
@@ -154,7 +154,7 @@ def _losses(model: Any, tokens: list[list[int]]) -> NDArray[np.float64]:
 
 
 def max_input_tokens(model: Any, tokenizer: Any) -> int:
-    """How many tokens of a text the model reads."""
+    """Number of tokens of a text that the model reads."""
     places = getattr(model.config, "max_position_embeddings", None) or tokenizer.model_max_length
     return min(int(places), int(tokenizer.model_max_length))
 

@@ -46,7 +46,7 @@ class BlockMap:
 
 
 def block_size(shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many HS and CN go into one block, so that a map is not larger than MOST_ROWS x MOST_COLUMNS."""
+    """Number of HS and number of CNs in one block, so that a map is not larger than MOST_ROWS x MOST_COLUMNS."""
     return -(-shape[0] // MOST_ROWS), -(-shape[1] // MOST_COLUMNS)
 
 

@@ -1,4 +1,4 @@
-"""What a report is made from: plain records, gathered by `steps/oversight/report.py`, read by pages and figures."""
+"""Data of a report: plain records, gathered by `steps/oversight/report.py`, read by pages and figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNDECIDED, POSITIVE, OTHER, DISCARDED, WAITING = 0, 1, 2, 3, 4
 
 @dataclass(frozen=True)
 class Stage:
-    """How far one stage is: what it made, in words, or the command that does it; `open` answers are still to come."""
+    """Progress of one stage: what it made, in words, or the command that does it; `open` answers are still to come."""
 
     name: str
     done: bool
@@ -54,12 +54,12 @@ class GridMap:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many rows and how many columns there are."""
+        """Numbers of rows and of columns."""
         return self.of or self.place.shape
 
     @property
     def n_unlisted(self) -> int:
-        """How many cells are not here."""
+        """Number of cells that are not listed here."""
         return self.shape[0] * self.shape[1] - self.place.size
 
 
@@ -78,7 +78,7 @@ class TierFigures:
 
 @dataclass(frozen=True)
 class PersonFigures:
-    """What one person was given and did in one round; `answers` counts each choice of the round's scheme.
+    """Work of one person in one round: assigned and done; `answers` counts each choice of the round's scheme.
 
     `median_s` is the median number of seconds of the `n_timed` answers (skips included) whose time is known.
     """
@@ -98,13 +98,13 @@ class PersonFigures:
 
     @property
     def n_answers(self) -> int:
-        """How many current answers the person has given, skips not counted."""
+        """Number of current answers that the person has given, skips not counted."""
         return sum(self.answers)
 
 
 @dataclass(frozen=True)
 class EvaluationFigures:
-    """What the newest evaluation found, the run that made it, and how many later steps changed what it rests on."""
+    """Outcome of the newest evaluation, the run that made it, and how many later steps changed what it rests on."""
 
     outcome: Outcome
     run: RunRecord
@@ -113,7 +113,7 @@ class EvaluationFigures:
 
 @dataclass(frozen=True)
 class DecisionsPart:
-    """What was decided in a grid whose answers are labels, and the tiers that follow.
+    """Decisions in a grid whose answers are labels, and the tiers that follow.
 
     `rules_used` counts standing decisions by rule; without `tiers` there are no labels, or `no_tiers` says why not.
     """
@@ -127,7 +127,7 @@ class DecisionsPart:
 
 @dataclass(frozen=True)
 class SurveyFigures:
-    """What was said in a survey: `shares` as `survey.add_shares` has them, perhaps with numbers for statements.
+    """Answers to a survey: `shares` as `survey.add_shares` has them, perhaps with numbers for statements.
 
     `margin` is Cochran's of as many `people`.
     """
@@ -139,7 +139,7 @@ class SurveyFigures:
 
 @dataclass(frozen=True)
 class GroupFigures:
-    """What was found about groups of those who answered a question, by what was declared beforehand.
+    """Comparisons of groups of those who answered a question, by what was declared beforehand.
 
     `undefined` says why nothing was; `exploratory` are questions about people that were declared too late, with why.
     """
@@ -152,7 +152,7 @@ class GroupFigures:
 
 @dataclass(frozen=True)
 class SurveysPart:
-    """What was found by asking: of a grid that respondents answered (`survey`), of one whose rows are items of
+    """Results of surveys and bias tests: of a grid that respondents answered (`survey`), of one whose rows are items of
     templates (`bias`: the scores of each model, for each scheme), and of `groups` that were declared beforehand.
     """
 
@@ -163,7 +163,7 @@ class SurveysPart:
 
 @dataclass(frozen=True)
 class MainPart(DecisionsPart):
-    """What stands in a report about the grid of HS and CNs, and on pages of leads about any grid of labels.
+    """Part of a report about the grid of HS and CNs, and of pages of leads about any grid of labels.
 
     What it has not come to yet is None or empty.
     """
@@ -180,8 +180,8 @@ class MainPart(DecisionsPart):
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """What a model did in a round; `model` is what it is called where it comes from, and `sha256` that of its file or
-    of its prompt, each empty where it was not asked yet.
+    """Work of a model in a round; `model` is its name where it comes from, and `sha256` that of its file or of its
+    prompt, each empty where it was not asked yet.
     """
 
     name: str
@@ -194,7 +194,7 @@ class ModelFigures:
 
 @dataclass(frozen=True)
 class WrittenTexts:
-    """How many texts answer a question, and the median of their numbers of words (None without texts)."""
+    """Number of texts that answer a question, and the median of their numbers of words (None without texts)."""
 
     question: str
     n: int
@@ -203,7 +203,7 @@ class WrittenTexts:
 
 @dataclass(frozen=True)
 class RoundPart:
-    """What stands in a report about one round of a planned grid.
+    """Part of a report about one round of a planned grid.
 
     `people` have done it, or `models`; their `answers` are counted where `choices` names them. `agreement` is empty
     where it is not measured: nothing was answered, or the round `checks` what was decided.
@@ -223,7 +223,7 @@ class RoundPart:
 
 @dataclass(frozen=True)
 class GridPart:
-    """What stands in a report about a planned grid; `decided` is None where its answers are no labels.
+    """Part of a report about a planned grid; `decided` is None where its answers are no labels.
 
     `facts` are those that `fcpair.steps.oversight.grid_status.overview` has of each grid.
     """

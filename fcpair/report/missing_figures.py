@@ -1,4 +1,4 @@
-"""What a report cannot say, and why: figures without a value, and stages that are not done yet."""
+"""Gaps of a report, and their reasons: figures without a value, and stages that are not done yet."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _groups_gaps(figures: GroupFigures) -> Iterator[Gap]:
 
 
 def _block_gaps(block: AgreementBlock, name: str) -> Iterator[Gap]:
-    """What is undefined about agreement on a part of a round; in one line where no cell has two answers."""
+    """Yield what is undefined about agreement on a part of a round; in one line where no cell has two answers."""
     agreement = block.agreement
     if agreement is None or not agreement.n_overlapped:
         yield Gap(f"agreement, {name}", "0 cells", block.undefined or NO_TWO)
@@ -148,7 +148,7 @@ def _tier_gaps(tiers: TierFigures, noun: str) -> Iterator[Gap]:
 
 
 def _evaluation_gaps(outcome: Outcome) -> Iterator[Gap]:
-    """What is undefined for the same reason is reported once: a tier without positives has no score of any system."""
+    """Yield once what is undefined for the same reason: a tier without positives has no score of any system."""
     scores = (
         (record.tier, record.n, record.score is None, record.undefined) for record in outcome.scores if record.undefined
     )

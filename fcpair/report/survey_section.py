@@ -42,7 +42,7 @@ class Section:
 
 
 def build_sections(part: SurveysPart) -> list[Section]:
-    """What a report, or a page, says of what was found by asking."""
+    """Build the sections of a report, or of a page, on what was found by asking."""
     result = [_survey_section(part.survey)] if part.survey else []
     result += [_bias_section(one) for one in part.bias]
     return result + ([_groups_section(part.groups)] if part.groups else [])

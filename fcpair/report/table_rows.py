@@ -110,7 +110,7 @@ class LogLine:
 
     @property
     def parameters(self) -> list[tuple[str, str]]:
-        """What the run was given; of several decisions, who made how many."""
+        """Parameters of the run; for several decisions, who made how many."""
         if self.n > 1:
             return [(formatting.counted(self.n, "decision"), f"by {self.first.params.get('by')}")]
         return formatting.settings(
@@ -119,7 +119,7 @@ class LogLine:
 
     @property
     def counts(self) -> list[tuple[str, str]]:
-        """What the run counted."""
+        """Counts of the run."""
         counted = dict.fromkeys(self.first.counts, self.n) if self.n > 1 else self.first.counts
         return formatting.settings(counted)
 
@@ -145,5 +145,5 @@ def log_lines(runs: tuple[RunRecord, ...]) -> list[LogLine]:
 
 
 def _hand_decision_key(run: RunRecord) -> tuple[Any, ...] | None:
-    """Who made which kind of decision on a single pair; None for any other run."""
+    """Key of a decision on a single pair: who made it, and of which kind; None for any other run."""
     return (run.params.get("by"), tuple(run.counts)) if "pair" in run.params else None

@@ -29,7 +29,7 @@ Labels = tuple[str, ...]
 
 
 def fold_spelling(spelling: str) -> str:
-    """What two spellings of the same label have in common: words, parted by a space; empty where there are none."""
+    """Fold a spelling into what all of the same label share: words, separated by a space; empty where it has none."""
     decomposed = unicodedata.normalize("NFKD", spelling.translate(_PERSIAN)).casefold()
     kept = "".join(sign for sign in decomposed if unicodedata.category(sign) not in ("Mn", "Cf"))
     return " ".join(_PLURAL.sub("", word) for word in _PARTS.split(kept) if word)
@@ -42,7 +42,7 @@ def spellings_in(cell: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Aliases:
-    """What each spelling stands for.
+    """Labels that each spelling stands for.
 
     Attributes:
         labels: the declared labels, in their order; without any, every spelling is a label of its own, called by the

@@ -1,4 +1,4 @@
-"""How well several labels were predicted: CrowdCounter's figures, scikit-learn's averages, and each label.
+"""Evaluation of predicted labels, several to a text: CrowdCounter's figures, scikit-learn's averages, and each label.
 
 Every figure is made of sums over rows, so that all draws of its interval are computed at once.
 """
@@ -82,7 +82,7 @@ class _Sums:
 
 
 def _row_sums(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> Floats:
-    """What each row adds to the sums, shape (n_rows, n_sums)."""
+    """Summands that each row adds to the sums, shape (n_rows, n_sums)."""
     both = truth & predicted
     n_both, n_true, n_guess = (part.sum(axis=1).astype(np.float64) for part in (both, truth, predicted))
     n_any = n_true + n_guess - n_both
@@ -231,7 +231,7 @@ def _classify_rows(
 
 
 def _remark(kind: _FigureKind, sums: _Sums) -> str:
-    """What became of rows, or labels, on which a figure is 0/0."""
+    """Say what became of rows, or labels, on which a figure is 0/0."""
     left_out = round(float(sums.n - getattr(sums, kind.counts)))
     zero = round(float(sums.any - sums.guess)) if kind.zero else 0
     remarks = [kind.note]

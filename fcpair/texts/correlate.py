@@ -1,4 +1,4 @@
-"""How a measure of texts goes with their ratings: Pearson's and Spearman's correlation, for new texts and raters."""
+"""Correlation of a measure of texts with their ratings: Pearson's and Spearman's, for new texts and raters."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _draw_means(ratings: Floats, draws: int, seed: int) -> Iterator[tuple[Floats
 
 
 def _draw_counts(rng: np.random.Generator, n_draws: int, n: int) -> Floats:
-    """How often each of `n` is drawn in `n` drawn with replacement, shape (n_draws, n)."""
+    """Draw `n` of `n` with replacement and count how often each is drawn, shape (n_draws, n)."""
     index = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, None]
     return np.bincount(index.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(np.float64)
 

@@ -14,7 +14,7 @@ Groups = tuple[str, ...]
 
 @dataclass(frozen=True)
 class CrossCount:
-    """How many texts of a group have a label, of how many texts of that group."""
+    """Number of texts of a group that have a label, of how many texts of that group."""
 
     label: str
     group: str

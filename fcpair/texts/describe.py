@@ -1,4 +1,4 @@
-"""What a table of texts is made of: its figures, per group, source and label, each with what it rests on."""
+"""Description of a table of texts: its figures, per group, source and label, each with what it rests on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_NAME = "(empty)"
 
 @dataclass(frozen=True)
 class TextColumns:
-    """What the columns of a table are: the texts, what they answer, who wrote them, and what they are counted by."""
+    """Names of a table's columns: of the texts, what they answer, who wrote them, and what they are counted by."""
 
     text: str
     row: str | None = None
@@ -53,7 +53,7 @@ class TextLabels:
 
 @dataclass(frozen=True)
 class WordLimits:
-    """How many words a text should have: more than `more_than`, and fewer than `under`, where these are given."""
+    """Limits on the words of a text: more than `more_than`, and fewer than `under`, where these are given."""
 
     more_than: int | None = None
     under: int | None = None
@@ -116,7 +116,7 @@ class SharedRow:
 
 @dataclass(frozen=True)
 class Description:
-    """What was found: every figure once, often repeated texts, rows in several groups, and keywords of each label."""
+    """Results for a table: every figure once, often repeated texts, rows in several groups, keywords of each label."""
 
     figures: tuple[DescribedFigure, ...]
     repeated: tuple[RepeatedText, ...] = ()
@@ -277,7 +277,7 @@ def _group_means(table: _TextTable, counts: pd.Series[int]) -> list[Fraction]:
 
 
 def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Iterable[str], prefix: str) -> None:
-    """How many texts have each label, and two, and how long those of each label are."""
+    """Count the texts with each label, and with each two, and measure how long those of each label are."""
     n = len(labels)
     pairs = Counter(pair for text_labels in labels for pair in combinations(sorted(text_labels), 2))
     table.add(f"{prefix}texts with several labels", sum(len(text_labels) > 1 for text_labels in labels), n)
@@ -297,7 +297,7 @@ def _add_share(table: _TextTable, part: int, whole: int, per: Per, of: str) -> N
 
 
 def _add_cross_counts(table: _TextTable, counts: Iterable[CrossCount], prefix: str) -> None:
-    """How many texts of each group have each label, and which share of the group's texts that is."""
+    """Add how many texts of each group have each label, and which share of the group's texts that is."""
     for one in counts:
         table.add(TEXTS, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
         _add_share(table, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
@@ -320,7 +320,7 @@ OFTEN = 10  # a text that comes more than so many times: CrowdCounter's check lo
 
 
 def often_repeated(texts: pd.Series[str]) -> pd.Series[int]:
-    """How many times each text comes that comes more than `OFTEN` times, the most frequent first."""
+    """Count each text that comes more than `OFTEN` times, the most frequent first."""
     counts = texts.map(identity).value_counts(sort=False)
     often = counts[counts > OFTEN]
     return often.iloc[sorted(range(len(often)), key=lambda at: (-int(often.iloc[at]), str(often.index[at])))]

@@ -13,8 +13,8 @@ _SHOWN = 60  # characters of a cell that cannot be read
 
 
 def split_cell(cell: str) -> list[str]:
-    """What a cell holds, as it is written: a JSON list, or parts between comma, semicolon (Latin or Persian) and line
-    break. Parts may be empty, and an empty cell has none.
+    """Split a cell into its parts as they are written: those of a JSON list, or those between comma, semicolon (Latin
+    or Persian) and line break. Parts may be empty, and an empty cell has none.
 
     Raises:
         InputError: it begins as a list does, and is no JSON list of texts.

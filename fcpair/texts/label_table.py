@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class LabelTable:
-    """What is true and what was predicted of each text: two arrays of shape (n_rows, n_labels).
+    """True and predicted labels of each text: two arrays of shape (n_rows, n_labels).
 
     `n_ignored` counts the predicted labels that were left out because they were to be ignored.
     """

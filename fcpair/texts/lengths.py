@@ -1,4 +1,4 @@
-"""How long texts are: words by white space, their mean and deviation, and numbers rounded as printed tables do."""
+"""Lengths of texts: words by white space, their mean and deviation, and numbers rounded as printed tables do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def count_words(texts: pd.Series[str]) -> pd.Series[int]:
-    """How many words each text has, parted by white space; a zero-width non-joiner parts none."""
+    """Count the words of each text, separated by white space; a zero-width non-joiner separates none."""
     return texts.map(lambda text: len(text.split()))
 
 

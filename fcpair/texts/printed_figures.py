@@ -34,13 +34,13 @@ class PrintedFigure:
 
     @property
     def decimals(self) -> int:
-        """How many decimals are printed."""
+        """Number of decimals that are printed."""
         return max(-int(self.printed.as_tuple().exponent), 0)
 
 
 @dataclass(frozen=True)
 class PrintedCheck:
-    """What became of a printed figure.
+    """Result of checking a printed figure.
 
     Attributes:
         value: the figure of the table, over texts; None where the table does not have it.

@@ -27,7 +27,7 @@ KEYS = ("source", "criterion", "rater", "text")
 
 @dataclass(frozen=True)
 class SourceRatings:
-    """What a source got on a criterion: a figure for each rater, `n` of which are texts, and `mean`, that of raters.
+    """Ratings of a source on a criterion: a figure for each rater, whose `n` counts texts, and `mean`, over raters.
 
     `mean` is the mean over raters of their means, each of which counts as much as any other; its `n` are the texts
     that at least one of them rated.

@@ -20,7 +20,7 @@ _CONDITION = re.compile(r"(?P<column>.+?)\s*(?:(?P<sign>!=|=)|\s(?P<has>has)\s)\
 
 @dataclass(frozen=True)
 class Condition:
-    """What a cell must be: equal to a value (`=`), another (`!=`), or hold it among several labels (`has`).
+    """Condition on a cell: that it equals a value (`=`), differs (`!=`), or holds it among several labels (`has`).
 
     White space around the cell makes no difference, capitals do.
     """

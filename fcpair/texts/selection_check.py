@@ -24,7 +24,7 @@ DISTINCT = 3  # values on either side of a gap: fewer are classes and not number
 
 @dataclass(frozen=True)
 class SelectionCheck:
-    """What was tested on `n` texts: `value` beyond `limit` gives the `warning`.
+    """Result of a test on `n` texts: `value` beyond `limit` gives the `warning`.
 
     By the `population`, `value` is the probability that so few of the texts are in its middle half, and must not be
     below the limit; by the `gap`, the share of the range of the measure that is empty, and must not be above it.

@@ -63,7 +63,7 @@ def complete_shares(given_shares: Sequence[float]) -> tuple[Fraction, ...]:
 
 
 def sizes_of(n: int, shares: Sequence[Fraction]) -> Ints:
-    """How many of `n` lines each side gets: its share, rounded so that they add up (largest remainders first)."""
+    """Divide `n` lines among the sides by their shares, rounded so that they add up (largest remainders first)."""
     exact = [n * share for share in shares]
     sizes = np.array([int(one) for one in exact], np.int64)
     remainders = sorted(range(len(shares)), key=lambda at: (-(exact[at] - int(exact[at])), at))
@@ -135,7 +135,7 @@ def _neediest(first: Floats, then: Floats, rng: np.random.Generator) -> int:
 
 
 def _weights(targets: Floats) -> Floats:
-    """What a line too much of each label weighs on each side: how far it moves the label distance; size comes first."""
+    """Weight of one line too many of each label on each side: how far it moves the label distance; size comes first."""
     sizes = targets[:, -1:]
     without = np.maximum(sizes - targets[:, :-1], 1)
     return np.column_stack([sizes / without**2 * sizes.mean(), np.full(len(targets), SIZE_WEIGHT)])
@@ -197,7 +197,7 @@ def _best_swap(
 
 
 def label_distance(counts: Ints, sizes: Ints) -> float | None:
-    """How far the sides are from the whole in their labels; 0 is exact, and None where it is undefined.
+    """Distance of the sides from the whole in their labels; 0 is exact, and None where it is undefined.
 
     LD of Sechidis et al. (2011), equation 4: the mean over labels of the mean over sides of the absolute difference of
     two odds, lines with the label by lines without it, on the side and in the whole. Undefined where there is no label,

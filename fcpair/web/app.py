@@ -58,7 +58,7 @@ TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an inv
 class _App(GuardedApp):
     @cached_property
     def description_json(self) -> bytes:
-        """What `openapi` says, as it is sent: written once, since that costs more than most answers do."""
+        """Description by `openapi`, as it is sent: written once, since that costs more than most answers do."""
         return bytes(JSONResponse(self.openapi()).body)
 
     def openapi(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ _description = APIRouter(include_in_schema=False)
 
 @_description.get("/api/openapi.json")
 async def description(request: Request) -> Response:
-    """What the API is like, for anybody to read."""
+    """Send the description of the API, for anybody to read."""
     return Response(request.app.description_json, media_type="application/json")
 
 

@@ -1,4 +1,4 @@
-"""Who comes in: sessions, bearer tokens, roles, and the guard of the forms."""
+"""Authentication: sessions, bearer tokens, roles, and the guard of the forms."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class Auth:
         return caller.visitor
 
     def visitor(self, request: Request) -> Visitor | None:
-        """Who is logged in, if anybody; nothing is written, nor waited for."""
+        """Visitor who is logged in, if anybody; nothing is written, nor waited for."""
         return self._caller(request).visitor
 
     def remembered_visitor(self, request: Request) -> Visitor | None:
-        """Who came with the same token or session some moments ago, if anybody; nothing is looked up.
+        """Visitor who came with the same token or session some moments ago, if anybody; nothing is looked up.
 
         Whoever acts for them looks whether they may still come in, see `Visitor.remembered`; then the request goes on
         as theirs, else forgets it (`forget_visitor`).
@@ -116,7 +116,7 @@ class Auth:
         return caller is not None and caller.is_wrong
 
     def visitor_counting_failures(self, request: Request) -> Visitor | None:
-        """Who is logged in, if anybody; a wrong token is counted, which may take a while.
+        """Visitor who is logged in, if anybody; a wrong token is counted, which may take a while.
 
         Raises:
             TooManyError: the token is wrong, and too many were.
@@ -128,7 +128,7 @@ class Auth:
         return caller.visitor
 
     def cached_visitor(self, request: Request) -> Visitor | None:
-        """Who was let in with this request already; nothing is looked up."""
+        """Visitor who was let in with this request already, if anybody; nothing is looked up."""
         caller: _Caller | None = request.scope.get(_CALLER_KEY)
         return caller.visitor if caller else None
 

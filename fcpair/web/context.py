@@ -1,4 +1,4 @@
-"""What every page needs: the study, its terms, the door, and the templates."""
+"""Context of every page: the study, its terms, the door, and the templates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATIC = HERE / "static"
 
 @dataclass(frozen=True)
 class Context:
-    """What an app has once, for all its requests; `context_of` gets it."""
+    """Context that an app has once, for all its requests; `context_of` gets it."""
 
     study: Study
     annotate: Annotate
@@ -42,7 +42,7 @@ class Context:
 
     @cached_property
     def facts(self) -> dict[str, str]:
-        """What does not change while the study is served: `title`, `hs_name`, `cn_name`, `created_at`."""
+        """Facts that do not change while the study is served: `title`, `hs_name`, `cn_name`, `created_at`."""
         facts = self.study.facts
         return {name: facts[name] for name in ("title", "hs_name", "cn_name", "created_at")}
 
@@ -67,7 +67,7 @@ class Context:
         return Batches("given", self.work_queue.assign_tasks)
 
     def storage_key(self, visitor: Visitor) -> str:
-        """What is one person's in a browser is kept under this: of one study, whatever else this address served."""
+        """Key under which a browser keeps one person's data: of one study, whatever else this address served."""
         return f"{self.facts['created_at']}/{visitor.id}"
 
     def adjudication_queue(self, here: CurrentGrid) -> AdjudicationQueue:

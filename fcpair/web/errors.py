@@ -1,4 +1,4 @@
-"""What is answered when something is wrong: JSON under /api, a page elsewhere."""
+"""Responses when something is wrong: JSON under /api, a page elsewhere."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ErrorHandlers:
         app.add_exception_handler(Exception, self.answer_defect)
 
     def answer_known(self, request: Request, error: Exception) -> Response:
-        """What a user can cause."""
+        """Respond to an error that a user can cause."""
         status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
             return _redirect_to_login(request)
@@ -110,7 +110,7 @@ class ErrorHandlers:
         return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, NOT_READ.format(sentence), {})
 
     def answer_http(self, request: Request, error: Exception) -> Response:
-        """What the framework itself refuses; a body that cannot be read, to those whose route it is."""
+        """Respond to what the framework itself refuses; a body that cannot be read, only to those whose route it is."""
         refused = cast(HTTPException, error)
         status = HTTPStatus(refused.status_code)
         if status is HTTPStatus.BAD_REQUEST and (refusal := self._login_refusal(request)):
@@ -121,7 +121,7 @@ class ErrorHandlers:
         return self._answer(request, status, sentence, refused.headers or {})
 
     def _login_refusal(self, request: Request) -> Response | None:
-        """What the door says of a request that did not get as far as its endpoint; None where it lets it in."""
+        """Response by which the door refuses a request that did not reach its endpoint; None where it lets it in."""
         if not is_closed(request):
             return None
         try:

@@ -58,12 +58,12 @@ class Items:
 
 
 def n_items(template: Template) -> int:
-    """How many items a template is expanded into."""
+    """Number of items that a template expands to."""
     return PER_FILLING * template.n_fillings
 
 
 def n_templates(templates: Sequence[Template]) -> Counter[str]:
-    """How many templates there are of each category, all versions of one counted once."""
+    """Count the templates of each category, all versions of one counted once."""
     return Counter(one.category for one in first_versions(templates))
 
 
@@ -172,7 +172,7 @@ def _single_spaced(texts: Strings) -> Strings:
 
 
 def _ids(template: Template, numbers: Ints, n: int) -> Strings:
-    """What is the same in the ids of a filling's items, `(n,)`."""
+    """Common part of the ids of a filling's items, `(n,)`."""
     ids: Strings = np.full(n, "-".join(filter(None, (template.id, template.version))), dtype=object)
     for row in numbers:
         ids = ids + "-" + (row + 1).astype(str).astype(object)

@@ -63,7 +63,7 @@ def _slots(text: Text) -> list[str]:
 
 
 def _key(reading: str, chosen: Chosen, shared: Sequence[str]) -> tuple[str, ...]:
-    """What two readings have in common that are the same while the slots of both are filled the same."""
+    """Key shared by two readings that are the same as long as the slots of both are filled the same."""
     return (reading, *(str(chosen[slot]) for slot in shared))
 
 

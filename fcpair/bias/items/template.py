@@ -35,7 +35,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Template:
-    """What items are made of.
+    """Template from which items are made.
 
     Args:
         id: of the template, the same for all its versions.
@@ -69,7 +69,7 @@ class Template:
 
     @property
     def n_fillings(self) -> int:
-        """How many ways there are to fill the slots."""
+        """Number of ways to fill the slots."""
         return prod(len(fillers) for fillers in self.fillers.values())
 
     @property
@@ -85,7 +85,7 @@ class Template:
 
 
 def template_faults(template: Template) -> Iterator[str]:
-    """What is wrong with a template, so that no items, or items without a meaning, would be made of it."""
+    """Yield the faults that would make a template give no items, or items without a meaning."""
     listed = list(template.fillers)
     declared = ", ".join(listed[:SHOWN]) + ", ..." * (len(listed) > SHOWN) or "none"
     for name, text in template.all_texts.items():

@@ -58,7 +58,7 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
 
 
 def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> Iterator[str]:
-    """What to be careful with, and in which block."""
+    """Yield the cautions of the agreement as a whole, and those of each block with its name."""
     yield from measured.cautions if measured else ()
     for one in blocks:
         name = ": ".join(filter(None, [one.part, one.of]))

@@ -112,7 +112,7 @@ def _write_values(frame: pd.DataFrame, measured: Measured, path: Path) -> None:
 
 
 def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes: Sequence[str] = ()) -> Table:
-    """What was measured, for people, with how figures come from texts; with a column of groups where there are any."""
+    """Build a readable table of the figures, with notes on how they come from texts; `by` adds a column of groups."""
     columns = (*COLUMNS[:1], by, *COLUMNS[1:]) if by else COLUMNS
     rows: list[list[Cell]] = []
     for one in (figure for found in measured for figure in found.figures):
@@ -123,7 +123,7 @@ def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes
 
 
 def _remarks(measured: Measured) -> Iterator[str]:
-    """How figures come from texts, and what was left out, each remark once."""
+    """Yield remarks on how figures come from texts and on what was left out, each once."""
     rules: dict[str, list[str]] = {}
     for figure in measured.figures:
         rules.setdefault(figure.rule, []).append(figure.name)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def answers() -> None:
-    """What was answered in any round: export, sheets, import, replies, withdraw.
+    """Answers of any round: export, sheets, import, replies, withdraw.
 
     \b
     Example:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def labels() -> None:
-    """What was answered: sheets, import, withdraw, export.
+    """Labels of annotators: sheets, import, withdraw, export.
 
     \b
     Example:

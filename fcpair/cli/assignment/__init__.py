@@ -1,1 +1,1 @@
-"""Who answers what: assign, validate."""
+"""Assignment of work to people: assign, validate."""

@@ -1,1 +1,1 @@
-"""What comes of a study: partition, explain, evaluate, export."""
+"""Results of a study: partition, explain, evaluate, export."""

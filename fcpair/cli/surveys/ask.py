@@ -299,7 +299,7 @@ def _plain_value(value: Any) -> Cell:
 
 
 def _verdict_summary(rule: KeepRule, rows: Sequence[dict[str, Cell]]) -> str:
-    """How many statements have each verdict, and how many of them are undecided."""
+    """Count the statements with each verdict and the undecided ones among them, in one line."""
     parts = []
     for verdict in ("kept", "dropped", "undefined"):
         undecided_flags = [row["undecided"] for row in rows if row["verdict"] == verdict]

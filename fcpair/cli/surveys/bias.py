@@ -196,7 +196,7 @@ def _grid_answers(
 
 
 def _statement_counts(opened: Study | None, people: str) -> Any:
-    """How often people gave each answer to each statement: of a grid, or without a study of a file."""
+    """Count how often people gave each answer to each statement: from a grid, or without a study from a file."""
     from fcpair.stages.surveys.survey import count_answers
 
     if opened is not None:

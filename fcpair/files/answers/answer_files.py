@@ -28,7 +28,7 @@ YES_OR_NO = {"true": True, "1": True, "false": False, "0": False}
 
 
 class CellColumns(NamedTuple):
-    """What the columns are called that say which cell an answer is about: its number, or the texts of its two sides."""
+    """Names of the columns that say which cell an answer is about: its number, or the texts of its two sides."""
 
     number: str
     sides: tuple[str, str]
@@ -252,7 +252,7 @@ def _parse_seconds(cell: str) -> float:
 
 
 def _parse_origin(cell: str) -> str:
-    """What simulated people said stays theirs when it moves from study to study."""
+    """Parse the origin of an answer: simulated answers stay simulated when they move from study to study."""
     return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
 
 

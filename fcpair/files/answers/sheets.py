@@ -32,7 +32,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workb
 
 @dataclass(frozen=True)
 class SheetLayout:
-    """What is to be filled in: the columns, of each the words that one can choose from, or what to write, and the
+    """Layout of a sheet: its columns, each with the words that one can choose from, or what to write, and the
     guidelines to go by (Markdown).
 
     `sides` say of the columns with the two texts what the study calls them.

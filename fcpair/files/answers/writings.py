@@ -38,7 +38,7 @@ WARNING = (
 
 @dataclass(frozen=True)
 class WritingsCardFacts:
-    """What a card says of the study: its title, what its sides are called, who wrote, and what made the folder."""
+    """Facts on a card: the title of the study, the names of its sides, who wrote, and what made the folder."""
 
     title: str
     row: str

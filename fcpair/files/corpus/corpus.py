@@ -127,7 +127,7 @@ def _read_frame(
 
 
 def _suffix_hint(path: str | Path, format: str) -> str:
-    """What to say of a file that could not be read in a format that its name does not stand for; nothing of others."""
+    """Hint for a file that could not be read in a format that its name does not stand for; empty for others."""
     suffix = Path(path).suffix.lower()
     if suffix not in READERS or suffix == _file_kind(format):
         return ""
@@ -135,7 +135,7 @@ def _suffix_hint(path: str | Path, format: str) -> str:
 
 
 def _columns_hint(path: str | Path, format: str) -> str:
-    """What to say of a published corpus that was read in another format than its own; nothing of other files."""
+    """Hint for a published corpus that was read in another format than its own; empty for other files."""
     try:
         header = set(read_table(path, kind=".csv").columns)
     except InputError:
@@ -147,7 +147,7 @@ def _columns_hint(path: str | Path, format: str) -> str:
 
 
 def _file_kind(format: str) -> str:
-    """What a file in this format is, as `tabular.READERS` has it."""
+    """Kind of a file in this format, as `tabular.READERS` has it."""
     return ".csv" if format in _PUBLISHED else f".{format}"
 
 

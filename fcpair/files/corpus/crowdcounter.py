@@ -93,7 +93,7 @@ def _release_rows(objects: JsonObjects) -> Iterator[Row]:
 
 
 def _hs_fields(objects: JsonObjects, entry: Member, members: Mapping[str, Member]) -> Row | None:
-    """What all rows of an HS share; None where something is wrong with it."""
+    """Read the fields that all rows of an HS share; None where something is wrong with it."""
     problems = _missing_texts({key: member.value for key, member in members.items()}, ("post",))
     if _ANSWERS not in members:
         problems.append(f"no `{_ANSWERS}`")
@@ -138,7 +138,7 @@ def _split_rows(objects: JsonObjects) -> Iterator[Row]:
 
 
 def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """What is wrong with an object that is to have a text under each of `names`."""
+    """List the problems of an object that is to have a text under each of `names`."""
     found_names = ", ".join(fields) or "nothing"
     missing = [f"no text `{name}`; found {found_names}" for name in names if not isinstance(fields.get(name), str)]
     empty = [name for name in names if isinstance(fields.get(name), str) and not fields[name].strip()]

@@ -36,7 +36,7 @@ _FINAL_CODES = {"0": APPROPRIATENESS.codes[0], "1": APPROPRIATENESS.positive[0]}
 
 @dataclass(frozen=True)
 class PublishedPartition:
-    """What a published partition says.
+    """Contents of a published partition.
 
     `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
     `final` (code of the final label), `verdict` (0 or 1), `simulated` (whether fcpair wrote the file and says so).

@@ -12,7 +12,7 @@ HEADER = ("query-id", "corpus-id", "score")
 
 
 def beir_files(graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int]) -> dict[str, pd.DataFrame | str]:
-    """What stands in each file of the folder.
+    """Build the contents of each file of the folder.
 
     Args:
         graded: `hs_id`, `cn_id`, `grade`, as `qrels.grades` returns them.

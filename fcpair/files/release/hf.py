@@ -46,7 +46,7 @@ PREFIXES = {
 
 @dataclass(frozen=True)
 class CardFacts:
-    """What a card says about the study: its title, the names of its sides, its labels and what made the folder.
+    """Facts on a card about the study: its title, the names of its sides, its labels and what made the folder.
 
     `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too;
     `look_again` what is to be known of labels that changed after a decision or a verdict; `sampled` how many cells were
@@ -66,7 +66,7 @@ class CardFacts:
 
 
 def hf_files(bronze: pd.DataFrame, facts: CardFacts) -> dict[str, pd.DataFrame | str]:
-    """What stands in each file of the folder.
+    """Build the contents of each file of the folder.
 
     Args:
         bronze: the table of Bronze, with the columns that `tier.tier_table` describes, and `simulated`.

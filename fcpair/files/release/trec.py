@@ -114,7 +114,7 @@ def _cn_id(cell: str, row: int) -> int:
 
 
 def _line_problem(cells: list[str], numbers: tuple[int, ...]) -> str | None:
-    """What is wrong with the cells of a line; None when nothing is."""
+    """Problem with the cells of a line; None if there is none."""
     if len(cells) != len(COLUMNS):
         return f"{len(cells)} columns; expected {len(COLUMNS)}: {' '.join(COLUMNS)}"
     for at in numbers:

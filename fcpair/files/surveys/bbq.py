@@ -55,7 +55,7 @@ SHOWN = 5
 
 
 def key_of(category: str, number: str) -> tuple[str, str]:
-    """What tells templates apart."""
+    """Key that tells templates apart."""
     return key_of_category(category), number
 
 
@@ -174,7 +174,7 @@ def _encode_texts(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Ints], pa.Ar
 
 
 def _tags(table: pa.Table) -> list[pa.ChunkedArray]:
-    """What is said of each option, as one text."""
+    """Join what is said of each option into one text."""
     fields = [pc.struct_field(table["answer_info"], at) for at in range(len(OPTIONS))]
     return [pc.utf8_lower(pc.fill_null(pc.binary_join(field, _FIELD_SEPARATOR), "")) for field in fields]
 

@@ -79,7 +79,7 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
 
 
 def _parse_sample(text: str) -> dict[str, Any] | str:
-    """What a line has of an item, all strings, and the log-likelihoods of its options (`logs`); or what is wrong."""
+    """Parse an item, all strings, and its options' log-likelihoods (`logs`) from a line; or say what is wrong."""
     try:
         sample = json.loads(text)
         doc, logs = sample["doc"], [float(one[0]) for one in sample["filtered_resps"]]

@@ -36,7 +36,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class ItemSource:
-    """What items were made of: the file of templates, the seed of the order of options, and by which fcpair."""
+    """Source of items: the file of templates, the seed of the order of options, and the version of fcpair."""
 
     templates: str
     seed: int

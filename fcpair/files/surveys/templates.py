@@ -114,7 +114,7 @@ def templates_from_texts(texts: pd.DataFrame, place: str) -> pd.DataFrame:
 
 
 def _row_of(record: Mapping[Hashable, Any]) -> dict[str, str]:
-    """What a text says by columns of a table, on top of what is known of it."""
+    """Read a text into the columns of a table, on top of what is known of it."""
     row = {key: str(record[key]) for key in _KEYS if record.get(key)}
     column = ""
     for line in str(record["text"]).splitlines():
@@ -177,7 +177,7 @@ READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {
 
 
 def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
-    """What keeps a table from being read as a template."""
+    """Yield the problems that keep a table from being read as a template."""
     yield from (f"no `{key}`" for key in _REQUIRED if key not in table)
     yield from (f"key `{key}` is unknown; {suggest_name(key, _KEYS)}" for key in table if key not in _KEYS)
     for key in (*TEXTS, *_OPTIONS, "id", "category", "author", "statement"):

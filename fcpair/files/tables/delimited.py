@@ -69,7 +69,7 @@ def decode(path: Path) -> str:
 
 
 def _remedy(raw: bytes, at: int) -> str:
-    """What to do about a byte that is not UTF-8, with the word around it as Windows-1252 would have it."""
+    """Remedy for a byte that is not UTF-8, with the word around it as Windows-1252 would have it."""
     before = raw[max(0, at - 60) : at].decode(WINDOWS, "replace")
     after = raw[at : at + 60].decode(WINDOWS, "replace")
     word = next((word.group() for word in _WORD.finditer(before + after) if word.end() > len(before)), "")
@@ -123,7 +123,7 @@ def _guess_separator(text: str) -> str:
 
 
 def _n_columns(text: str, separator: str) -> int:
-    """How many columns there are names for, if rows below have more than one cell, too."""
+    """Number of columns in the header; 1 if there are rows below and none of them has more than one cell."""
     rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     header, below = next(rows), list(islice(rows, SAMPLED_ROWS))
     return len(header) if not below or any(len(row) > 1 for row in below) else 1

@@ -101,7 +101,7 @@ def with_place(frame: pd.DataFrame, place: str) -> pd.DataFrame:
 
 
 def place_of(frame: pd.DataFrame) -> str:
-    """What findings call the file that a frame was read from: its path, and of a spreadsheet the sheet."""
+    """Place that errors name for a frame: the path of its file, and for a spreadsheet also the sheet."""
     return str(frame.attrs[_PLACE])
 
 

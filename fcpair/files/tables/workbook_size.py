@@ -1,4 +1,4 @@
-"""How much of a workbook is read: what is larger is refused before it is built; `spreadsheet.py` reads the rest."""
+"""Limits on reading a workbook: what is larger is refused before it is built; `spreadsheet.py` reads the rest."""
 
 from __future__ import annotations
 

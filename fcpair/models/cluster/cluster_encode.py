@@ -83,7 +83,7 @@ def cached_places(keys: list[str], folder: Path) -> VectorPlaces:
 
 
 def _encode(keys: list[str], texts: list[str], model: Model, folder: Path) -> None:
-    """What a worker does: encode the texts of a part, and keep their vectors, unless one did that and was lost then."""
+    """Encode the texts of a part in a worker, and keep their vectors, unless a lost worker has done so before."""
     if read_part(path_of(folder, keys)) is not None:
         return
     done = list(encode_batches(texts, _encoder(model), model.name))

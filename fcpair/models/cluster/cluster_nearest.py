@@ -75,7 +75,7 @@ def nearest_on_cluster(
 
 
 def _load(places: VectorPlaces) -> Vectors:
-    """What a worker does: read vectors from the files in which they are kept."""
+    """Read vectors in a worker, from the files in which they are kept."""
     read: list[tuple[Positions, Vectors]] = []
     for number, path in enumerate(places.paths):
         at = np.flatnonzero(places.path == number)
@@ -89,7 +89,7 @@ def _load(places: VectorPlaces) -> Vectors:
 def _nearest_of_block(
     queries: Vectors, texts: Vectors, self_position: Positions, start: int, k: int, memory_mb: int
 ) -> Neighbours:
-    """What a worker does: find the nearest of some sources among some texts, of which `start` is the first."""
+    """Find in a worker the nearest of some sources among the texts that begin at `start`."""
     cn, score = stage.nearest_neighbours(queries, texts, self_position - start, k, Blocks.fit_memory(memory_mb, k))
     return np.where(cn == NO_NEIGHBOUR, NO_NEIGHBOUR, cn + start), score
 

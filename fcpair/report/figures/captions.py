@@ -11,7 +11,7 @@ from fcpair.stages.stats.paired_tests import needed_hs, needed_resamples
 
 
 def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
-    """What the figure of a measure rests on, in sentences; `scores` are those of the measure."""
+    """Yield sentences on what the figure of a measure rests on; `scores` are those of the measure."""
     if outcome.simulated:
         yield f"{outcome.simulated}."
     if outcome.sampled:

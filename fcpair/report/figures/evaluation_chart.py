@@ -33,7 +33,7 @@ LOOKS = ((0.0, ""), (0.4, "/////"), (0.7, "|||||"), (1.0, "xxxxx"))
 
 @dataclass(frozen=True)
 class _Slot:
-    """What is drawn of a system on a tier: the score, or the exact expectation where the system ranks at random."""
+    """Score drawn for a system on a tier, or the exact expectation where the system ranks at random."""
 
     tier: int
     score: Score
@@ -92,7 +92,7 @@ def _axis_end(scores: Sequence[Score]) -> float:
 
 
 def _tier_looks(outcome: Outcome) -> list[tuple[float, str]]:
-    """How each tier looks: the same in every picture, whichever tiers there are."""
+    """Look of each tier: the same in every picture, whichever tiers there are."""
     places = (TIERS.index(one.tier) if one.tier in TIERS else at for at, one in enumerate(outcome.tiers))
     return [LOOKS[place % len(LOOKS)] for place in places]
 
@@ -165,7 +165,7 @@ def _diamond(inks: Inks) -> dict[str, Any]:
 
 
 def _tier_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
-    """What each tier rests on, and a sample of how it looks."""
+    """Legend entries: what each tier rests on, and a sample of how it looks."""
     from matplotlib.patches import Patch
 
     marks: dict[str, Artist] = {}
@@ -178,7 +178,7 @@ def _tier_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[s
 
 
 def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
-    """What each mark means, for those that the picture has."""
+    """Legend entries: what each mark means, for those that the picture has."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

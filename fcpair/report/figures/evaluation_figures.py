@@ -34,7 +34,7 @@ def _save(outcome: Outcome, measure: str, inks: Inks, kind: str) -> bytes:
 
 
 def description(outcome: Outcome, measure: str) -> str:
-    """What a figure shows, in words."""
+    """Describe in words what a figure shows."""
     scores = [score for score in outcome.scores if score.measure == measure]
     systems = ", ".join(make_printable(system.short) for system in outcome.systems)
     tiers = ", ".join(one.tier.capitalize() for one in outcome.tiers)

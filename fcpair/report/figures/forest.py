@@ -41,7 +41,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Forest:
-    """What a figure shows: marks in the order of their rows and series, and what they rest on (`notes`, sentences).
+    """Contents of a figure: marks in the order of their rows and series, and what they rest on (`notes`, sentences).
 
     `axis` names the values, `line` is one of them that stands out, such as no difference or a threshold; `bounds` are
     those that values can have, None where they have none.
@@ -61,12 +61,12 @@ class Forest:
 
     @property
     def n_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return len({mark.row for mark in self.marks})
 
     @property
     def description(self) -> str:
-        """What the figure shows, in words."""
+        """Description of the figure in words."""
         of = ", ".join(make_printable(name) for name in filter(None, self.series))
         return " ".join([f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.notes])
 
@@ -173,7 +173,7 @@ def _mark_style(at: int, inks: Inks) -> dict[str, Any]:
 
 
 def _legend(forest: Forest, inks: Inks) -> dict[str, Artist]:
-    """What each mark means, for those that the figure has."""
+    """Legend entries: what each mark means, for those that the figure has."""
     from matplotlib.lines import Line2D
 
     series = [name for name in forest.series if name]

@@ -1,4 +1,4 @@
-"""What was found about a survey, a bias test and groups of annotators, as figures with intervals."""
+"""Results of a survey, a bias test and groups of annotators, as figures with intervals."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = No
 
 
 def _format_sizes(comparison: GroupComparison) -> str:
-    """How many people each group has, unless they are so few that somebody could be recognised."""
+    """Format the number of people in each group, unless they are so few that somebody could be recognised."""
     sizes = {
         name: f"{n:,}" if n >= LEAST_PEOPLE else f"fewer than {LEAST_PEOPLE}" for name, n in comparison.people.items()
     }

@@ -69,7 +69,7 @@ def swatch(look: str) -> Image:
 
 
 def cell_pixels(shape: tuple[int, ...]) -> int:
-    """How many pixels wide and high a cell of a map of this shape is drawn."""
+    """Width and height in pixels of a cell of a map of this shape."""
     return max(1, min(WIDEST // shape[1], TALLEST // shape[0], LARGEST_CELL))
 
 

@@ -78,7 +78,7 @@ def write_undefined(axes: Axes, at: float, middle: float, inks: Inks) -> None:
 
 
 def whisker_style(colour: str, wider: float = 0) -> dict[str, Any]:
-    """How the line of an interval is drawn."""
+    """Line style of an interval."""
     return {
         "color": colour,
         "linewidth": 1.0 + wider,

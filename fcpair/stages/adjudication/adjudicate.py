@@ -22,7 +22,7 @@ HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 @dataclass(frozen=True)
 class Tally:
-    """How often each pair got each answer.
+    """Number of times that each pair got each answer.
 
     `cell_id` has shape `(n_pairs,)`, ascending; `counts` shape `(n_pairs, n_choices)`, columns in the order of the
     scheme's codes. A skip is no answer, so it counts nowhere.
@@ -40,7 +40,7 @@ class Tally:
         return np.asarray(self.counts.sum(axis=1))
 
     def votes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many labels of each pair equal its code in `codes`; 0 where that is no code of the scheme."""
+        """Number of labels of each pair that equal its code in `codes`; 0 where that is no code of the scheme."""
         import numpy as np
 
         is_code = np.isin(codes, self.question.codes)
@@ -66,7 +66,7 @@ def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed)
 
 
 class RuleDecision(NamedTuple):
-    """What a rule makes of a pair's labels; `code` is None where it discards the pair."""
+    """Decision of a rule on a pair's labels; `code` is None where it discards the pair."""
 
     rule: Rule
     code: int | None
@@ -117,7 +117,7 @@ def _median_code(definite: list[tuple[int, int]], question: Closed) -> int | Non
 
 @dataclass
 class Forecast:
-    """What a policy makes of pairs as they are: what is to be written, and how everything stands then.
+    """Effect of a policy on pairs as they are: what is to be written, and the state that results.
 
     `new` are decisions that do not stand yet, `reopened` pairs whose decision by rule no rule would make now. `by_rule`
     counts the pairs that a rule has decided then, and `n_waiting` those with labels that nobody has. Of `n_standing`

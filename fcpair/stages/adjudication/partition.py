@@ -23,7 +23,7 @@ MOST_LABELS = 3
 
 @dataclass(frozen=True)
 class TierRule:
-    """What a pair needs to be in a tier: so many labels, so much agreement, and a verdict."""
+    """Requirements for a pair to be in a tier: so many labels, so much agreement, and a verdict."""
 
     tier: Tier
     min_labels: int
@@ -68,7 +68,7 @@ def tier_rules(diamond: DiamondRule = "unanimous") -> tuple[TierRule, ...]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the tiers rest on, aligned by pair: all of shape `(n_pairs,)`.
+    """Evidence that the tiers rest on, aligned by pair: all of shape `(n_pairs,)`.
 
     `final` is the code of the adjudicated label (-1: none, or discarded), `verdict` 1 valid, 0 not valid, -1 none.
     """
@@ -79,12 +79,12 @@ class Evidence:
 
     @property
     def n_agreeing(self) -> NDArray[np.int64]:
-        """How many labels equal the final one."""
+        """Number of labels of each pair that equal the final one."""
         return self.tally.votes(self.final)
 
 
 def _n_needed(agreement: Agreement, n_labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many of its labels have to equal the final one, for pairs with `n_labels`."""
+    """Number of its labels that have to equal the final one, for pairs with `n_labels`."""
     if agreement == "any":
         return np.zeros_like(n_labels)
     return n_labels if agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
@@ -105,7 +105,7 @@ def grade(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
 
 
 def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
-    """What keeps the pair in `row` out of the tier of `rule`; empty when it is in."""
+    """List what keeps the pair in `row` out of the tier of `rule`; empty when it is in."""
     n_labels, final, verdict = int(evidence.tally.n_labels[row]), evidence.final[row], evidence.verdict[row]
     n_agreeing = int(evidence.n_agreeing[row])
     n_needed = int(_n_needed(rule.agreement, evidence.tally.n_labels)[row])
@@ -121,7 +121,7 @@ def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
 
 @dataclass(frozen=True)
 class ColumnHeads:
-    """What tables about tiers call the cells of a grid, those in its rows and columns, and the two kinds of labels."""
+    """Names that tables about tiers use for cells, for what rows and columns hold, and for the two kinds of labels."""
 
     cells: str
     rows: str

@@ -1,4 +1,4 @@
-"""What was done with given texts: how many were accepted, edited and rejected, and how much the edited ones changed."""
+"""Changes to given texts: how many were accepted, edited and rejected, and how much the edited ones changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL = "all"
 
 
 class TextChange(NamedTuple):
-    """What was done with a text: the act, the reason of a rejection, and else how many words and characters changed.
+    """Change to a text: the act, the reason of a rejection, and else how many words and characters changed.
 
     The act is None where the text was kept and is not known any more; then nor are the numbers.
     """
@@ -28,7 +28,7 @@ class TextChange(NamedTuple):
 
 
 def describe_change(question: Edit, answer: str, given_text: str | None) -> TextChange:
-    """What an answer does with the text that was given, None where there is none any more."""
+    """Describe what an answer does with the text that was given, None where there is none any more."""
     reason = question.reason(answer)
     if reason is not None:
         return TextChange(REJECTED, reason)
@@ -43,7 +43,7 @@ def describe_change(question: Edit, answer: str, given_text: str | None) -> Text
 
 @dataclass(frozen=True)
 class CurationSummary:
-    """What was done with the texts of a source, or with all: `n` answers, of which so many accept, edit and reject.
+    """Summary of the changes to the texts of a source, or to all: `n` answers, and how many accept, edit and reject.
 
     `reasons` says how often each reason of the question was given. The figures are means over the edited texts, which
     are their `n`, of the Levenshtein distances over words and over characters; undefined where none was edited.
@@ -64,7 +64,7 @@ class CurationSummary:
 
 
 def summarize_changes(question: Edit, source: str, changes: Sequence[TextChange]) -> CurationSummary:
-    """What was done with the texts of a source; each of `changes` has its act."""
+    """Summarize what was done with the texts of a source; each of `changes` has its act."""
     acts, n_by_reason = Counter(change.act for change in changes), Counter(change.reason for change in changes)
     edited = [change for change in changes if change.act == EDITED]
     return CurationSummary(

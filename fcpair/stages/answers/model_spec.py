@@ -67,7 +67,7 @@ def parse_model_spec(text: str) -> ModelSpec:
 
 
 def _parse_options(text: str, option_text: str, allowed: Sequence[str]) -> dict[str, str]:
-    """What stands in the brackets of a model, by name; raises InputError for a name that is unknown or given twice."""
+    """Parse the options in a model's brackets, by name; raises InputError for an unknown name or one given twice."""
     options: dict[str, str] = {}
     for item in option_text.split(","):
         name, _, value = (part.strip() for part in item.partition("="))

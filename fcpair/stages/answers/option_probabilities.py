@@ -44,7 +44,7 @@ def _fold(text: str) -> str:
 
 
 class ProbabilityReading(NamedTuple):
-    """What a model holds of each answer: the likeliest, all probabilities in their order, and a remark."""
+    """Probabilities that a model gives each answer: the likeliest, all probabilities in their order, and a remark."""
 
     likeliest: str
     shares: tuple[float, ...]

@@ -13,7 +13,7 @@ from fcpair.stages.questions import NO_CODE, Closed
 
 @dataclass(frozen=True)
 class Habits:
-    """How simulated people answer; all are probabilities from 0 to 1.
+    """Habits of simulated people; all but `leaning_to`, a code, are probabilities from 0 to 1.
 
     `positive`: that a pair is truly positive. `accuracy`: that an annotator or a validator sees what is true.
     `leaning`: that an annotator gives the code `leaning_to` whatever is true. `unsure`: that the answer is an
@@ -41,7 +41,7 @@ def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> N
 
 
 def draw_answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
-    """What annotators answer, shape `(n,)`: a code, or -1 for a skip.
+    """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
 
     Args:
         true: the true code of the pair of each answer, shape `(n,)`.
@@ -86,12 +86,12 @@ def draw_second_looks(true: NDArray[np.int64], question: Closed, habits: Habits,
 
 
 def draw_seconds(n: int, seed: int) -> NDArray[np.float64]:
-    """How long each answer took, in seconds, shape `(n,)`: log-normal around 9 seconds."""
+    """Draw the seconds that each answer took, shape `(n,)`: log-normal around 9 seconds."""
     return np.round(np.random.default_rng([seed, 3]).lognormal(np.log(9.0), 0.5, n), 1)
 
 
 def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
-    """What each of `n` people says about themselves: an option of every question, all about as often.
+    """Draw what each of `n` people says about themselves: an option of every question, all about equally often.
 
     A question without options is left open.
     """

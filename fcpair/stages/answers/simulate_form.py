@@ -57,7 +57,7 @@ def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> In
 def draw_form_answers(
     true: Ints, form: Form, habits: Habits, seed: int, texts_to_edit: Sequence[str] = ()
 ) -> list[Answer | None]:
-    """What people answer, one for each row of `true`; None for a skip.
+    """Draw people's answers, one for each row of `true`; None for a skip.
 
     Args:
         true: the true codes of the cell of each answer, shape `(n, n_parts)`.

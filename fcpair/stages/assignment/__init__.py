@@ -1,4 +1,4 @@
-"""Who answers what: shards, rounds, leases, further labels, validation, and what it costs people.
+"""Assignment of work to people: shards, rounds, leases, further labels, validation, and what it costs them.
 
 `plan` says which rounds can follow each other, `rounds` assigns them, `assign` makes the shards of a grid of labels and
 `extra_labels` assigns more once people are at work. `pace` and `reading_load` say how long it takes.

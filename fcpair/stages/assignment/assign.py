@@ -23,14 +23,14 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True)
 class AssignedPairs:
-    """Who labels what, one row an assignment, sorted by annotator and pair: two index arrays of the same length."""
+    """Assignments of pairs to annotators, one row each, sorted by annotator and pair: two equally long index arrays."""
 
     pair: Ints
     annotator: Ints
 
 
 def overlap_counts(n_pairs: int, overlap: Mapping[int, float]) -> dict[int, int]:
-    """How many of `n_pairs` pairs get how many labels: `round(share * n_pairs)` each, and one label for the rest.
+    """Number of pairs for each number of labels: `round(share * n_pairs)`, and one label for the rest.
 
     `overlap` maps numbers of labels, 2 or more, to shares of the pairs, 0 to 1. The result has the key 1 and those of
     `overlap`, ascending. Raises InputError for fewer than 2 labels, a share out of range, and shares that ask for more
@@ -150,7 +150,7 @@ def _n_of_each(each: int, groups: Iterable[Group]) -> Counter[Group]:
 
 
 def _repeat_groups(groups: Sequence[Group], n_pairs: int, rng: np.random.Generator) -> Counter[Group]:
-    """How many pairs each of the named groups gets: the same number, within one."""
+    """Number of pairs for each of the named groups: the same for all, within one."""
     each, rest = divmod(n_pairs, len(groups))
     chosen = _n_of_each(each, groups)
     chosen.update(groups[at] for at in rng.permutation(len(groups))[:rest])
@@ -158,7 +158,7 @@ def _repeat_groups(groups: Sequence[Group], n_pairs: int, rng: np.random.Generat
 
 
 def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
-    """How many pairs each group of `size` gets, so that loads and what two annotators share come out even.
+    """Number of pairs for each group of `size`, so that loads and what two annotators share come out even.
 
     `shared`, `(n_annotators, n_annotators)`, says how many pairs larger groups share already, and on its diagonal the
     loads. Of groups larger than half of all it is designed who is left out: whoever is in them share their pairs as
@@ -174,7 +174,7 @@ def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generat
 
 
 def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
-    """How many pairs each duo gets: the same number, and the rest to duos that form a graph of near-equal degrees.
+    """Number of pairs for each duo: the same for all, and the rest for duos that form a graph of near-equal degrees.
 
     `shared`, `(n_annotators, n_annotators)`, says how many pairs the trios share already, and on its diagonal the
     loads. Each annotator in turn is joined to those who still need most duos (Havel and Hakimi), of these to those
@@ -197,7 +197,7 @@ def _design_duos(n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counte
 
 
 def _design_crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
-    """How many pairs each group of `size` gets: the same number, and the rest to groups of those with the least load.
+    """Number of pairs for each group of `size`: the same for all, and the rest for groups of those with the least load.
 
     Among equal loads come first those who share least with the members chosen before. Swaps between groups of four
     and more then even out what is shared; trios stay, so that a seed deals them as it always has.
@@ -232,7 +232,7 @@ def _assign_singles(pairs: Pairs, n_labels: Ints, crew: Bools, rng: np.random.Ge
 
 
 def _fill_loads(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:
-    """How many of `n_slots` each person gets so that the lowest loads rise to one level, within one."""
+    """Number of the `n_slots` slots that each person gets so that the lowest loads rise to one level, within one."""
     order = np.lexsort((rng.random(len(loads)), loads))
     ordered = loads[order]
     below = np.cumsum(ordered)
@@ -292,7 +292,7 @@ def fill_rows(row: Ints, pair: Ints, barred: Bools, loads: Ints, seed: int) -> I
 
 
 def n_earlier_equal(value: Ints) -> Ints:
-    """How many places before each have the same value."""
+    """Count for each place how many before it have the same value."""
     _, at, n_each = np.unique(value, return_inverse=True, return_counts=True)
     turn = np.empty(len(value), np.int64)
     turn[np.argsort(at, kind="stable")] = np.arange(len(value)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
@@ -323,7 +323,7 @@ def share_out(barred: Bools, loads: Ints, seed: int) -> Ints:
 
 
 def _level_loads(is_allowed: Bools, n_slots: Ints, loads: Ints, rng: np.random.Generator) -> Ints:
-    """How many of the `n_slots` of each pattern each person gets, `(n_patterns, n_people)`."""
+    """Number of slots of each pattern that each person gets, `(n_patterns, n_people)`."""
     quota = np.zeros(is_allowed.shape, np.int64)
     for row in np.argsort(is_allowed.sum(axis=1), kind="stable"):
         quota[row, is_allowed[row]] = _fill_loads((loads + quota.sum(axis=0))[is_allowed[row]], int(n_slots[row]), rng)

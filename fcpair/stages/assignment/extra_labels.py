@@ -13,7 +13,7 @@ from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, split_
 def n_labels_missing(
     hs: Ints, cn: Ints, n_assigned: Ints, is_decided: Bools, overlap: Mapping[int, float] | None, seed: int
 ) -> Ints:
-    """How many labels more each pair is to get, `(n_pairs,)`.
+    """Number of further labels that each pair is to get, `(n_pairs,)`.
 
     Args:
         hs: one end of each pair, as any integers, `(n_pairs,)`.
@@ -61,7 +61,7 @@ def _number_ends(hs: Ints, cn: Ints) -> Pairs:
 
 
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:
-    """Who gets the further labels of each pair, `(n_pairs, n_people)`: True where a person is to give one.
+    """Assign the further labels of each pair, `(n_pairs, n_people)`: True where a person is to give one.
 
     Args:
         n_more: how many labels more each pair is to get, `(n_pairs,)`.
@@ -90,7 +90,7 @@ def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: In
 
 
 def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools, loads: Ints, latecomers: Ints) -> Ints:
-    """Who of those who came late takes over which open slot, `(n_slots,)`: -1 where the holder keeps it.
+    """Choose the latecomer who takes over each open slot, `(n_slots,)`: -1 where the holder keeps it.
 
     Args:
         pair: the pair of each open slot, by any number, `(n_slots,)`; nobody takes over two slots of one pair.

@@ -1,4 +1,4 @@
-"""How quickly a person answers, and how long the rest will take.
+"""Pace of a person's answers, and the time that the rest will take.
 
 Times are POSIX seconds, ascending. Everything here is plain Python: the pages on which people answer use it, and
 they load neither numpy nor pandas.
@@ -92,7 +92,7 @@ def left_s(n_open: int, pace: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """What lies before somebody who has `n_open` pairs.
+    """Time estimate for somebody who has `n_open` pairs to answer.
 
     `pace_s` is in seconds a pair; `left_s` is the work left at that pace, None where there is none (see `NO_PACE`).
     `per_day` is the number of answers a day over the last `RATE_DAYS` days; `end_at` is when the last pair will be
@@ -107,8 +107,8 @@ class TimeEstimate:
 
 
 def estimate_time(n_open: int, times: Sequence[float], new: Sequence[float], now: float) -> TimeEstimate:
-    """What lies before somebody who answered at `times`; `new` are those at which they answered a pair for the first
-    time, which alone bring the end nearer.
+    """Estimate the time left to somebody who answered at `times`; `new` are those at which they answered a pair for
+    the first time, which alone bring the end nearer.
     """
     pace, daily = pace_s(times), answers_per_day(new, now)
     return TimeEstimate(n_open, pace, left_s(n_open, pace), daily, end_time(n_open, daily, now))

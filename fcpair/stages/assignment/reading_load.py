@@ -1,4 +1,4 @@
-"""What taking part costs a person, in texts and hours, and whether they can have read what they answered.
+"""Cost to a person of taking part, in texts and hours, and whether they can have read what they answered.
 
 Times are POSIX seconds, ascending. Plain Python, as in `pace`.
 """
@@ -57,7 +57,7 @@ def split_sittings(times: Sequence[float]) -> list[Sitting]:
 
 @dataclass(frozen=True)
 class Exposure:
-    """What a person has read: `n_pairs` pairs with `n_hs` distinct HS, and when.
+    """Texts that a person has read: `n_pairs` pairs with `n_hs` distinct HS, and when.
 
     `n_today` answers and `today_s` seconds fall on the day that began at `day_start`; `total_s` is the length of all
     sittings together, which leaves out the reading of each sitting's first pair and so is a lower bound; `longest` is
@@ -87,7 +87,7 @@ def measure_exposure(read_pairs: Iterable[tuple[int, int]], times: Sequence[floa
 
 
 def n_words(text: str) -> int:
-    """How many words a text has, parted by white space; scripts without it count as few, so nobody is wronged."""
+    """Number of words of a text, separated by white space; scripts without it count as few, so nobody is wronged."""
     return len(text.split())
 
 

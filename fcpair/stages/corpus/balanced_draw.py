@@ -33,7 +33,7 @@ class SparseCells:
 
     @property
     def counts(self) -> tuple[Ints, Ints]:
-        """What each row and each column has."""
+        """Numbers of cells in each row and in each column, `base` included."""
         return (
             self.base[0] + np.bincount(self.row, minlength=len(self.base[0])),
             self.base[1] + np.bincount(self.column, minlength=len(self.base[1])),

@@ -31,7 +31,7 @@ def fold_letters(text: str) -> str:
 
 
 def fold_arabic(text: str) -> str:
-    """What two Persian or Arabic spellings must share to be the same text.
+    """Fold a text to what two Persian or Arabic spellings must share to be the same text.
 
     That is `fold_letters`, and runs of white space as one space, none at the ends. What is folded stays as it is when
     it is folded again, and of ASCII texts only spaces change.
@@ -40,5 +40,5 @@ def fold_arabic(text: str) -> str:
 
 
 def fold_by(folding: Folding) -> Callable[[str], str]:
-    """What a study folds texts by before they are told apart."""
+    """Function with which a study folds texts before they are told apart."""
     return fold_arabic if folding == "arabic" else str

@@ -31,7 +31,7 @@ Neighbours = tuple[Positions, Floats]
 
 @dataclass(frozen=True)
 class Blocks:
-    """How many rows and columns are multiplied at once."""
+    """Numbers of rows and columns that are multiplied at once."""
 
     rows: int
     columns: int
@@ -72,7 +72,7 @@ def nearest_neighbours(
 
 
 def stack_parts(parts: Sequence[Neighbours], k: int) -> Neighbours:
-    """What was found for the queries of each part, one part below the other; without any part, for no query."""
+    """Stack the neighbours of the queries of each part, one part below the other; without any part, for no query."""
     if not parts:
         return np.empty((0, k), np.int64), np.empty((0, k))
     cn, score = zip(*parts, strict=True)

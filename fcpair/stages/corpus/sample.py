@@ -58,7 +58,7 @@ def _draw_places(shape: tuple[int, int], n: int, known_places: Ints, rng: np.ran
 
 
 def _level_counts(room: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """How many of `n` each has, none more than it has `room` for, and as level as that allows."""
+    """Divide `n` into counts as level as possible, none above the `room` for it."""
     low, high = 0, n
     while low < high:
         middle = (low + high + 1) // 2

@@ -43,7 +43,7 @@ class Pairs:
         return Pairs(self.hs[rows], self.cn[rows], self.n_hs, self.n_nodes)
 
     def degrees(self, chosen: Ints | Bools | None = None) -> Ints:
-        """How many pairs each node has, `(n_nodes,)`; of those with `chosen` 1, if it is given."""
+        """Number of pairs that each node has, `(n_nodes,)`; only of those with `chosen` 1, if it is given."""
         weights = None if chosen is None else np.tile(chosen, 2)
         counts = np.bincount(np.concatenate([self.hs, self.cn]), weights, self.n_nodes)
         return counts.astype(np.int64)

@@ -12,7 +12,7 @@ _WORD_JOINTS = re.compile(r"[\s_-]+")
 
 
 def identity(text: str) -> str:
-    """What two texts must share to be the same text: NFC, stripped."""
+    """Form that two texts must share to be the same text: NFC, stripped."""
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -27,7 +27,7 @@ def escape_non_text(text: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    """What tells names in files apart: neither capitals nor how words are joined (`Own label` is `own_label`)."""
+    """Fold what does not tell names in files apart: capitals, and how words are joined (`Own label` is `own_label`)."""
     return _WORD_JOINTS.sub("_", name.strip().casefold())
 
 

@@ -135,5 +135,5 @@ def _unique_places(places: Sequence[int], name: Callable[[int], str]) -> set[int
 
 @lru_cache
 def _label_reader(names: tuple[str, ...]) -> Callable[[str], int]:
-    """What reads the place of a label."""
+    """Reader of a label, which returns its place."""
     return word_reader({comparable_word(name): at for at, name in enumerate(names)} | {NONE: _NO_LABEL})

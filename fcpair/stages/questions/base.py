@@ -1,4 +1,4 @@
-"""What every question has: a printed form, answers that are read and named, and the parts that agreement measures."""
+"""Interface of questions: a printed form, answers that are read and named, and the parts that agreement measures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 class Question(ABC, Generic[Value]):
-    """What is asked on a cell: a frozen value, whose `str` is its printed form (`fcpair.stages.questions.notation`).
+    """Question asked on a cell: a frozen value, whose `str` is its printed form (`fcpair.stages.questions.notation`).
 
     An answer is a code (an `int`) where the question can be coded, and a text (`str`) where one is written. `read` and
     `load` are the two ways in: `read` for a cell of a file, which a person wrote as they would, `load` for what a page
@@ -40,7 +40,7 @@ class Question(ABC, Generic[Value]):
 
     @abstractmethod
     def items(self) -> Iterable[Item]:
-        """What stands between the brackets of the printed form."""
+        """Items between the brackets of the printed form."""
 
     def __str__(self) -> str:
         return format_call(self.kind, self.items())
@@ -65,7 +65,7 @@ class Question(ABC, Generic[Value]):
         """The answer as plain JSON, for people to read: a name, a list of names, a number, or the text verbatim."""
 
     def key(self, answer: Value) -> Any:
-        """What makes two answers the same, as plain JSON: what is stored, unless it is a text."""
+        """Key that makes two answers the same, as plain JSON: what is stored, unless it is a text."""
         return self.store(answer)
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Question(ABC, Generic[Value]):
 
     @abstractmethod
     def as_json(self) -> dict[str, Any]:
-        """What a page needs to ask it: its `kind`, and what belongs to that kind."""
+        """JSON that a page needs to ask the question: its `kind`, and what belongs to that kind."""
 
 
 Distance = Literal["nominal", "ordinal", "interval"]
@@ -156,7 +156,7 @@ class Closed(Question[int]):
 
     @abstractmethod
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
-        """What reads a cell of a file as `read` does, or as a word `extra_word`, which is no answer: -1.
+        """Reader of a cell of a file, as by `read`, or as the word `extra_word`, which is no answer: -1.
 
         With `final`, an answer that is not definite is no word.
         """

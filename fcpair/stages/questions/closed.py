@@ -86,7 +86,7 @@ class OneOf(Closed):
         return _choice_reader(self.choices)(cell)
 
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
-        """What reads a name or a code, or `extra_word`."""
+        """Reader of a name or a code, or of `extra_word`."""
         return word_reader(
             choice_words(choice for choice in self if choice.definite or not final) | {extra_word: NO_CODE}
         )
@@ -122,7 +122,7 @@ def raise_first(problems: Iterable[tuple[bool, str]]) -> None:
 
 
 def name_problems(names: Iterable[str]) -> Iterator[tuple[bool, str]]:
-    """What can be wrong with the names of choices, and whether it is."""
+    """Yield, for each rule on the names of choices, whether they break it, and the rule."""
     words = [comparable_word(name) for name in names]
     yield from _word_problems(words)
     yield any(NO_TEXT.search(word) for word in words), "a name has no NUL character and no half of a surrogate pair"
@@ -141,7 +141,7 @@ def all_distinct(names: Iterable[str]) -> bool:
 
 
 def comparable_word(name: str) -> str:
-    """What a name and a cell must share for the cell to hold it."""
+    """Form that a name and a cell must share for the cell to hold the name."""
     return strip_zero_decimals(identity(name)).lower()
 
 
@@ -151,7 +151,7 @@ def choice_words(choices: Iterable[Choice]) -> dict[str, int]:
 
 
 def word_reader(words: Mapping[str, int]) -> Callable[[str], int]:
-    """What reads a cell as one of the words: `Not sure` is `not_sure`, where no other word is alike, and `2.0` is 2."""
+    """Reader of a cell as one of the words: `Not sure` is `not_sure`, where no other word is alike, and `2.0` is 2."""
     codes_by_folded: dict[str, set[int]] = {}
     for word, code in words.items():
         codes_by_folded.setdefault(fold_name(comparable_word(word)), set()).add(code)

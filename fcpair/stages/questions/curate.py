@@ -119,7 +119,7 @@ class Curate(Edit):
 
 @lru_cache
 def _reason_reader(reasons: tuple[str, ...]) -> Callable[[str], int]:
-    """What reads the place of a reason; raises InputError that proposes the nearest for one that is not known."""
+    """Reader of a reason, which returns its place; raises InputError that proposes the nearest for an unknown one."""
     read_place = word_reader({comparable_word(name): at for at, name in enumerate(reasons)})
 
     def read_reason(reason: str) -> int:

@@ -214,8 +214,8 @@ class Form:
         return tuple(chain.from_iterable(codes))
 
     def as_json(self) -> list[dict[str, Any]]:
-        """What a page needs to ask it: of each question its `name`, what the question says of itself, and `when` it is
-        asked: by the `answers` to a `question` before it.
+        """JSON that a page needs to ask the form: of each question its `name`, what the question says of itself, and
+        `when` it is asked: by the `answers` to a `question` before it.
         """
         when = {name: {"when": one._asdict()} for name, one in self.conditions}
         return [{"name": name, **question.as_json(), **when.get(name, {})} for name, question in self.questions]
@@ -241,7 +241,7 @@ def _when(question: str, answers: str) -> When:
 
 
 def _apply(function: Callable[[Any], Any], answer: Any) -> Any:
-    """What is said of an answer; None where the question was not asked."""
+    """Apply `function` to an answer; None where the question was not asked."""
     return None if answer is None else function(answer)
 
 

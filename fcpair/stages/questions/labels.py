@@ -109,20 +109,20 @@ def final_names(question: Closed) -> list[str]:
 
 
 def answer_words(question: Closed) -> tuple[str, ...]:
-    """What somebody who answers can choose from: every name, and `skip`."""
+    """Words that somebody who answers can choose from: every name, and `skip`."""
     return (*(choice.name for choice in question), SKIP)
 
 
 def decision_words(question: Closed) -> tuple[str, ...]:
-    """What somebody who decides can choose from: every definite name, and `irreconcilable`."""
+    """Words that somebody who decides can choose from: every definite name, and `irreconcilable`."""
     return (*(choice.name for choice in question if choice.definite), IRRECONCILABLE)
 
 
 def label_reader(question: Closed) -> Callable[[str], int]:
-    """What reads a cell of a label column: an answer, or `skip`, which is -1."""
+    """Reader of a cell of a label column: an answer, or `skip`, which is -1."""
     return question.cell_reader(SKIP)
 
 
 def outcome_reader(question: Closed) -> Callable[[str], int]:
-    """What reads what a file says of a conflict: a definite answer, or `irreconcilable`, which is -1."""
+    """Reader of what a file says of a conflict: a definite answer, or `irreconcilable`, which is -1."""
     return question.cell_reader(IRRECONCILABLE, final=True)

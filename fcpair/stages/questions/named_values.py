@@ -44,7 +44,7 @@ class NamedValue:
 
     @property
     def head(self) -> str:
-        """What the name begins with: the word, to which a class may add what it is told apart by."""
+        """Beginning of the name: the word, to which a class may add what it is told apart by."""
         return self.word
 
     @property

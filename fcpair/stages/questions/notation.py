@@ -1,4 +1,4 @@
-"""How a question is written: `one_of(no,unsure?,yes+)`, a word and items in brackets.
+"""Notation of a question: `one_of(no,unsure?,yes+)`, a word and items in brackets.
 
 An item is a name or `name=value`, which the signs `?` and `+` may follow. A name or a value that consists of ASCII
 letters, digits, `_`, `-` and `.` is written as it is. Any other is written as a JSON string: in double quotes, with a
@@ -105,7 +105,7 @@ def parse_whole_number(name: str, value: str) -> int:
 
 
 def unquote(text: str) -> str:
-    """What `quote_name` wrote, or what is written without quotes; raises InputError for quotes that cannot be read."""
+    """Read what `quote_name` wrote, or a text without quotes; raises InputError for quotes that cannot be read."""
     if not text.startswith('"'):
         return text
     try:

@@ -83,7 +83,7 @@ class Scale(Closed):
         return self._code(_parse_decimal(cell))
 
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
-        """What reads a number, never a code, or `extra_word`."""
+        """Reader of a number, never a code, or of `extra_word`."""
 
         def read_cell(cell: str) -> int:
             if fold_name(cell) == fold_name(extra_word):

@@ -140,7 +140,7 @@ class Edit(Text):
         return None
 
     def act(self, answer: str, given_text: str) -> Act:
-        """What was done with the given text."""
+        """Act of an answer on the given text: accepted, edited or rejected."""
         if self.reason(answer) is not None:
             return REJECTED
         return ACCEPTED if self.is_unchanged(answer, given_text) else EDITED

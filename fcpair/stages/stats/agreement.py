@@ -1,4 +1,4 @@
-"""How far annotators agree: figures for every two annotators, their summary, and figures over all labels."""
+"""Agreement of annotators: figures for every two annotators, their summary, and figures over all labels."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Agreement:
 
     @property
     def interval_scope(self) -> str:
-        """What the intervals of `summary` and `pooled` are for; those of `subsets` are for new HS and CN only."""
+        """Scope of the intervals of `summary` and `pooled`; those of `subsets` are for new HS and CN only."""
         return self.sides.interval_scope(self.options.intervals)
 
     @property
@@ -148,10 +148,11 @@ def part_agreements(
 
     `answers` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (of the row and of the column, int),
     `annotator` (str) and `answer` (int), which row of `codes` it is. `codes`, shape (n_answers, n_parts), are those of
-    `answer_arrays.part_codes`; answers in which a question was not asked do not count for it. With `texts`, which has the text of each column or row by its id, every
-    part has a block for each of them; `options.by` says which side they are of, and intervals are for new texts of the
-    other one. `names` says what a row and a column is called in notes. `options.bins` are for the scales of the form;
-    raises InputError where there is none, and where they are not those of one.
+    `answer_arrays.part_codes`; answers in which a question was not asked do not count for it. With `texts`, which has
+    the text of each column or row by its id, every part has a block for each of them; `options.by` says which side they
+    are of, and intervals are for new texts of the other one. `names` says what a row and a column is called in notes.
+    `options.bins` are for the scales of the form; raises InputError where there is none, and where they are not those
+    of one.
     """
     options, at, blocks = options or Agree(), 0, []
     check_bins(form, options.bins)

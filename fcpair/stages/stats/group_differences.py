@@ -39,7 +39,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Share:
-    """How often a group gave a label: `n` labels by `people`; `value` is None where `undefined` says why."""
+    """Share of a label in a group: `n` labels by `people`; `value` is None where `undefined` says why."""
 
     label: str
     group: str
@@ -51,7 +51,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more often one group gave a label than another: `value`, in shares, with its interval at 95 %.
+    """Difference of two groups in how often they gave a label: `value`, in shares, with its interval at 95 %.
 
     The interval treats labels of one annotator, and labels of one item, as dependent; `odds_ratio` and its bounds come
     of a logistic regression that does so too. `mixed` are the odds ratio and its bounds by a mixed model of all groups,
@@ -90,7 +90,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """How often two people of one group, or of two, gave an item the same label: `value` of `n` pairs of labels."""
+    """Agreement of two people of one group, or of two, on the label of an item: `value` of `n` pairs of labels."""
 
     groups: tuple[str, str]
     n: int
@@ -100,7 +100,7 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """What was found about groups of annotators, made by one thing that is known about them (`by`).
+    """Comparison of groups of annotators, formed by one thing that is known about them (`by`).
 
     `n` labels enter it; `n_without` are of annotators of whom it is not known.
     """
@@ -381,5 +381,5 @@ def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: di
 
 
 def _n_pairs_within(counts: NDArray[np.int64]) -> int:
-    """How many pairs there are within so many each, over all."""
+    """Number of pairs within groups of these sizes, over all groups."""
     return int((counts * (counts - 1) // 2).sum())

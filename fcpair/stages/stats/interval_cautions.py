@@ -54,7 +54,7 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
 
 
 def effective_number(text: Ints) -> float:
-    """How many texts of the same weight would weigh as these, of which text each pair is: (sum w)^2 / sum w^2."""
+    """Number of equally heavy texts that would weigh as these, by the text of each pair: (sum w)^2 / sum w^2."""
     weights = np.bincount(text).astype(np.float64)
     return float(weights.sum() ** 2 / (weights @ weights))
 

@@ -1,4 +1,4 @@
-"""What intervals at 95 % share: their ends or why there are none, the draws that may carry one, Student's reach."""
+"""Parts of every interval at 95 %: its ends or why there are none, the draws that may carry one, Student's reach."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
 
 def t_reach(df: float, error: float, level: float = LEVEL) -> float:
-    """How far an interval reaches to each side: Student's quantile at `level` (0 to 1) times the standard error."""
+    """Reach of an interval to each side: Student's quantile at `level` (0 to 1) times the standard error."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + level) / 2)) * error
@@ -54,7 +54,7 @@ def check_resamples(resamples: int) -> None:
 
 
 def block_sizes(n: int, width: int) -> Iterator[int]:
-    """How many of `n` draws of `width` numbers, 1 or more, are made at once, until all are made."""
+    """Sizes of the blocks in which `n` draws of `width` numbers, 1 or more, are made, until all are made."""
     rows = max(1, BLOCK_CELLS // width)
     return (min(rows, n - start) for start in range(0, n, rows))
 

@@ -30,7 +30,7 @@ FEW = 10
 
 
 class Cluster(StrEnum):
-    """What is left out, one at a time."""
+    """Unit that is left out, one at a time."""
 
     HS = "HS"
     CN = "CN"
@@ -66,14 +66,14 @@ class Sides:
         return tuple(side for side in ONE_SIDE_CLUSTERS if side is not self.fixed)
 
     def clusters_left_out(self, reach: IntervalScope) -> tuple[Cluster, ...]:
-        """What is left out, one at a time."""
+        """Clusters that are left out, one at a time."""
         if self.fixed is None:
             return CLUSTERS[reach]
         (side,) = self.free_sides
         return ONE_SIDE_CLUSTERS[side] if reach == "annotators" else (side,)
 
     def cluster_name(self, cluster: Cluster, n: int = 1) -> str:
-        """What `n` clusters of a kind are called; HS and CN have no plural."""
+        """Name of `n` clusters of a kind; HS and CN have no plural."""
         word = str(cluster).replace("HS", self.names[0]).replace("CN", self.names[1])
         return word + "s" * (n != 1 and word.islower())
 
@@ -83,7 +83,7 @@ class Sides:
         return f"new {' and '.join(self.cluster_name(side, 2) for side in self.free_sides)}"
 
     def interval_scope(self, reach: IntervalScope) -> str:
-        """What intervals speak for."""
+        """Describe what intervals speak for."""
         if reach == "texts":
             return f"{self.new_texts}, the same annotators"
         parts = [*(self.cluster_name(side, 2) for side in self.free_sides), "annotators"]

@@ -32,7 +32,7 @@ ON_BINS = " on bins"  # what names of figures end in where several numbers of a 
 
 @dataclass(frozen=True)
 class SubsetAgreement:
-    """How far two annotators agree on the pairs that both labelled.
+    """Agreement of two annotators on the pairs that both labelled.
 
     `table` counts pairs: rows are the first annotator's class, columns the second's, in the order of
     `Agreement.classes`. `prevalence` is the share of each class among the labels of both (0 to 1, sum 1).
@@ -70,7 +70,7 @@ def _disagreement(n_classes: int, weights: Weights) -> Floats:
 
 @dataclass(frozen=True)
 class _ClassUse:
-    """What kappa needs of tables: their sum and their sum of disagreement, shape (...), and their margins.
+    """Totals that kappa needs of tables: their sum and their sum of disagreement, shape (...), and their margins.
 
     `first` and `second`, shape (..., n_classes), count how often each of the two annotators used each class.
     """
@@ -121,7 +121,7 @@ class Subsets:
         self._groups_by_cluster: dict[Cluster, _LeftGroups] = {}
 
     def _count_use(self, group: Ints, record: Ints, n_groups: int) -> _ClassUse:
-        """What the label pairs at these places are, in each group."""
+        """Count how the label pairs at these places use the classes, in each group."""
         first, second = self._overlap.klass[self._first[record]], self._overlap.klass[self._second[record]]
         shape = (n_groups, self._n_classes)
         used = [np.bincount(group * shape[1] + one, minlength=shape[0] * shape[1]) for one in (first, second)]
@@ -130,7 +130,7 @@ class Subsets:
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs the defined kappas rest on, each counted once."""
+        """Number of pairs that the defined kappas rest on, each counted once."""
         defined = ~np.isnan(self.kappas)[self._subset]
         return len(dense_codes(self._overlap.pair[self._first[defined]])[0])
 
@@ -180,7 +180,7 @@ class Subsets:
         return _LeftGroups(self._kinds, subset, _kappa(n, used.seen[subset] - cell_disagreement, by_chance), n)
 
     def sums_without(self, cluster: Cluster) -> Floats:
-        """What `mean_terms` gives, summed over the subsets, without each cluster: shape (n_clusters, 4)."""
+        """Sums over the subsets of what `mean_terms` gives, without each cluster: shape (n_clusters, 4)."""
         terms = mean_terms(self.kappas, self.n)
         by_kind = cluster in {Cluster.PAIR, Cluster.LABEL}
         group = self._groups_without_one() if by_kind else self._groups_left(cluster)
@@ -219,7 +219,7 @@ class Subsets:
 
 @dataclass(frozen=True)
 class _LeftGroups:
-    """What is left of a subset without the label pairs of a cluster, or without one of a kind: kappa, and the pairs."""
+    """Rest of a subset without the label pairs of a cluster, or without one of a kind: kappa, and the pairs."""
 
     cluster: Ints
     subset: Ints
@@ -239,7 +239,7 @@ def _label_pairs(pair: Ints, annotator: Ints) -> tuple[Ints, Ints]:
 
 
 def mean_terms(kappa: Floats, n: Ints) -> Floats:
-    """What subsets add to the means: kappa, 1, kappa times n, n; nothing where kappa is undefined. Shape (..., 4)."""
+    """Terms that subsets add to the means: kappa, 1, kappa times n, n; 0 where kappa is undefined. Shape (..., 4)."""
     defined = ~np.isnan(kappa)
     filled = np.where(defined, kappa, 0.0)
     return np.stack([filled, defined.astype(np.float64), filled * n, np.where(defined, n, 0)], axis=-1)

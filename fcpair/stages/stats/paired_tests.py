@@ -1,4 +1,4 @@
-"""How systems and tiers compare over a few HS: paired tests, their correction, and rank correlation."""
+"""Comparisons of systems and tiers over a few HS: paired tests, their correction, and rank correlation."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def needed_resamples(n_tests: int, alpha: float) -> int:
-    """How many resamples it takes until the least p of `n_tests` tests, n_tests / (1 + resamples), is below `alpha`."""
+    """Number of resamples needed for the least p of `n_tests` tests, n_tests / (1 + resamples), to be below `alpha`."""
     return floor(round(n_tests / alpha, 6))
 
 
 def needed_hs(n_tests: int, alpha: float) -> int:
-    """How many HS it takes: n HS have 2^n ways of signs, of which at least two give as great a mean difference."""
+    """Number of HS needed: n HS have 2^n ways of signs, and at least two of these give as great a mean difference."""
     return floor(log2(n_tests / alpha)) + 2
 
 

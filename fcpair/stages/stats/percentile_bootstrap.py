@@ -58,5 +58,5 @@ def plural(n: int, word: str) -> str:
 
 
 def describe_sample(n: int, word: str) -> str:
-    """What an interval rests on, and that it is too narrow where that is little."""
+    """Describe what an interval rests on, and say that it is likely too narrow where that is little."""
     return plural(n, word) + ", so few that it is likely too narrow" * (n < FEW)

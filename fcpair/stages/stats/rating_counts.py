@@ -1,4 +1,4 @@
-"""What figures over a whole grid of pairs are computed from: sums over pairs, also without each HS, CN or annotator.
+"""Sums over pairs that figures over a whole grid are computed from, also without each HS, CN or annotator.
 
 Every coefficient of `multi_rater.py` is a function of these sums. Without one HS, it is the same function of the
 sums less those of the HS, so that all replicates of the jackknife are computed at once.
@@ -51,7 +51,7 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Sums:
-    """What the coefficients are computed from: sums over pairs, of shape (...) or (..., n_classes).
+    """Sums over pairs that the coefficients are computed from, of shape (...) or (..., n_classes).
 
     `n` counts pairs; `agreeing` adds the share of each pair's label pairs that agree; `same` the diagonal of the
     coincidence matrix of Krippendorff, in which a pair of m labels has m entries; `shares` the shares of the classes
@@ -78,7 +78,7 @@ class Sums:
 
 
 def moments(profiles: Ints) -> Floats:
-    """What one pair of each profile adds to `Sums`, but for `products`, shape (n_profiles, 3 + 2 n_classes).
+    """Terms that one pair of each profile adds to `Sums`, but for `products`, shape (n_profiles, 3 + 2 n_classes).
 
     `profiles` (n_profiles, n_classes) has the number of labels of each class; a pair with fewer than two adds nothing.
     """
@@ -126,7 +126,7 @@ class LeftOutSums:
         return np.asarray(((values @ self._coincidence) * values).sum(axis=-1))
 
     def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
-        """What goes with the clusters of a kind, pairs or labels: the number of the cluster, and which change it is."""
+        """Members of the clusters of a kind, pairs or labels: each one's cluster number, and which change it is."""
         if cluster in TEXTS:
             side = {Cluster.HS: self._hs, Cluster.CN: self._cn, Cluster.PAIR: self._number}[cluster]
             return side, self._profile

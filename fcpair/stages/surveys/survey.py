@@ -1,4 +1,4 @@
-"""What a survey found: how many said yes to each statement, with intervals, and how large a sample has to be."""
+"""Results of a survey: how many said yes to each statement, with intervals, and how large a sample has to be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
 
 @dataclass(frozen=True)
 class Survey:
-    """What was answered in a survey.
+    """Answers to a survey.
 
     `given` has a row for each answer: `statement`, `question`, `person`, `answer` (yes, no, decline, or empty for a
     skip), and what is known about people. `statements` has what is known of each statement beside its text.
@@ -64,7 +64,7 @@ def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> N
 
 
 def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
-    """How often each answer was given to each question on each statement, in the order in which they come.
+    """Count each answer to each question on each statement, in the order in which they come.
 
     Args:
         answers: as `check_answers` takes it, without `line`; and the column `by`, where one is named.
@@ -173,7 +173,7 @@ def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """What a threshold says of each row of `add_shares`, in two columns that do not depend on each other.
+    """Judge each row of `add_shares` by a threshold, in two columns that do not depend on each other.
 
     Returns:
         `verdict`: `kept` where the share is strictly greater, `dropped` where it is not, `undefined` where there is

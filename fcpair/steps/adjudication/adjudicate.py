@@ -88,7 +88,7 @@ def second_looks(grid: GridContext) -> list[int]:
 
 
 def agenda(grid: GridContext, by: str) -> Agenda:
-    """What one person, or somebody new, can decide now, and what waits for others or for labels."""
+    """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels."""
     with grid.store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
         pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (own_agenda.pairs, own_agenda.again))
@@ -96,7 +96,7 @@ def agenda(grid: GridContext, by: str) -> Agenda:
 
 
 def conflict(grid: GridContext, number: int, *, by: str | None = None) -> Conflict:
-    """What an adjudicator sees of a pair that waits, or that `by` has decided.
+    """Show a pair that waits, or that `by` has decided, as an adjudicator sees it.
 
     It has the texts, and the labels and notes without names, in a shuffled order.
 
@@ -119,7 +119,7 @@ def conflict(grid: GridContext, number: int, *, by: str | None = None) -> Confli
 
 
 def outcome_names(question: Closed) -> dict[int | None, str]:
-    """What can be decided, by code; None discards the pair."""
+    """Names of what can be decided, by code; None discards the pair."""
     return {choice.code: choice.name for choice in question if choice.definite} | {None: IRRECONCILABLE}
 
 

@@ -30,7 +30,7 @@ DECISION, ANSWER = "decision", "answer"
 
 @dataclass(frozen=True)
 class QueueCounts:
-    """How much there is for one adjudicator.
+    """Counts of the pairs that wait for one adjudicator, and of those that they have decided.
 
     `waiting` can be decided now, `again` of it a second time, because its labels have changed since; `not_due` says
     that labels are still being given, so that more may come, and not how many: that would tell of the labels that are
@@ -47,7 +47,7 @@ class QueueCounts:
 
 @dataclass(frozen=True)
 class ConflictCase:
-    """What an adjudicator sees of a pair: never a name, and nothing while somebody has still to label it.
+    """Pair as an adjudicator sees it: never a name, and nothing while somebody has still to label it.
 
     `answers` are labels with their notes, `answer_id` stands for the newest one; `choices` is what can be decided,
     `irreconcilable` last, and `keys` has the ways to type each. When one looks at one's own earlier decision, or at one
@@ -121,12 +121,12 @@ class AdjudicationQueue:
         return AdjudicationQueue(self._grid, annotate, self._conflicts)
 
     def reading_allowance(self, person_id: int) -> ReadingAllowance:
-        """What this person has read, and may read."""
+        """Reading allowance of this person: what they have read, and may read."""
         with self._read_as(person_id) as (tx, _):
             return reading_allowance(tx, person_id, self._annotate, decides=True)
 
     def state(self, person_id: int) -> QueueCounts:
-        """How much waits for this person, and how much they have decided."""
+        """Count what waits for this person, and what they have decided."""
         with self._read_as(person_id) as (tx, person):
             excluded, n_decided = permissions.excluded_pairs(tx, person), disputes.n_decided(tx, person_id)
             with self._conflicts.snapshot(tx) as conflicts:
@@ -222,7 +222,7 @@ class AdjudicationQueue:
             return _with_opaque_ids(tx, reply)
 
     def decisions(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[DecidedCase]:
-        """What is decided and by whom, newest first: everything, or what one person decided.
+        """Decisions and who made them, newest first: all, or those of one person.
 
         `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
         still to label the pair.

@@ -65,7 +65,7 @@ def _with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
 
 
 def sides_of(tx: Tx) -> Sides:
-    """What notes call rows and columns."""
+    """Names that notes use for rows and columns."""
     return Sides(("row", "column")) if is_planned(tx) else HS_AND_CN
 
 
@@ -130,6 +130,6 @@ def _agreement_counts(measured_agreement: Agreement) -> dict[str, Any]:
 
 
 def _block_counts(measured_blocks: tuple[AgreementBlock, ...]) -> dict[str, Any]:
-    """How many blocks there are; of the parts of a whole grid, the alpha of each as well."""
+    """Number of blocks; for the parts of a whole grid, the alpha of each as well."""
     alphas = {block.part: block.agreement.alpha for block in measured_blocks if block.agreement and not block.of}
     return {"blocks": len(measured_blocks), **{f"{part}, {alpha.name}": alpha.value for part, alpha in alphas.items()}}

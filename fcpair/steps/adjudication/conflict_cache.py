@@ -19,7 +19,7 @@ from fcpair.store.answers import activity_log
 
 
 class ConflictCache:
-    """What `rule_decisions.disputed_pairs` finds, at the newest state of the study that anybody has asked about."""
+    """Conflicts that `rule_decisions.disputed_pairs` finds, at the newest state of the study that was asked about."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -47,7 +47,7 @@ class ConflictCache:
         return self._due
 
     def n_again(self, excluded: set[int]) -> int:
-        """How many are due for a second look, `excluded` left out."""
+        """Number of pairs that are due for a second look, `excluded` left out."""
         return len((self._second_looks & self._due) - excluded)
 
     def _refresh(self, tx: Tx) -> None:

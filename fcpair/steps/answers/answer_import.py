@@ -101,7 +101,7 @@ def _sorted_column_note(column: str, name: str, n: int, unit: str) -> str:
 
 
 def sorted_column_sentence(column: str, n: int, unit: str) -> str:
-    """What is said of a column of `n` answers that is sorted while its rows are not."""
+    """Sentence on a column of `n` answers that is sorted while its rows are not."""
     sentence = f"column {column} is sorted, and its rows are not"
     return f"{sentence}: if it was sorted alone, its {n:,} answers are beside other {unit}"
 
@@ -159,7 +159,7 @@ def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
 
 
 def letters(text: str) -> str:
-    """What is left of a text in any program: some change how lines end, and what is not printed."""
+    """Characters of a text that every program keeps: some change how lines end, and what is not printed."""
     return "".join(sign for sign in identity(text) if sign.isprintable() and not sign.isspace())
 
 
@@ -201,7 +201,7 @@ def _add_people(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
 
 
 def _people_hint(name: str, names: Iterable[str]) -> str:
-    """Who there is; somebody whose name differs in capitals alone is meant."""
+    """Hint for an unknown name: the person whose name differs in capitals alone, else who there is."""
     similar_names = [one for one in names if one.casefold() == name.casefold()]
     return f"did you mean `{similar_names[0]}`?" if similar_names else f"there are {', '.join(names) or 'none'}"
 

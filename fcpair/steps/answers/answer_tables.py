@@ -1,4 +1,4 @@
-"""What was answered in a round, as a table with a column for each question: out of a study, and into it."""
+"""Answers of a round, as a table with a column for each question: out of a study, and into it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def export_answers(grid: GridContext, name: str | None = None) -> pd.DataFrame:
 
 
 def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
-    """What was written in a round, or answered: as `export_answers` has it, without skips, for those who look at texts.
+    """Export what was written or answered in a round, as `export_answers` does but without skips, for looking at texts.
 
     Behind `row` is `row_number`, from 1, since several rows may have the same words. Where a text was rejected, the
     column that would have it is empty, as there is no text. Raises UnknownIdError for a round that there is not.
@@ -77,7 +77,7 @@ def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
 
 
 def export_refusals(grid: GridContext, name: str | None = None) -> pd.DataFrame:
-    """What checks refused of texts that were sent in a round, oldest first; without a name, in the round that counts.
+    """Export what checks refused of texts sent in a round, oldest first; without a name, in the round that counts.
 
     Columns: `cell`, `by`, `rule`, `version` (of the rule), `score` (a number of words, a probability or a similarity;
     NaN where a rule has none), `text` (empty unless its writer lets it be kept), `time`.
@@ -160,7 +160,7 @@ def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str
 
 
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
-    """What is known of the text of each row beside itself, by columns; those that are empty are left out."""
+    """Facts about the text of each row, beside the text, by column; columns that are empty are left out."""
     meta = cells.texts_of_grid(tx).set_index("text_id")["meta"]
     origins = text_origins.origins_of(tx, sorted(set(row_ids))) if WRITTEN in grids.side_kinds(tx) else {}
     row_origins = [origins.get(origin) for origin in row_ids]

@@ -1,4 +1,4 @@
-"""What a round that edits or curates did with the texts of the round before it, source by source."""
+"""Effect of a round that edits or curates on the texts of the round before it, source by source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Curation:
-    """What a round did with the texts of the round that it `edits`, or of the rows where that is `row`.
+    """Effect of a round on the texts of the round that it `edits`, or of the rows where that is `row`.
 
     `sources` are those who wrote the texts, people or models, by name, and `all` is over all of them. `lost` answers
     are in neither: the text that they are about was empty, or has been taken back since. Where the rows themselves are
@@ -46,7 +46,7 @@ class Curation:
 
 
 def measure_curation(grid: GridContext, name: str | None = None) -> Curation:
-    """How many texts a round accepted, edited and rejected for which reason; without a name, the round that counts.
+    """Count the texts that a round accepted, edited and rejected, by reason; without a name, in the round that counts.
 
     Each current answer counts, skips left out. Whether a text was changed is found by comparing it with what the round
     before has on the cell now.
@@ -95,7 +95,7 @@ def _originals(tx: Tx, round_: Round) -> dict[int, authorship.AuthoredText]:
 
 
 def text_changes(form: Form, rows: pd.DataFrame, originals: Mapping[int, str]) -> list[TextChange | None]:
-    """What each answer (`cell_id`, `value`) to a form that edits does with the text of its cell.
+    """Change that each answer (`cell_id`, `value`) to a form that edits makes to the text of its cell.
 
     None of a skip, and of an answer that was not asked for its text.
     """

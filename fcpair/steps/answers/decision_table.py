@@ -1,4 +1,4 @@
-"""What was decided, as a table: out of a study, and how such a table is read again."""
+"""Decisions as a table: export from a study, and the layout by which such a table is read again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
 
 
 def _row_metadata(tx: Tx, name: str) -> pd.DataFrame:
-    """What is known of each row, by the id of its text; without what is called as a column of a decision is."""
+    """Metadata of each row, by the id of its text, without those named like a column of a decision."""
     reserved = {CELL_COLUMNS.number, *CELL_COLUMNS.sides, LABELS, *DECISION_COLUMNS, ROW, ROW_NUMBER}
     rows = rows_table(tx, name)
     rows.index = sides.text_ids(tx, "row", drawn=True)
@@ -88,7 +88,7 @@ def _n_answers_per_decision(answers: pd.DataFrame, decisions: pd.DataFrame) -> p
 
 
 def layout_of(tx: Tx, path: str | Path) -> tuple[CellColumns, str]:
-    """How a file of decisions names its cells, and which of its columns has what was decided.
+    """Layout of a file of decisions: how it names its cells, and which of its columns has what was decided.
 
     That is `label`, as in a sheet, or `decision`, as `decisions_table` has it: what is known of a row may be called
     `label`, too.

@@ -261,7 +261,7 @@ def _words_of_example(row: str, rank: object, hs: str, cn: str) -> _Words:
 
 
 def _read_used(table: pd.DataFrame, examples_by_words: dict[_Words, list[Example]]) -> dict[_Words, bool]:
-    """What the rows of a sheet say; raises InputError with all that is wrong."""
+    """Read the rows of a sheet; raises InputError with all that is wrong."""
     place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
     for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
         words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]

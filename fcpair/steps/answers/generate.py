@@ -46,7 +46,7 @@ MAX_SHOWN = 200  # characters of a reply that cannot be taken
 
 
 def generation_outlook(grid: GridContext, name: str) -> list[tuple[str, RequestEstimate]]:
-    """What asking the models of a round would take, by the model, for the cells that they have not answered.
+    """Estimate what asking the models of a round would take, by model, for the cells that they have not answered.
 
     Nothing is asked. Raises what `generate` does, but for what comes of asking.
     """
@@ -64,7 +64,7 @@ def generation_outlook(grid: GridContext, name: str) -> list[tuple[str, RequestE
 
 @dataclass(frozen=True)
 class _ModelQueries:
-    """What the models of a round are asked: of each cell its number, its texts and the model, by place."""
+    """Queries to the models of a round: the number of each cell, its texts and the model, by place."""
 
     round: Round
     answerers: list[ModelSpec]
@@ -126,7 +126,7 @@ def generate(grid: GridContext, name: str, *, progress: Progress | None = None) 
 
 
 def _counts(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome]) -> dict[str, Any]:
-    """What is counted of a run, and what rules decide by it."""
+    """Count the outcomes of a run, and what rules decide by them."""
     n_answers = sum(outcome.answer is not None for outcome in outcomes)
     counts: dict[str, Any] = {"round": queries.round.name, "models": len(queries.answerers), "answers": n_answers}
     counts["skips"] = len(outcomes) - n_answers
@@ -207,7 +207,7 @@ def _collect_replies(
     replies_by_query: _RepliesByQuery,
     progress: Progress | None,
 ) -> list[str | None]:
-    """What the models say of their cells; of those that are in `replies_by_query` as they are now, what is there."""
+    """Collect the models' replies to their cells, keeping those in `replies_by_query` whose cells have not changed."""
     keys = [(queries.answerers[model], cell_id) for model, cell_id in zip(queries.model, queries.cell_id, strict=True)]
     for model, model_speaker in enumerate(speakers):
         own_indices = [index for index, of in enumerate(queries.model) if of == model]
@@ -224,7 +224,7 @@ def _collect_replies(
 
 
 class _ReplyOutcome(NamedTuple):
-    """What became of a reply: the answer that it is, its marks, and a note, which says why it is none."""
+    """Outcome of a reply: the answer that it is, its marks, and a note, which says why it is none."""
 
     reply: str | None
     answer: Answer | None
@@ -265,7 +265,7 @@ def _read_reply(form: Form, round_: Round, reply: str | None, cell: Cell) -> _Re
 
 
 def _read_choice(form: Form, question: OneOf, round_: Round, reply: str, cell: Cell) -> _ReplyOutcome:
-    """What became of a reply to a closed question: it is read by its names, or what the row's metadata say of them."""
+    """Read a reply to a closed question, by its names or by what the row's metadata say of them."""
     name, names = form.questions[0][0], [one.name for one in question]
     note = ""
     try:

@@ -35,7 +35,7 @@ NOTE = "note"
 
 
 def label_blank(tx: Tx, column: str, words: Sequence[str]) -> SheetLayout:
-    """What a sheet of this study says about itself: the column to fill in by these words, its texts, the guidelines."""
+    """Layout of a sheet of this study: the column to fill in by these words, its texts, the guidelines."""
     return _make_blank(tx, {column: words}, PAIR_COLUMNS.sides)
 
 
@@ -78,7 +78,7 @@ def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -
 
 
 def old_answer_sheets(grid: GridContext, folder: str | Path, name: str | None = None) -> list[OldSheet]:
-    """What `old_sheets` says, of the sheets of `write_answer_sheets`."""
+    """List old sheets as `old_sheets` does, for those of `write_answer_sheets`."""
     with grid.store.read() as tx:
         round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
         return _find_old_sheets(tx, Path(folder), round_, [question for question, _ in form_of(round_.form).questions])
@@ -214,7 +214,7 @@ def _without_side(blank: SheetLayout, side: str) -> SheetLayout:
 
 
 def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:
-    """How a question is answered on a sheet: the words to choose from, or what to write."""
+    """Instructions for a question on a sheet: the words to choose from, or what to write."""
     if isinstance(question, Closed):
         return answer_words(question)
     if isinstance(question, AnyOf):

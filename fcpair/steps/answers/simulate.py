@@ -84,13 +84,13 @@ def _describe_people(tx: Tx, round_: Round, seed: int) -> None:
 
 
 def n_answers_by_people(tx: Tx) -> int:
-    """How many current answers people gave, skips included."""
+    """Number of current answers that people gave, skips included."""
     made_up = {Origin.SIMULATED.value, Origin.GENERATED.value}
     return sum(n for origin, n in judgements.n_by_origin(tx).items() if origin not in made_up)
 
 
 class _SimulatedPeople:
-    """What simulated people say in a round."""
+    """Simulated people and their answers in a round."""
 
     def __init__(self, tx: Tx, round_: Round, options: Simulate, seed: int, positive: float) -> None:
         self._tx, self._round, self._draw_params = tx, round_, (positive, seed)
@@ -100,7 +100,7 @@ class _SimulatedPeople:
         self._truth_table = self._truths(cells.cells(tx)["cell_id"])
 
     def _truths(self, cell_ids: pd.Series[int]) -> pd.DataFrame:
-        """What is true of each cell of the grid, by its number: the same for all who are ever asked about it."""
+        """True codes of each cell of the grid, by its number: the same for all who are ever asked about it."""
         import pandas as pd
 
         if self.question is None:
@@ -153,7 +153,7 @@ def _simulate_round(
 
 
 def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:
-    """How people answer; only one closed question can be leaned on."""
+    """Habits by which people answer; only one closed question can be leaned on."""
     return simulation.Habits(
         options.positive, options.accuracy, *_leaning(options, question), options.not_sure, options.skips
     )

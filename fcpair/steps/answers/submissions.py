@@ -97,7 +97,7 @@ class Submissions:
         return reply
 
     def check_text(self, visitor: Visitor, assignment_id: int, answer: Any, *, keep: bool = False) -> list[Remark]:
-        """What the checks of a round would say of a text as it stands; refusals are kept only if so wanted.
+        """Remarks of a round's checks on a text as it is; refusals are kept only with `keep`.
 
         Raises:
             RefusedError: not this person's pair.
@@ -166,7 +166,7 @@ class Submissions:
             return refused
 
     def _decision_token(self, tx: Tx, assignment_id: int, decided_code: int | None) -> int:
-        """What stands for the label that a pair has; it changes with the label, and is another for each validator.
+        """Token for the label that a pair has; it changes with the label, and is another for each validator.
 
         The number of the decision itself would tell when it was made, and so whether a person had to make it.
         """

@@ -56,7 +56,7 @@ class WorkQueue(Submissions):
         return self._grid_names[grid_id]
 
     def rounds(self, visitor: Visitor) -> list[RoundForm]:
-        """What a visitor can be asked, in all grids, the oldest first; nothing in a role that answers nothing.
+        """Rounds in which a visitor can be asked, in all grids, the oldest first; none in a role that answers nothing.
 
         A round that checks decisions is there twice where the visitor was given cells of it both with the decision in
         sight and blind.
@@ -92,7 +92,7 @@ class WorkQueue(Submissions):
         return self.assign_tasks([(visitor, n)])[0] if ready_tasks is None else ready_tasks
 
     def assign_tasks(self, visitor_counts: Sequence[tuple[Visitor, int]]) -> list[list[Task]]:
-        """What `tasks` gives each of several people who ask for so many and have little left, in open dealing."""
+        """Assign what `tasks` gives to several people, who ask for so many and have little left, in open assignment."""
         with self._store.read() as tx:
             remaining = [self._n_remaining(tx, visitor) for visitor, _ in visitor_counts]
         requests = [
@@ -104,7 +104,7 @@ class WorkQueue(Submissions):
         )
 
     def peek(self, visitor: Visitor, n: int = 1) -> list[Task] | None:
-        """What `tasks` gives, where nothing has to be written for it, which may have to wait; else None."""
+        """Return what `tasks` gives, where nothing has to be written for it, which may have to wait; else None."""
         with self._store.read() as tx:
             state = task_queries.visitor_state(tx, visitor)
             check_visitor(visitor, state)
@@ -115,7 +115,7 @@ class WorkQueue(Submissions):
             return None if must_take else self._open_tasks(tx, visitor, n, n_remaining)
 
     def _n_remaining(self, tx: Tx, visitor: Visitor) -> int | None:
-        """How many more cells a person may read now; None without a limit."""
+        """Number of cells that a person may still read now; None without a limit."""
         return reading_allowance(tx, visitor.id, self._annotate).n_remaining if self._has_limit else None
 
     def _rounds_of(self, tx: Tx, role: Role) -> list[Round]:
@@ -154,7 +154,7 @@ class WorkQueue(Submissions):
             ]
 
     def progress(self, visitor: Visitor) -> Progress:
-        """How far a person is, and how long the rest takes at their own pace."""
+        """Progress of a person, and the time that the rest takes at their own pace."""
         check_visitor(visitor)
         with self._store.read() as tx:
             role_rounds = rounds.of_role(tx, visitor.role)
@@ -221,7 +221,7 @@ def _original_text(tx: Tx, round_: Round, row: dict[str, Any]) -> ShownText | No
 
 
 def _untranslated_text(tx: Tx, round_: Round, cell_id: int) -> ShownText | None:
-    """What the row's text is a translation of, where a round writes it in other words and its metadata say so."""
+    """Original of the row's text, where a round writes the text in other words and its metadata have an original."""
     meta = task_queries.row_metadata(tx, cell_id) if round_.options.rewords_rows else {}
     return _shown_text(meta[ORIGINAL], meta.get(ORIGINAL_LANGUAGE)) if meta.get(ORIGINAL) else None
 
@@ -235,11 +235,11 @@ def _blind_kinds(tx: Tx, visitor: Visitor, round_: Round) -> list[bool]:
 
 
 def _n_with_status(counts: dict[tuple[int, str], int], status: Status, round_ids: Sequence[int] | None = None) -> int:
-    """How many assignments have a status, in all rounds or in these."""
+    """Number of assignments that have a status, in all rounds or in these."""
     return sum(n for (one, of), n in counts.items() if of == status and (round_ids is None or one in round_ids))
 
 
 def _n_open(tx: Tx, person_id: int, round_: Round, counts: dict[tuple[int, str], int]) -> int:
-    """How many cells of a round somebody has open and can be shown; counted anew only where these are not all."""
+    """Number of cells of a round that somebody has open and can be shown; counted anew only where these are not all."""
     waits = round_.checks is not None or bool(round_.options.rests_on)
     return task_queries.n_open(tx, person_id, round_) if waits else _n_with_status(counts, Status.OPEN, round_.ids)

@@ -1,4 +1,4 @@
-"""What was written in a round, as one table: each text with what it answers, its types, and who wrote it."""
+"""Texts written in a round, as one table: each with what it answers, its types, and who wrote it."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ MAX_TRIES = 2  # while others go on; after that they wait
 
 @dataclass(frozen=True)
 class _AssignmentState:
-    """What has been dealt to the active annotators: `crew`, `(n_pairs, n_people)`, says who has which pair.
+    """Assignments of the active annotators: `crew`, `(n_pairs, n_people)`, says who has which pair.
 
     `asked`, `(n_pairs,)`, are the labels that were dealt to begin with; `settled` are the pairs that a person has
     decided. `loads` are what each has done and has open; those in `late`, by index, were dealt nothing to begin with
@@ -51,7 +51,7 @@ class _AssignmentState:
 
 
 class _Plan(NamedTuple):
-    """What is to be written: slots that find new hands, and shards in their order; and what is counted of it."""
+    """Plan of what to write: slots that find new hands, shards in their order, and what is counted of it."""
 
     refilled: Handover
     given: pd.DataFrame
@@ -142,7 +142,7 @@ def _nothing_to_assign_message(n_unmet: int, n_settled: int) -> str:
 
 
 def _assignment_state(tx: Tx, annotators: list[Candidate], handover_rows: list[dict[str, Any]]) -> _AssignmentState:
-    """What has been dealt, once slots have found the new hands that are foreseen.
+    """State of the assignments, once slots have found the new hands that are foreseen.
 
     What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
     """
@@ -172,7 +172,7 @@ def _assignment_state(tx: Tx, annotators: list[Candidate], handover_rows: list[d
 
 
 def _current_work(tx: Tx, ids: NDArray[np.int64], handover_rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """What these people have done or open, with what they are about to take over."""
+    """Cells that these people have done or open, with what they are about to take over."""
     import pandas as pd
 
     existing_rows = assignments.assignments(tx, rounds.primary(tx))[

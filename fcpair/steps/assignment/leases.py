@@ -122,8 +122,8 @@ def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:
 
 
 def n_to_hold(n: int, n_remaining: int | None) -> int:
-    """How many pairs somebody is to hold who asks for `n`; `n_remaining` is how many more they may read, None without a
-    limit.
+    """Number of pairs that somebody who asks for `n` is to hold; `n_remaining` is how many more they may read, None
+    without a limit.
     """
     n_held = min(max(n, MIN_HELD), MAX_HELD)
     return n_held if n_remaining is None else min(n_held, n_remaining)
@@ -210,7 +210,7 @@ def _assign_together(
     hold: Hold,
     find_tasks: Callable[[Tx, int], list[Task]],
 ) -> list[list[Task]]:
-    """What those in these places are given in one transaction."""
+    """Assign tasks to the requests at these indices, in one transaction."""
     task_lists = []
     with store.write(alone=False, grows=False) as tx:
         task_queries.hold_people(tx, [requests[index].visitor.id for index in indices])

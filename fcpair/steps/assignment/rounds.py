@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _RoundInputs(NamedTuple):
-    """What is to be dealt: the round, its cells by id and by row and column, and to whom.
+    """Input of assigning a round: the round, its cells by id and by row and column, and the people to assign them to.
 
     `people` are the places of those who may have anything, among all whom the round expects, whose names are in
     `names`; `barred`, `(n_cells, n_people)`, says which of them may not have which cell. `batch`, `(n_cells,)`, is the
@@ -99,7 +99,7 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
 
 
 def _assign_cells(inputs: _RoundInputs, answers: int, seed: int) -> AssignedPairs:
-    """Who gets what; of a round that shows a row on one screen, all its cells, and of one by sources, all of theirs."""
+    """Assign the cells to people: by whole rows where a round shows a row on one screen, or by whole sources."""
     if inputs.round.options.keeps_sources_together:
         return assign_rows(inputs.source, inputs.barred, answers, seed=seed, unit="sources")
     if inputs.round.options.shows_whole_rows and answers:
@@ -209,6 +209,6 @@ def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
 
 
 def _n_people_to_add(tx: Tx, round_: Round) -> int | None:
-    """How many people are to be added for a round: none where there are some already."""
+    """Number of people to add for a round; None where there are some already, or the round does not say how many."""
     candidates = vacant_slots.candidates(tx, round_.role)
     return None if candidates else round_.options.people

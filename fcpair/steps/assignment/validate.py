@@ -173,12 +173,12 @@ def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
 
 
 def look_again_notes(tx: Tx) -> list[str]:
-    """What a reader must know when labels changed after people had decided or validated."""
+    """Notes for the reader when labels have changed after people had decided or validated."""
     return look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0]))
 
 
 def more_validation_hint(tx: Tx, n: int) -> str:
-    """How many pairs are to be dealt again, and the command that deals them in the way of the round."""
+    """Number of pairs to assign again, and the command that assigns them with the options of the round."""
     own_options = effective_options(tx, Validate, {})
     options = f"{f' --pairs {n}' if own_options.pairs else ''}{' --blind' if own_options.blind else ''}"
     return f"{n:,}; `fcpair validate assign --more{options}`"

@@ -57,7 +57,7 @@ def text_sent(form: Form, submitted: Any) -> str | None:
 
 
 def parse_submitted(tx: Tx, round_id: int, printed: str, cell_id: int, submitted: Any) -> distinct_answers.Answer:
-    """What a client sent to the form of a round, as that keeps it on a cell; raises what `parse_answer` does."""
+    """Parse what a client sent to the form of a round into what the round stores; raises what `parse_answer` raises."""
     stored_answer = _closed_answers(printed).get(submitted) if isinstance(submitted, str | int | float) else None
     if stored_answer:
         return stored_answer
@@ -83,7 +83,7 @@ def answer_numbers(
 
 
 def _cell_contexts(tx: Tx, round_: Round, form: Form, cell_ids: Iterable[int]) -> dict[int, cells.CellContent]:
-    """What stands on these cells, where answers to the form depend on it; in older rounds, none does."""
+    """Contents of these cells by id, where answers to the form depend on them; empty elsewhere, and in older rounds."""
     return (
         cells.cell_contents(tx, cell_ids, rewords=round_.options.rewords_rows)
         if round_.options.answers_rows and _depends_on_cell(form)
@@ -105,7 +105,7 @@ def _closed_answers(printed: str) -> dict[Any, distinct_answers.Answer]:
 
 
 def to_client(value: str) -> Any:
-    """What a client would have sent for an answer that a round keeps as `value`."""
+    """Turn an answer that a round stores as `value` back into what a client would have sent."""
     answers = json.loads(value)
     return answers if len(answers) > 1 else next(iter(answers.values()))
 

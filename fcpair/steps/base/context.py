@@ -1,4 +1,4 @@
-"""What every step stands on: its study or grid, the label scheme, the note of its run, and the order of the stages."""
+"""Context of every step: its study or grid, the label scheme, the note of its run, and the order of the stages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StudyContext:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
+        """Facts about the study: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
         with self.store.read() as tx:
             return runs.study_facts(tx)
 
@@ -132,7 +132,7 @@ def labels_of(tx: Tx) -> Closed | None:
 
 
 def load_opaque_ids(tx: Tx) -> OpaqueIds:
-    """What clients are given numbers by: those of the study's rows would tell them what others do."""
+    """Load the ids that clients see instead of the study's row numbers, which would tell them what others do."""
     from fcpair.steps.base.opaque_ids import OpaqueIds
 
     return OpaqueIds(runs.secret(tx))
@@ -170,7 +170,7 @@ def parameters_from_settings(cls: type, saved_settings: Mapping[str, Any]) -> di
 
 
 def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) -> InputError:
-    """What is raised where options cannot be made: it says so where the study's own settings are at fault."""
+    """Error to raise where options cannot be made: a SettingError where the study's own settings are at fault."""
     try:
         cls(**parameters)
     except InputError as of_kept:
@@ -312,11 +312,11 @@ def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
 
 
 class MovedError(ConflictError):
-    """What a step rests on is not any more what it was."""
+    """The inputs of a step have changed since it loaded them."""
 
 
 class Basis(Generic[Loaded]):
-    """What a step rests on that takes long: it is worked out between two short transactions.
+    """Inputs of a step that takes long: it is worked out between two short transactions.
 
     The first makes this, which loads what it rests on (`inputs`); the second begins with `check_unmoved`, and writes.
     """

@@ -47,7 +47,7 @@ class OpaqueIds:
         return 1 + (left << half | right)
 
     def encrypt_cell(self, number: int) -> int:
-        """What stands for the number of a cell whose column nobody is to tell: above all numbers that cells have.
+        """Encrypt the number of a cell whose column must stay hidden; the result is above all numbers that cells have.
 
         It has ten digits, which every program for spreadsheets keeps.
         """

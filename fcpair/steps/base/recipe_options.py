@@ -52,7 +52,7 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
 
 
 def _recipe_values(tx: Tx, cls: type) -> dict[str, Any]:
-    """What the recipe says of a stage; once one was walked, what it did not say is what the stage was done with."""
+    """Values in the recipe for a stage; once a recipe was run, any that it omits are those the stage was done with."""
     stage: str = cls.stage  # type: ignore[attr-defined]
     grid_id = grids.keys(tx)[0].id if cls in OF_STUDY else grids.current_grid_id(tx)
     with grids.on_grid(tx, grid_id):
@@ -84,7 +84,7 @@ def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:
 
 
 def plan_sections(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What the plan of a grid says of stages that come after its rounds, by stage."""
+    """Yield the settings in a grid's plan for stages that come after its rounds, each with the name of its stage."""
     for name in OF_PLAN:
         if options := getattr(plan, name):
             yield options.stage, as_settings(options)

@@ -19,7 +19,7 @@ def save_sample_size(tx: Tx, n_possible: int, run_id: int) -> None:
 
 
 def load_sample_size(tx: Tx) -> SampleSize | None:
-    """How many cells were drawn, and of how many; None where the grid is whole, or has not been made."""
+    """Number of cells drawn, and of how many; None where the grid is whole, or has not been made."""
     n = settings.of_stage(tx, Pair.stage).get("sample")
     if n is None or cells.number_range(tx)[1] is None:
         return None

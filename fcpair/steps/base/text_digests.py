@@ -24,13 +24,13 @@ def save_folding(tx: Tx, setup: Setup, run: RunRecord) -> None:
 
 
 def folding(tx: Tx) -> Folding:
-    """How the study folds texts before it tells them apart; studies before 0.8 do not."""
+    """Folding that the study applies to texts before it tells them apart; `none` in studies before 0.8."""
     with grids.on_first_grid(tx):
         return cast(Folding, settings.of_stage(tx, Setup.stage).get(FOLDING, "none"))
 
 
 def digester(tx: Tx) -> Digest:
-    """What gives the digest by which the study knows a text."""
+    """Function that gives the digest by which the study recognises a text."""
     return folded_digest if folding(tx) == "arabic" else digest
 
 

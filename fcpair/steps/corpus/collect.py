@@ -28,7 +28,7 @@ Row = tuple[str, str, str, dict[str, str]]
 
 @dataclass
 class CollectedSide:
-    """What came of the sources: the texts, what was counted of each source, and notes for whoever collects."""
+    """Result of collecting from the sources: the texts, the counts of each source, and notes for whoever collects."""
 
     rows: list[Row] = field(default_factory=list)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How the work goes, person by person: progress, pace and end, hours and texts, and answers too fast to be read.
+"""Activity of each person: progress, pace and end, hours and texts, and answers too fast for their text to be read.
 
 Times count only where somebody answered on the pages or through the API: answers from files carry the time at which
 they were read in, and simulated people need none.
@@ -38,7 +38,7 @@ ADJUDICATE = "adjudicate"
 
 @dataclass(frozen=True)
 class PersonActivity:
-    """How one person's work goes in one stage; who adjudicates takes from one queue, so has nothing open alone."""
+    """Progress of one person in one stage; adjudicators share one queue, so they have nothing open of their own."""
 
     name: str
     role: Role
@@ -53,8 +53,8 @@ class PersonActivity:
 
 @dataclass(frozen=True)
 class StageActivity:
-    """How one stage goes: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them,
-    `free` ones of those that are open for whoever asks.
+    """Progress of one stage: `name` is that of a round, or `adjudicate`; `vacant` pairs wait for somebody to take them,
+    `free` ones are those among the open that go to whoever asks.
 
     `role` is that of those who do the work. In `adjudicate`, `done` pairs are decided by a person, `open` ones wait for
     one, `again` of them for a second look, and `by_policy` ones wait for a policy. In `validate`, `not_due` of the open
@@ -144,7 +144,7 @@ def round_activity(
     vacant_and_free: tuple[int, int],
     clock: Clock,
 ) -> StageActivity:
-    """How a round goes; `answers` are those of its grid, `counts_by_person` each person's assignments by status.
+    """Measure the progress of a round; `answers` are those of its grid, `counts_by_person` each person's by status.
 
     `vacant_and_free` are how many slots are vacant and how many free.
     """
@@ -179,7 +179,7 @@ def adjudication_activity(
     n_again: int,
     clock: Clock,
 ) -> StageActivity:
-    """How adjudication by people goes.
+    """Measure the progress of adjudication by people.
 
     `n_decided_by_person` says on how many pairs each person's decision stands and is not to be looked at again;
     `n_again` on how many pairs one is.
@@ -246,7 +246,7 @@ def _posix(at: str) -> float:
 def exposures(
     everybody: Sequence[Person], answers: Iterable[AnswerEvent], decisions: Iterable[Decision], clock: Clock
 ) -> list[tuple[Person, Exposure]]:
-    """What each person has read: answers and decisions, those of simulated people left out."""
+    """Measure what each person has read to answer and to decide; answers of simulated people are left out."""
     pairs_read: dict[int, set[tuple[int, int]]] = {entry.id: set() for entry in everybody}
     times: dict[int, list[float]] = {entry.id: [] for entry in everybody}
     for entry in answers:
@@ -266,7 +266,7 @@ def exposures(
 def answer_speeds(
     everybody: Sequence[Person], answers: Iterable[AnswerEvent], bodies: Mapping[int, str]
 ) -> tuple[list[AnswerSpeed], list[TooFastAnswer]]:
-    """How often each person answered sooner than the column's text can be read, and the newest such answers.
+    """Count how often each person answered sooner than the column's text can be read, and list the newest such answers.
 
     Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
     nobody has to read what they do not want to judge. `bodies` are the texts of the columns by their id.

@@ -1,4 +1,4 @@
-"""What each person answered in the rounds of a planned grid, question by question."""
+"""Answers of each person in the rounds of a planned grid, question by question."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_CHOICES = 20
 
 @dataclass(frozen=True)
 class PersonShares:
-    """How often one person's current answers to a question have each of its choices, and how long a cell took them."""
+    """Counts of one person's current answers to a question, by its choices, and the time that a cell took them."""
 
     name: str
     retired: bool
@@ -38,7 +38,7 @@ class PersonShares:
 
 @dataclass(frozen=True)
 class QuestionShares:
-    """What everybody answered to one `question` of a `round`; without choices where a text is written."""
+    """Everybody's answers to one `question` of a `round`; without choices where a text is written."""
 
     round: str
     question: str

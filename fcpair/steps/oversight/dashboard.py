@@ -1,4 +1,4 @@
-"""What the study's lead sees while the study is on its way: read in read transactions, so that nobody is held up."""
+"""Figures for the study's lead while the study is under way: read in read transactions, so that nobody is held up."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _Acts:
 
 @dataclass(frozen=True)
 class _CacheEntry(Generic[Made]):
-    """What was made: at which marks, how often by then, and until when it rests."""
+    """Value that was made: at which marks, how often it had been made by then, and until when it rests."""
 
     made: Made
     marks: Marks
@@ -136,7 +136,7 @@ class _Cached(Generic[Made]):
         return _CacheEntry(value, marks, n_made, monotonic() + REST_FACTOR * duration_s if is_slow else 0.0)
 
     def _count_version(self, n_before: int) -> int:
-        """How often it was made, with this time; -1 where another server has made a newer one meanwhile.
+        """Count that it was made, and return how often; -1 where another server has made a newer one meanwhile.
 
         It is not counted in a file, which one server has: whoever writes there keeps all others from it, and a process
         that only looks gets little time. Where nothing can be written it is shown all the same: nothing changes there.
@@ -174,7 +174,7 @@ class Monitor:
             return activity_log.change_marks(tx)
 
     def figures(self) -> MainPart:
-        """What the report says, by the study's own rules: agreement, label shares, tiers, the cells of the grid."""
+        """Figures of the report, by the study's own rules: agreement, label shares, tiers, the cells of the grid."""
         return self._newest_figures().made
 
     def _newest_figures(self) -> _CacheEntry[MainPart]:
@@ -194,7 +194,7 @@ class Monitor:
             return may_have_asked_part(tx)
 
     def survey_sections(self) -> list[Section]:
-        """What people said in a survey, how biased models are, and groups of people, with figures."""
+        """Sections with figures on the answers to a survey, on the bias of models, and on groups of people."""
         return self._survey_sections.get(self._make_survey_sections).made
 
     def _make_survey_sections(self) -> list[Section]:
@@ -205,7 +205,7 @@ class Monitor:
             return build_sections(asked_part(tx, self._grid.grid.name, in_words=True))
 
     def shares(self) -> tuple[QuestionShares, ...]:
-        """What each person answered in each round of a planned grid."""
+        """Answers of each person in each round of a planned grid."""
         return self._shares.get(lambda: question_shares(self._grid)).made
 
     def maps(self) -> GridMaps | None:
@@ -226,13 +226,13 @@ class Monitor:
         return self._status.get(lambda: status.status(self._grid)).made
 
     def stages(self, now: datetime | None = None) -> tuple[activity.StageActivity, ...]:
-        """How each round of the grid and adjudicating go, stage by stage and person by person."""
+        """Progress of each round of the grid and of adjudication, stage by stage and person by person."""
         return self._cached_for_a_minute(now, self._stages, self._find_stages)
 
     def _cached_for_a_minute(
         self, now: datetime | None, cached: _Cached[Made], make: Callable[[activity.Clock], Made]
     ) -> Made:
-        """What rests on the time as well: kept for a minute at most, unless it takes long to make."""
+        """Get a value that depends on the time as well: cached for a minute at most, unless it takes long to make."""
         if now is not None:
             return make(activity.Clock.at_time(now))
         return cached.get(
@@ -271,7 +271,7 @@ class Monitor:
         return tuple(stages)
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
-        """What each person has read in all grids, and for how long."""
+        """Pairs that each person has read in all grids, and for how long."""
         return self._cached_for_a_minute(now, self._exposures, self._find_exposures)
 
     def _find_exposures(self, clock: activity.Clock) -> list[tuple[Person, Exposure]]:
@@ -330,7 +330,7 @@ def _acts_in_span(span: grids.CellRange, acts: Iterable[Act]) -> Iterator[Act]:
 
 
 def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
-    """How many assignments there are: by round, person and status."""
+    """Count the assignments by round, person and status."""
     counts = assignments.counts(tx)
     counts_by_round: dict[str, dict[int, dict[str, int]]] = {}
     columns = (counts[name].tolist() for name in ("round", "person_id", "status", "n"))

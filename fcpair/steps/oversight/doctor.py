@@ -109,7 +109,7 @@ def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], 
 
 
 def _perform_check(check: Check, tx: Tx) -> tuple[CheckOutcome, str]:
-    """What a check found, and what to do about it."""
+    """Run a check, and return what it found and what to do about it."""
     try:
         with integrity_checks.savepoint(tx):
             findings = check.make(tx)
@@ -151,7 +151,7 @@ def _check_grid(tx: Tx) -> CheckOutcome:
 
 
 def _check_settings(tx: Tx) -> CheckOutcome:
-    """What the study keeps for the stages of each grid can be used."""
+    """The settings that the study keeps for the stages of each grid can be used."""
     option_classes = [cls for cls in vars(params).values() if hasattr(cls, "stage")]
     n, faults = 0, []
     for key, cls in ((key, cls) for key in grids.for_each_grid(tx) for cls in option_classes):
@@ -179,7 +179,7 @@ def _check_codes(tx: Tx) -> CheckOutcome:
 
 
 def _check_rules(tx: Tx) -> CheckOutcome:
-    """What rules have decided is what they would decide now."""
+    """The decisions that rules have made are those that they would make now."""
     rules = adjudications.current_adjudications(tx, "rule")["rule"]
     n = int((~rules.isin([rule.value for rule in (*BY_HAND, Rule.REOPENED)])).sum())
     policy = rule_decisions.policy_that_holds(tx)

@@ -1,4 +1,4 @@
-"""How far each grid and each round is, and what is next there."""
+"""Progress of each grid and each round, and what is next there."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def overview(study: StudyContext) -> list[dict[str, Any]]:
 
 
 def planned_grids(tx: Tx) -> list[dict[str, Any]]:
-    """What `overview` says of each grid that is planned, with what is `next` there (or None) and `also` can be done."""
+    """Facts from `overview` on each planned grid, with what is `next` there (or None) and what can `also` be done."""
     names = [one.name for one in grids.for_each_grid(tx) if is_planned(tx)]
     grids_planned = []
     for name in names:
@@ -49,7 +49,7 @@ def planned_grids(tx: Tx) -> list[dict[str, Any]]:
 
 
 def next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
-    """What is `next` of all that can be done now, and what can be done `also`."""
+    """Split all that can be done now into what is `next` and what can `also` be done."""
     all_steps = [*steps]
     return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
 
@@ -81,7 +81,7 @@ def _may_begin(tx: Tx, grid: str, round_: Round) -> bool:
 
 
 def _decision_steps(tx: Tx, grid_option: str, name: str) -> Iterator[str]:
-    """What waits for a person's decision or verdict; cells are first dealt to validators when all answers are in."""
+    """Yield what waits for a person's decision or verdict; validators first get cells when all answers are in."""
     if n := len(rule_decisions.waiting_cell_ids(tx)):
         yield f"cells of grid `{name}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`"
     if n := len(rule_decisions.stale_decisions(tx)):
@@ -102,7 +102,7 @@ def _has_decisions(tx: Tx) -> bool:
 
 
 def _next_in_round(tx: Tx, progress: RoundProgress, grid_option: str, subject: str) -> str | None:
-    """What is next in a round: who has to come, what has to be dealt, or who has to answer."""
+    """Find the next step in a round: who has to come, what has to be assigned, or who has to answer."""
     from fcpair.steps.assignment import spot_checks
 
     role, counts = progress.round.role, progress.counts
@@ -135,7 +135,7 @@ def _next_in_round(tx: Tx, progress: RoundProgress, grid_option: str, subject: s
 
 
 def _next_for_models(tx: Tx, round_: Round, grid_option: str) -> str:
-    """What is next in a round that models have not answered: its examples are found, reviewed, or models asked."""
+    """Find the next step in a round that models have not answered: to find examples, review them, or ask the models."""
     from fcpair.steps.rules import example_review
 
     reason = examples_blocked_by(tx, round_) or example_review.blocking_message(tx, round_, grid_option)
@@ -143,7 +143,7 @@ def _next_for_models(tx: Tx, round_: Round, grid_option: str) -> str:
 
 
 def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
-    """What `overview` says of the grid that the transaction is about."""
+    """Facts that `overview` gives about the grid that the transaction is about."""
     row_name, column_name = grids.side_names(tx)
     return {
         "name": name,

@@ -1,4 +1,4 @@
-"""What can be done now in the first grid, and what can be had once everything has been answered, grid by grid."""
+"""Steps to take now in the first grid, and results to be had once everything has been answered, grid by grid."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAIN_COMMANDS = "run `fcpair partition` for the tiers, `fcpair report --out repo
 
 
 class OpenWork(NamedTuple):
-    """What there is to do: how many `labels` and `verdicts` are open, vacant and so on, how many open verdicts are
-    `not_due` yet, how many pairs have to be decided or a `second_look`, and which must be validated `again`.
+    """Work left to do: how many `labels` and `verdicts` are open, vacant and so on, how many open verdicts are
+    `not_due` yet, how many pairs need a decision or a `second_look`, and which must be validated `again`.
     """
 
     labels: Mapping[str, int]
@@ -59,7 +59,7 @@ def _where_to_label(n_free: int) -> str:
 
 
 def _decision_steps(work: OpenWork) -> Iterator[str]:
-    """What people can decide, and what a policy can when all labels are in."""
+    """Yield what people can decide, and what a policy can decide when all labels are in."""
     if n := work.pairs.wait_for_person:
         yield f"pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`"
     if (n := work.pairs.wait_for_policy) and not work.labels["open"]:
@@ -69,7 +69,7 @@ def _decision_steps(work: OpenWork) -> Iterator[str]:
 
 
 def _validation_steps(work: OpenWork) -> Iterator[str]:
-    """What can be validated; pairs are first dealt when all labels are in."""
+    """Yield what can be validated; pairs are first assigned when all labels are in."""
     verdicts = work.verdicts
     if work.pairs.no_verdict and not work.labels["open"] and not sum(verdicts.values()):
         yield "run `fcpair validate assign`"
@@ -82,7 +82,7 @@ def _validation_steps(work: OpenWork) -> Iterator[str]:
 
 
 def final_commands(tx: Tx) -> str:
-    """What there is to run when nobody has anything left to do."""
+    """Commands to run when nobody has anything left to do."""
     planned_flags, commands = [], list[str]()
     for key in for_each_grid(tx):
         planned_flags.append(is_planned(tx))
@@ -93,7 +93,7 @@ def final_commands(tx: Tx) -> str:
 
 
 def _commands(tx: Tx, grid_option: str) -> list[str]:
-    """What is worth running on a planned grid, by what its round that counts asks."""
+    """Commands worth running on a planned grid, by what its round that counts asks."""
     primary_round = rounds.primary(tx)
     question, form = labels_of(tx), form_of(primary_round.form)
     has_tiers = question is not None and not tier_obstacle(question)

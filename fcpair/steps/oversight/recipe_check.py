@@ -36,7 +36,7 @@ NO_VALUE = "-"
 
 @dataclass(frozen=True)
 class Difference:
-    """What the recipe says of one parameter, and what the study is."""
+    """One parameter as the recipe has it, and as the study has it."""
 
     stage: str
     key: str
@@ -274,7 +274,7 @@ def _format_table(differences: list[Difference]) -> list[str]:
 
 
 def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> Iterator[str]:
-    """What can be done about each kind of difference, a line each."""
+    """Yield the remedies for each kind of difference, a line each."""
     yield "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`."
     yield "`fcpair recipe` prints the one that the study has come to."
     stages = {difference.stage for difference in differences}

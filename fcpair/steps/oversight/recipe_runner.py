@@ -87,7 +87,7 @@ def _run_grid(
 
 
 def _missing_section_advice(recipe: Recipe, section: str) -> str:
-    """What to do where a recipe has no section for a stage; one that makes no pairs is for a study that has labels."""
+    """Advice where a recipe has no section for a stage; one that makes no pairs is for a study that has labels."""
     building_sections = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
     if section != Import.stage or any(building_sections):
         return "add it, or run the stage by hand"
@@ -178,7 +178,7 @@ def _next_planned_step(grid: GridContext, plan: GridPlan, recipe: Recipe, progre
 def _next_round_step(
     tx: Tx, round_state: round_progress.RoundProgress, recipe: Recipe, progress: Progress | None
 ) -> Step | None:
-    """What is to be done in a round now: it is dealt, or answered by models or simulated people."""
+    """Find the next step in a round: to assign it, or to have models or simulated people answer it."""
     if round_state.round.role is Role.MODEL:
         return (
             _next_model_step(tx, round_state, progress) if not round_state.dealt or round_state.counts["open"] else None

@@ -81,7 +81,7 @@ def gather_report_data(
 
 
 def _models_note(origins: dict[str, int]) -> str | None:
-    """What a reader must know of answers of models, where the note on simulated people does not say it."""
+    """Note for the reader on answers of models; None without any, or where the note on simulated people covers them."""
     n = origins.get(Origin.GENERATED.value, 0)
     if not n or origins.get(Origin.SIMULATED.value):
         return None

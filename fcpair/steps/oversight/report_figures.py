@@ -1,4 +1,4 @@
-"""What the parts of a report have in common: what was decided in a grid, its tiers, and what each person did."""
+"""Figures that the parts of a report share: the decisions in a grid, its tiers, and what each person did."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def standing_decisions(tx: Tx) -> pd.DataFrame:
 def decision_figures(
     tx: Tx, question: Closed, rules: Partition, decisions: pd.DataFrame, *, is_labelled: bool
 ) -> DecisionsPart:
-    """What was decided in a grid, by `standing_decisions`, and its tiers where it is labelled (`is_labelled`)."""
+    """Decisions in a grid, by `standing_decisions`, and its tiers where it is labelled (`is_labelled`)."""
     n_by_rule = decisions["rule"].value_counts().sort_index()
     return DecisionsPart(
         question=question,

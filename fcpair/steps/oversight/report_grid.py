@@ -77,7 +77,7 @@ def _countable_question(question: Closed | None) -> Closed | None:
 
 
 def _model_figures(tx: Tx, grid: str, round_: Round, assignment_counts: pd.DataFrame) -> tuple[ModelFigures, ...]:
-    """What each model did that has had cells of a round, and which model it is by the runs that asked it."""
+    """Counts of each model that has had cells of a round, and which model it is by the runs that asked it."""
     model_records: dict[str, Any] = {}
     for run in runs.runs(tx, "generate"):
         if (run.params["grid"], run.params["round"]) == (grid, round_.name):
@@ -93,7 +93,7 @@ def _model_figures(tx: Tx, grid: str, round_: Round, assignment_counts: pd.DataF
 
 
 def _text_figures(tx: Tx, round_: Round) -> tuple[WrittenTexts, ...]:
-    """How many texts there are in a round, and how long they are, question by question."""
+    """Count the texts in a round and measure their length, question by question."""
     form = form_of(round_.form)
     answers = [form.load(value) for value in judgements.answer_values(tx, round_)["value"].dropna()]
     figures = []

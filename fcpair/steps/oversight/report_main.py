@@ -94,7 +94,7 @@ def _building_stage(name: str, n: int, *, has_pairs: bool) -> Stage:
 
 
 def _n_by_status(assignment_counts: pd.DataFrame, round_: Round) -> dict[str, int]:
-    """How many assignments of a round have each status."""
+    """Count the assignments of a round by status."""
     sums = assignment_counts[assignment_counts["round"] == round_.name].groupby("status")["n"].sum()
     return dict(zip(sums.index.tolist(), sums.tolist(), strict=True))
 
@@ -138,7 +138,7 @@ def _sampled_grid_map(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, que
 def _label_counts_and_decisions(
     tx: Tx, find_places: Where, shape: tuple[int, ...], labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed
 ) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
-    """How many labels each cell has, and what was decided about it."""
+    """Count the labels of each cell, and mark what was decided about it."""
     counts = np.zeros(shape, np.int16)
     np.add.at(counts, find_places(labels), 1)
     decision = np.full(shape, report_data.UNDECIDED, np.int8)
@@ -166,7 +166,7 @@ class _CellPlaces:
 
 
 def _sampled_cell_kinds(tx: Tx, find_places: Where, shape: tuple[int, ...]) -> NDArray[np.int8]:
-    """What each cell is where only some were drawn."""
+    """Kind of each cell where only some were drawn."""
     cell_kinds = np.full(shape, report_data.HOLE, np.int8)
     cell_kinds[find_places(cells.corpus_pairs(tx))] = report_data.IN_CORPUS
     cell_kinds[find_places(cells.cells(tx))] = report_data.IN_GRID
@@ -174,7 +174,7 @@ def _sampled_cell_kinds(tx: Tx, find_places: Where, shape: tuple[int, ...]) -> N
 
 
 def _cell_kinds(tx: Tx, find_places: _CellPlaces, n_pairs: int) -> NDArray[np.int8]:
-    """What each cell is. The pairs are counted, and read one by one only where the corpus does not explain the count:
+    """Kind of each cell. The pairs are counted, and read one by one only where the corpus does not explain the count:
     no pair of the grid stands in the corpus unless all that do were kept, so a product, or a product less the corpus,
     that has as many pairs has the same ones.
     """

@@ -1,4 +1,4 @@
-"""What a report says of a survey, of answers to items of templates, and of groups of those who answered."""
+"""Figures of a report on a survey, on answers to items of templates, and on groups of those who answered."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEME, OF_PROBABILITIES = "bbq", "pbbq"
 
 
 def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> SurveysPart:
-    """What was found by asking the grid of this name, which a transaction is about.
+    """Figures on the answers to a survey or to items: the grid of this name, which a transaction is about.
 
     Texts that the plan does not name stand by number, unless all is to be said `in_words`.
     """

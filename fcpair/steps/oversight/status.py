@@ -1,4 +1,4 @@
-"""How the study stands: what is done, who has what to do, and what comes next."""
+"""Status of the study: what is done, who has what to do, and what comes next."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
 
 
 def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str, Any]:
-    """What `status` says of the grid `main` alone, in which there are so many assignments."""
+    """Status of the grid `main` alone, whose assignments are counted in `counts`."""
     n_built = build_progress.n_built(tx)
     by_round = {one.name: round_progress.round_progress(tx, one, counts).counts for one in rounds.of_grid(tx)}
     label_round, check_round = rounds.primary(tx), rounds.validation(tx)
@@ -110,7 +110,7 @@ def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str,
 
 
 def _clock_notes(tx: Tx) -> list[str]:
-    """What a wrong clock has done: answers that stand at a time that has not come yet fill the limit of their day."""
+    """Notes on a wrong clock: answers at a time that has not come yet, which fill the limit of their day."""
     newest = [*assignments.last_answer_times(tx), *disputes.newest_times(tx)]
     future_times = [at for at in newest if at > latest_plausible_time()]
     if not future_times:
@@ -137,7 +137,7 @@ _MANY_NOT_DUE = "{:,} open verdicts wait until all labels of their pairs are in"
 
 
 def _late_joiner_notes(tx: Tx, counts: list[assignments.AssignmentCount], label_round: Round) -> list[str]:
-    """Who joined after the pairs were dealt and has got none, while there are open ones."""
+    """Notes on people who joined after the pairs were assigned and have got none, while there are open ones."""
     label_counts = [one for one in counts if one.round == label_round.name]
     assigned_ids = {one.person_id for one in label_counts}
     late_names = [one.name for one in people.people(tx, label_round.role, active=True) if one.id not in assigned_ids]
@@ -175,7 +175,7 @@ def _people_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> list[di
 
 
 def _to_check_again(tx: Tx) -> str | None:
-    """How many pairs whose verdict is lost can be dealt to validators again, and by which command."""
+    """Number of pairs with a lost verdict that can be assigned again, and the command for it; None without any."""
     from fcpair.steps.assignment import validate
 
     _, ready = validate.pairs_with_lost_verdicts(tx)

@@ -36,7 +36,7 @@ EDITED_NOTE = "# The guidelines are those of version {}, which the study holds; 
 
 
 class _RecipeSection(NamedTuple):
-    """What a recipe says of a stage of a grid."""
+    """Values that a recipe gives for a stage of a grid."""
 
     grid_id: int
     stage: str
@@ -61,7 +61,7 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
 
 
 def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[_RecipeSection]:
-    """What a recipe says that the study does not keep yet."""
+    """Yield the sections of a recipe, each with the values that the study does not keep yet."""
     for section in _sections(tx, recipe):
         with grids.on_grid(tx, section.grid_id):
             saved_values = settings.with_recipe(tx, section.stage)

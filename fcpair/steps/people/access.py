@@ -1,4 +1,4 @@
-"""Who may come in, and on what terms: invitations, consent, and what a person does not want to read."""
+"""Access to a study, and its terms: invitations, consent, and what a person does not want to read."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Access:
 
     @property
     def secret(self) -> str:
-        """What stays of the study's secrets: the name of its cookie comes from it."""
+        """Secret of the study that never changes: the name of its cookie comes from it."""
         with self._store.read() as tx:
             return runs.secret(tx)
 
     @property
     def session_secret(self) -> str:
-        """What sessions are signed with now."""
+        """Secret with which sessions are signed now."""
         with self._store.read() as tx:
             return sessions.secret(tx)
 
@@ -137,7 +137,7 @@ class Access:
             return {one.name for one in people.people(tx) if one.id in ids}
 
     def by_token(self, token: str) -> Visitor | None:
-        """Who a token lets in; None when it is unknown, replaced, revoked, or its owner is retired."""
+        """Visitor whom a token lets in; None when it is unknown, replaced, revoked, or its owner is retired."""
         token_hash = _hash_token(token)
         with self._store.read() as tx:
             visitor = people.visitor_by_hash(tx, token_hash)
@@ -187,7 +187,7 @@ class Access:
             people.set_keeps_refused(tx, person_id, keeps)
 
     def topics(self, person_id: int, column: str, split: str = TOPIC_SPLIT) -> list[Topic]:
-        """What a person may opt out of: the topics that a metadata column of the texts in the grid names.
+        """Topics that a person may opt out of: those that a metadata column of the texts in the grid names.
 
         `split` are the characters at which a value is split into topics; empty: each value is one.
         """

@@ -1,4 +1,4 @@
-"""How often a wrong token may be tried: counted by the study, so by all servers together and across restarts."""
+"""Limits on trying wrong tokens: counted by the study, so by all servers together and across restarts."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class LoginThrottle:
 
 
 def neighbourhood(address: str) -> str:
-    """What an address is counted as: an IPv4 address alone, an IPv6 address with all others of its /64.
+    """Neighbourhood that an address is counted as: an IPv4 address alone, an IPv6 address with all others of its /64.
 
     What is no address counts as one and the same, since whoever sends it through a proxy can make up another.
     """

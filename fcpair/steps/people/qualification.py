@@ -1,4 +1,4 @@
-"""Who may answer a round that asks for a pilot: those of whose texts there enough were judged positive."""
+"""Qualification for a round that asks for a pilot: enough of a person's texts there must be judged positive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fcpair.store.people import people
 
 
 class PilotResult(NamedTuple):
-    """How somebody did in a pilot: how many texts they `wrote`, how many of these were `judged`, and `good`; and
+    """Result of one person in a pilot: how many texts they `wrote`, how many of these were `judged`, and `good`; and
     whether they `passed`.
     """
 
@@ -35,7 +35,7 @@ class PilotResult(NamedTuple):
 
 
 def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
-    """How everybody did who wrote anything in the pilot that a round asks for; nothing where it asks for none.
+    """Results of everybody who wrote anything in the pilot that a round asks for; empty where it asks for none.
 
     A text is good where more of its definite judgements are positive than not.
     """
@@ -60,7 +60,7 @@ def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
 
 
 def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, Any]]:
-    """How everybody did in the pilot that a round asks for, by name; without a name, the round that counts.
+    """Results of everybody in the pilot that a round asks for, by person; without `name`, the round that counts.
 
     Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`.
 
@@ -80,7 +80,7 @@ def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, 
 
 
 def _votes(tx: Tx, grid: str) -> dict[int, int]:
-    """How many more judgements of a text are positive than not, by the text, in the grid that `tx` is about."""
+    """Difference of positive and other definite judgements of each text, by its id, in the grid that `tx` is about."""
     judging_round = rounds.primary(tx)
     question = closed_question(form_of(judging_round.form))
     if question is None:

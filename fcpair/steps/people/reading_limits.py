@@ -1,4 +1,4 @@
-"""How many pairs one person may read, on a page, by the API or in a dialogue: one rule for all who answer or decide."""
+"""Limits on the pairs a person may read, by page, API or dialogue: one rule for all who answer or decide."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ReadingAllowance:
 
     @property
     def n_remaining(self) -> int | None:
-        """How many more pairs the person may read now; None without a limit."""
+        """Number of pairs that the person may still read now; None without a limit."""
         limits = ((self.today, self.daily_limit), (self.read, self.total_limit))
         remainders = [limit - n for n, limit in limits if limit is not None]
         return max(min(remainders), 0) if remainders else None
@@ -55,13 +55,13 @@ class ReadingAllowance:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """What is shown of it: `today`, `read`, `daily_limit`, `total_limit`, `limit`."""
+        """Fields that are shown: `today`, `read`, `daily_limit`, `total_limit`, `limit`."""
         names = ("today", "read", "daily_limit", "total_limit", "limit")
         return {name: getattr(self, name) for name in names}
 
 
 def reading_allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bool = False) -> ReadingAllowance:
-    """What a person has read, and may read on these terms.
+    """Count the pairs that a person has read, and may read on these terms.
 
     Decisions have no index by person, so they are looked for where they can matter: for somebody who `decides`, and
     where there is a limit.

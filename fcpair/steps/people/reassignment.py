@@ -29,8 +29,8 @@ MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all
 
 @dataclass(frozen=True)
 class Handover:
-    """Who takes over what: `rows` as `vacant_slots.fill_slots` takes them; `vacant` slots found nobody; `freed` ones go
-    to whoever asks, by the round.
+    """Slots by who takes them over: `rows` as `vacant_slots.fill_slots` takes them; `vacant` slots found nobody;
+    `freed` ones go to whoever asks, by the round.
     """
 
     rows: list[dict[str, Any]]
@@ -39,7 +39,7 @@ class Handover:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many slots found somebody and how many did not, and how many are free, where any are."""
+        """Number of slots that found somebody, of those that did not, and of free ones where there are any."""
         counts = {"reassigned": len(self.rows), "vacant": self.vacant}
         n_freed = sum(len(slots) for _, slots in self.freed)
         return counts | ({"free": n_freed} if n_freed else {})
@@ -100,7 +100,7 @@ def _assign_newcomers(tx: Tx, round_: Round) -> int:
 
 
 def plan_handover(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> Handover:
-    """What `reassign` would do."""
+    """Plan what `reassign` would do."""
     rows: list[dict[str, Any]] = []
     freed: list[tuple[Round, list[Slot]]] = []
     vacant = 0
@@ -122,7 +122,7 @@ def plan_handover(tx: Tx, seed: int, *, to: Person | None = None, slot: int | No
 
 
 def choose_takers(tx: Tx, cell_id: Ints, candidates: Sequence[Candidate], round_: Round, seed: int) -> Ints:
-    """Who takes over each slot, as an index of `candidates`; -1 where nobody may."""
+    """Choose who takes over each slot, as an index of `candidates`; -1 where nobody may."""
     fill_args = ineligibility_matrix(tx, cell_id, candidates, round_), loads(candidates), seed
     if round_.options.keeps_sources_together:
         return fill_rows(row_sources(tx, cell_id), cell_id, *fill_args)
@@ -162,7 +162,7 @@ def assignment_rows_at_end(tx: Tx, taken_slots: Sequence[tuple[Slot, int]], roun
 
 
 def loads(candidates: Sequence[Candidate]) -> NDArray[np.int64]:
-    """How many pairs each of these people has done or has open, shape `(n_people,)`.
+    """Number of pairs that each of these people has done or has open, shape `(n_people,)`.
 
     Not what is open alone: whoever is quick has least open, and would be given what the slow leave.
     """
@@ -178,7 +178,7 @@ def ineligibility_matrix(
     first_assignment: bool = False,
     on_request: bool = False,
 ) -> NDArray[np.bool_]:
-    """Who may not get which pair in a round, shape `(n_slots, n_people)`.
+    """Mark who may not get which pair in a round, shape `(n_slots, n_people)`.
 
     That is who has taken part in it already, who wrote one of its texts or made its row, who has not passed the pilot
     that the round asks for, who has another cell of its row where nobody may have two, and who has opted out of what it
@@ -246,7 +246,7 @@ def _is_about(later: Round, earlier: Round) -> bool:
 
 
 def _row_holders(tx: Tx, pairs: NDArray[np.int64], person_ids: list[int], round_: Round) -> NDArray[np.bool_]:
-    """Who of these people was given a cell in the row of each of these, shape `(n_pairs, n_people)`."""
+    """Mark which of these people were given a cell in the row of each of these pairs, shape `(n_pairs, n_people)`."""
     assigned_cells = assignments.ever_assigned(tx, round_, person_ids)
     row = cells.row_numbers(tx, np.concatenate([pairs, assigned_cells[:, 0]]))
     rows, row_index = np.unique(row, return_inverse=True)

@@ -1,1 +1,1 @@
-"""What comes of a study: tiers, evaluation, exports."""
+"""Results of a study: tiers, evaluation, exports."""

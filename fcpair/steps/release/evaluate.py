@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _EvaluationInputs:
-    """What is evaluated on: the search of the systems, the labels of each tier, and what to say of simulated ones."""
+    """Inputs of an evaluation: the search of the systems, the labels of each tier, and the note on simulated ones."""
 
     search: Search
     tiers: tuple[TierLabels, ...]
@@ -84,7 +84,7 @@ def note_evaluation(grid: GridContext, options: Evaluate, *, progress: Progress 
 
 @takes_params
 def costs(grid: GridContext, options: Evaluate, partition: Partition | None = None) -> list[tuple[str, Cost]]:
-    """What each system of an evaluation would ask of a service, without asking."""
+    """Estimate what each system of an evaluation would ask of a service, without asking it."""
     inputs = _load_inputs(grid, options, partition or grid.effective_options(Partition))
     return [(str(system), system.cost(inputs.search)) for system in _parse_systems(options)]
 
@@ -151,7 +151,7 @@ def _load_inputs(grid: GridContext, options: Evaluate, rules: Partition) -> _Eva
 
 
 def _gains_note(question: Closed) -> str | None:
-    """What NDCG takes for gains, where the labels are grades."""
+    """Note on what NDCG takes for gains; None where the labels are no grades."""
     by_label = grades_of(question)
     if not by_label:
         return None

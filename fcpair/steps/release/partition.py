@@ -227,7 +227,7 @@ def release(
 
 
 def empty_tier_message(tier: Tier) -> str:
-    """What is said where a tier without a pair is asked for."""
+    """Message for whoever asks for a tier without a pair."""
     return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
 
 

@@ -1,4 +1,4 @@
-"""What stands between a round and its models: the one place for which examples they may be shown, and when."""
+"""Gate between a round and its models: the one place that decides which examples they may be shown, and when."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def examples_of_round(tx: Tx, round_: Round) -> list[Example]:
 
 
 def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None:
-    """What has to be done before models of a round can be shown its examples; None where nothing has, or it has none.
+    """Say what must be done before models of a round can see its examples; None where nothing must, or it has none.
 
     `grid_option` is the option by which commands are given the grid.
     """

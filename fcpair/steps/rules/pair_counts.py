@@ -1,4 +1,4 @@
-"""How many pairs are where: each number that a status, a page or a report shows is counted here, and only here."""
+"""Counts of pairs by state: each number that a status, a page or a report shows is counted here, and only here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may decide, take back, check and label which pair, and when: one answer for every door.
+"""Permission to decide, take back, check or label a pair: who has it, and when; one answer for every door.
 
 The dialogue, a file of decisions, `Grid.decide`, the pages and the API all ask here. Who may be assigned a pair
 to validate or to label is said by `reassignment.ineligibility_matrix`: nobody who has had anything to do with it.
@@ -98,7 +98,7 @@ def not_due_reasons(tx: Tx, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
 
 
 def still_labelled_error(cell_id: int) -> ConflictError:
-    """What who would check a pair is told while somebody has still to label it."""
+    """Error for somebody who would check a pair while somebody else has still to label it."""
     return ConflictError(
         f"pair {to_public_number(cell_id)} is still being labelled; it can be checked when all its labels are in"
     )
@@ -210,7 +210,7 @@ def own_note_and_flag(
 
 
 def agenda(tx: Tx, person: Person | None) -> Agenda:
-    """What there is for one person to decide."""
+    """Collect what there is for one person to decide."""
     undecided = [case for case in rule_decisions.disputed_pairs(tx) if case.by is None]
     due_cases = [case for case in undecided if case.due]
     excluded = excluded_pairs(tx, person)

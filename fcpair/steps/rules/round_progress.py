@@ -1,4 +1,4 @@
-"""How far a round is, and whether what rests on it may begin: one rule for every stage that waits for another."""
+"""Progress of a round, and whether what rests on it may begin: one rule for every stage that waits for another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fcpair.store.oversight import settings
 
 
 class RoundProgress(NamedTuple):
-    """How far a round is: who answers it, whether it was dealt, and how much is open, vacant and so on."""
+    """Progress of a round: who answers it, whether it was assigned, and how much is open, vacant and so on."""
 
     round: Round
     dealt: bool
@@ -30,7 +30,7 @@ def check_done(tx: Tx, grid: str, round_: Round) -> None:
 
 
 def unfinished_message(tx: Tx, grid: str, round_: Round) -> str | None:
-    """What is still to be done in a round on which something rests; None where it is done."""
+    """Say what is still to be done in a round on which something rests; None where it is done."""
     progress = round_progress(tx, round_)
     if not progress.dealt:
         return f"round `{round_.name}` of grid `{grid}` comes first, and has not been dealt"
@@ -61,7 +61,7 @@ def examples_blocked_by(tx: Tx, round_: Round) -> str | None:
 def round_progress(
     tx: Tx, round_: Round, grid_counts: list[assignments.AssignmentCount] | None = None
 ) -> RoundProgress:
-    """How far a round is; `grid_counts` are those of `assignments` in the grid, where they are known."""
+    """Measure the progress of a round; `grid_counts` are those of `assignments` in the grid, where they are known."""
     by_status = assignments.n_by_status(tx, round_) if grid_counts is None else _n_by_status(grid_counts, round_)
     n_vacant = len(vacant_slots.find_vacant(tx, round_)) if round_.reassigns_skipped else 0
     counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}

@@ -45,7 +45,7 @@ def apply_policy(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
 
 
 def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
-    """What a policy makes of these pairs, or of all."""
+    """Preview what a policy makes of these pairs, or of all."""
     question = scheme_of(tx)
     return forecast(pair_states.pair_states(tx, question.codes, cell_ids), question, policy.policy, policy.ties)
 

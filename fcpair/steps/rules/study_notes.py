@@ -6,7 +6,7 @@ from fcpair.records import Origin
 
 
 def simulated_note(origins: dict[str, int]) -> str | None:
-    """What a reader must know when answers were made up; None when none were."""
+    """Note for the reader when answers were made up; None when none were."""
     n_simulated, n_by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
     if not n_simulated:
         return None

@@ -1,4 +1,4 @@
-"""What is checked of a text that somebody writes, whichever way it comes: its words, language, likeness and grammar."""
+"""Checks of a text that somebody writes, whichever way it comes: its words, language, similarity and grammar."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ComparisonTexts(NamedTuple):
 
 
 class _RoundTextCounts:
-    """How often each text stands in a round now; whoever asks again reads only what has come since."""
+    """Count of each text in a round as it is now; whoever asks again reads only what has come since."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -181,7 +181,7 @@ def _frequent_texts(tx: Tx, round_: Round, threshold: int) -> list[str]:
 
 
 def check_answer(round_: Round, submitted: Any, comparison: ComparisonTexts, *, warns: bool = True) -> list[Remark]:
-    """What the checks of a round say of an answer, given as a client sends it: what refuses it, and what it `warns` of.
+    """Check an answer, as a client sends it, by the rules of a round: report what refuses it, and what it `warns` of.
 
     A grammar checker that cannot be reached refuses nothing, and a remark says so. Raises ModelError where the encoder
     cannot be had.
@@ -200,7 +200,7 @@ def check_answer(round_: Round, submitted: Any, comparison: ComparisonTexts, *, 
 
 
 def _form_remark(form: Form, submitted: Any, error: InputError) -> Remark:
-    """What refuses an answer that the form does not take; too few and too many words by their number."""
+    """Remark that refuses an answer the form does not take; it gives the number of words if too few or too many."""
     question, text = form[form.written_question or ""], text_sent(form, submitted)
     if isinstance(question, Text) and text is not None:
         n = n_words(text)

@@ -24,7 +24,7 @@ UNDECLARED = "no question was declared beforehand (`compare` of the section [ann
 
 @dataclass(frozen=True)
 class GroupsFound:
-    """What was found about groups of those who answered a `question` of a `round`.
+    """Results about groups of those who answered a `question` of a `round`.
 
     `exploratory` are those of `by` that were not declared before the first answer, with why.
     """

@@ -1,4 +1,4 @@
-"""What models answered to items that are the rows of a grid."""
+"""Answers of models to items that are the rows of a grid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNKNOWN = (np.nan,) * len(LETTERS)
 
 
 def item_answers(grid: GridContext, name: str | None = None) -> dict[str, Answers]:
-    """What was answered to the items of a grid in a round, the one that counts if none is named, by who answered.
+    """Answers to the items of a grid in a round, the one that counts if none is named, by who answered.
 
     Where the round asks for probabilities these are there as well. A skip is an answer that cannot be read, but for a
     reply whose likeliest options tie: its probabilities count.
@@ -37,7 +37,7 @@ def item_answers(grid: GridContext, name: str | None = None) -> dict[str, Answer
 
 
 def answers_to_grid_items(tx: Tx, name: str, round_: Round) -> dict[str, Answers]:
-    """What was answered to the items of the grid that a transaction is about, as `item_answers` has it."""
+    """Answers to the items of the grid that a transaction is about, as `item_answers` returns them."""
     import pandas as pd
 
     rows = rows_table(tx, name)

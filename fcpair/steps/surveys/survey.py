@@ -67,7 +67,7 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
 
 
 def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
-    """What was answered in the round of a grid that counts: a question with two definite answers, yes and no.
+    """Answers in the round of a grid that counts: a question with two definite answers, yes and no.
 
     Args:
         by: the labels of questions about people; each becomes a column, empty for who did not answer it.
@@ -81,7 +81,7 @@ def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
 
 
 def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
-    """What was answered in the grid that a transaction is about, as `survey_answers` has it."""
+    """Answers in the grid that a transaction is about, as `survey_answers` returns them."""
     round_ = stored.primary(tx)
     if not is_survey(form_of(round_.form)):
         raise StageError(
@@ -111,7 +111,7 @@ def is_survey(form: Form) -> bool:
 
 
 def _meaning_by_answer(form: object) -> dict[str, str]:
-    """What each answer is, by what it is called; nothing where there are not two definite ones."""
+    """Meaning of each answer, by its name; empty where there are not two definite ones."""
     if not isinstance(form, Closed):
         return {}
     definite = [choice.name for choice in form if choice.definite]

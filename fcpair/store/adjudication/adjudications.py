@@ -111,7 +111,7 @@ _INVOLVED = PreparedStatement(select(_assigned_people.where(rounds.ROUND_PARAM).
 
 
 def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
-    """Who of these people has to do with which of these pairs: was given it in one of these rounds, or decided it.
+    """Find which of these people were given which of these pairs in one of these rounds, or decided them.
 
     Their numbers, `(n, 2)`: pair and person.
     """
@@ -145,7 +145,7 @@ def n_by_person(tx: Tx, excluded: list[int]) -> dict[int, int]:
 
 
 def people_who_decided(tx: Tx) -> pd.DataFrame:
-    """Who has ever decided or reopened which pair: `cell_id`, `person_id`."""
+    """People who have ever decided or reopened a pair, each with the pair: `cell_id`, `person_id`."""
     columns = adjudication.c.cell_id, adjudication.c.person_id
     by_person = adjudication.c.person_id.is_not(None) & cell_range(tx).holds(adjudication.c.cell_id)
     return frame(tx, select(*columns).where(by_person).distinct())

@@ -1,4 +1,4 @@
-"""What adjudicators have before them: the pairs in dispute, one pair's labels, and what has been decided."""
+"""Disputes as adjudicators see them: the pairs in dispute, one pair's labels, and what has been decided."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def is_labelling(tx: Tx) -> bool:
 
 
 def n_verdicts_not_due(tx: Tx) -> int:
-    """How many open verdicts wait because somebody has still to label their pair."""
+    """Count the open verdicts that wait because somebody has still to label their pair."""
     open_ = rounds.in_round(rounds.validation(tx)) & (assignment.c.status == Status.OPEN.value)
     query = select(func.count()).select_from(assignment).where(open_, has_open_label(assignment.c.cell_id))
     return int(tx.execute(query).scalar_one())

@@ -1,4 +1,4 @@
-"""What the study's lead watches: every act of every person, in the order in which they happened."""
+"""Log that the study's lead watches: every act of every person, in the order in which they happened."""
 
 from __future__ import annotations
 

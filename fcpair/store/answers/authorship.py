@@ -1,4 +1,4 @@
-"""What was written in a round, which can be a side of a next grid; and who wrote it, who then has no part in it."""
+"""Texts written in a round, which can be a side of a next grid; and their writers, who then have no part in it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def texts_written(tx: Tx, in_round: Round) -> list[int]:
 
 
 def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
-    """Who of these people ever wrote the text of the row or the column of one of these cells, or the very same words.
+    """Find which of these people ever wrote the text of the row or column of these cells, or the very same words.
 
     Their numbers, `(n, 2)`: cell and person. What was superseded or withdrawn counts, too. Where no side of the grid is
     what people have written, nothing is asked.
@@ -62,7 +62,7 @@ def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDAr
 
 
 def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, frozenset[str]]:
-    """Who made the rows of these cells, by a metadata column of theirs, names parted by commas or semicolons.
+    """Authors of the rows of these cells, from a metadata column that has names separated by commas or semicolons.
 
     By the cell, in small letters and without outer spaces; cells of whose rows nothing is said are left out.
     """

@@ -121,7 +121,7 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
 
 def blind_verdict() -> ColumnElement[int]:
-    """What a blind answer amounts to: whether it is the one that had been decided, as it was then."""
+    """Verdict that a blind answer amounts to: whether it is what had been decided, as it was then."""
     seen_decision = adjudication.alias("seen")
     decided_code = (
         select(rounds.code_of(seen_decision))
@@ -167,9 +167,9 @@ def lost_verdicts(tx: Tx) -> list[int]:
 
 
 def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
-    """How many pairs have so many verdicts that agree with the label of now, and so many that do not.
+    """Count the pairs by how many verdicts on them agree with the current label, and how many do not.
 
-    At (0, 0) stands how many have verdicts, none of which is about the label of now.
+    At (0, 0) is the number of pairs that have verdicts, none of which is about the current label.
     """
     verdicts = _counted_verdicts(tx)
     agrees = case((verdicts.c.code == int(Verdict.AGREE), verdicts.c.counts), else_=0)
@@ -203,7 +203,7 @@ def answer_values(tx: Tx, of: Round) -> pd.DataFrame:
 
 
 def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
-    """What is answered already in a round.
+    """Current answers in a round.
 
     Columns: `assignment_id`, `code` and `answer_id` (missing: skipped), `own_code` (if blind), `origin`.
     """
@@ -240,7 +240,7 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
 
 
 def n_judgements(tx: Tx, of: Round | None = None) -> int:
-    """How many judgements there are, superseded ones included; of one round if asked."""
+    """Count the judgements, superseded ones included; of one round if asked."""
     query = select(func.count()).select_from(judgement)
     if of is not None:
         query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -249,14 +249,14 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
 
 
 def n_simulated(tx: Tx) -> int:
-    """How many current judgements were made up."""
+    """Count the current judgements that were made up."""
     made_up = judgement.c.origin == Origin.SIMULATED.value
     query = select(func.count()).select_from(judgement).join(assignment, latest_rows.ANSWER)
     return int(tx.execute(query.where(made_up)).scalar_one())
 
 
 def n_by_origin(tx: Tx) -> dict[str, int]:
-    """How many current judgements came in which way; what was superseded or withdrawn is not counted."""
+    """Count the current judgements by origin; what was superseded or withdrawn is not counted."""
     query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER)
     query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
     return {row[0]: row[1] for row in tx.execute(query)}

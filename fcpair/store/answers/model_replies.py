@@ -1,4 +1,4 @@
-"""What models replied, verbatim, and how each reply was marked."""
+"""Replies of models, verbatim, and the mark of each reply."""
 
 from __future__ import annotations
 

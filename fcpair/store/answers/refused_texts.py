@@ -41,7 +41,7 @@ _OWN = PreparedStatement(
 
 
 def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | None]]:
-    """What was said in a round after a judgement, oldest first: its number, the assignment, and the text.
+    """List the answers in a round after a judgement, oldest first: number of the judgement, assignment, and text.
 
     None for the text where none was written, or one was taken back. Judgements are only ever added, so that the newest
     of each assignment is what holds.
@@ -72,7 +72,7 @@ def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> Non
 
 
 def table(tx: Tx, of: Round) -> pd.DataFrame:
-    """What was refused in a round, in order: `cell_id`, `by`, `rule`, `version`, `score`, `text`, `time`."""
+    """Texts refused in a round, in order: `cell_id`, `by`, `rule`, `version`, `score`, `text`, `time`."""
     query = (
         select(
             assignment.c.cell_id,

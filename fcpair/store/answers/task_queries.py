@@ -79,7 +79,7 @@ _ROWS = (
 
 
 def _filter_open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
-    """What a person has open in a round, and can be shown now."""
+    """Restrict a query to what a person has open in a round, and can be shown now."""
     query = query.where(assignment.c.round_id == bindparam("round"), assignment.c.status == Status.OPEN.value)
     if checks:
         query = query.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE)
@@ -88,7 +88,7 @@ def _filter_open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any
 
 @cache
 def _next_query(*, checks: bool, rests: bool, by_row: bool) -> PreparedStatement:
-    """What is open of a row comes together, where the first of it was, if `by_row`."""
+    """Prepare the query for the next open cells; if `by_row`, a row's come together, at the place of its first."""
     query = _filter_open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
     position = assignment.c.position
     if by_row:
@@ -123,7 +123,7 @@ def _count_query(*, checks: bool, rests: bool) -> PreparedStatement:
 
 
 def n_open(tx: Tx, person_id: int, of: Round) -> int:
-    """How many of the cells that a person has open can be shown to them now.
+    """Count the open cells of a person that can be shown to them now.
 
     What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
     """
@@ -145,7 +145,7 @@ _ORIGINAL = PreparedStatement(
 
 
 def original_text(tx: Tx, of: Round, cell_id: int) -> Any:
-    """What was written in the round that this one edits, `body` and `language`: the newest text on the cell."""
+    """Text written in the round that this one edits, `body` and `language`: the newest on the cell."""
     return _ORIGINAL.first(tx, cell=cell_id, grid=of.grid_id, edits=of.options.edits)
 
 
@@ -220,9 +220,9 @@ _STATE = PreparedStatement(
 
 
 def visitor_state(tx: Tx, visitor: Visitor) -> Any:
-    """What may have changed since somebody asked last: the `newest_round` there is, by its id, as rounds never change;
-    whether any grid is dealt openly (`deals_openly`); and `role_now`, `key_now`, `secret_now` and
-    `is_gone`, by which to see whether they may still come in as they were let in.
+    """State that may have changed since somebody last asked: the id of the `newest_round`, as rounds never change;
+    whether any grid is assigned openly (`deals_openly`); and `role_now`, `key_now`, `secret_now` and `is_gone`, by
+    which to see whether they may still come in as they were let in.
     """
     return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
 
@@ -323,7 +323,7 @@ _READ = select(func.count()).where(
 
 
 def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tuple[int, str], int]:
-    """How many assignments a person has in these rounds, by round and status."""
+    """Count the assignments of a person in these rounds, by round and status."""
     params = {"person": person_id, "rounds": sql_lists.as_param(round_ids)}
     return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, params)}
 
@@ -334,5 +334,5 @@ def answer_times(tx: Tx, person_id: int, n: int) -> list[tuple[str, int, int]]:
 
 
 def pairs_read(tx: Tx, person_id: int, since: str) -> int:
-    """How many pairs a person has answered or skipped online since a time, in whatever round."""
+    """Count the pairs that a person has answered or skipped online since a time, in whatever round."""
     return int(tx.execute(_READ, {"person": person_id, "since": since}).scalar_one())

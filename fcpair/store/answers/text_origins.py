@@ -1,4 +1,4 @@
-"""What is known of a written text: what it answers, as what it was asked for, and who or which model it is from."""
+"""Origin of a written text: what it answers, as what it was asked for, and who or which model it is from."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TextOrigin(NamedTuple):
 
 
 def origins_of(tx: Tx, text_ids: Sequence[int]) -> dict[int, TextOrigin]:
-    """What is known of these texts, as far as they are current answers of a round; of others nothing."""
+    """Origins of these texts, as far as they are current answers of a round; others are left out."""
     return _find_origins(tx, text_ids, _edited_sources(tx))
 
 
@@ -106,7 +106,7 @@ def _row_sources(tx: Tx, edited: EditedSources) -> dict[int, str]:
 
 
 def _writer_sources(tx: Tx, of: Round) -> dict[int, str]:
-    """Who or which model the current text on each cell of a round is from."""
+    """Person or model that the current text on each cell of a round is from."""
     query = (
         select(assignment.c.cell_id, person.c.name, person.c.role)
         .join(judgement, latest_rows.ANSWER)

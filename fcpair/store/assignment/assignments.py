@@ -58,7 +58,7 @@ def assignments(tx: Tx, of: Round) -> pd.DataFrame:
 
 
 def open_work(tx: Tx, of: Round) -> pd.DataFrame:
-    """What people still have to do, shard by shard in its order.
+    """Open work of people, shard by shard in its order.
 
     Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
     """
@@ -87,7 +87,7 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 
 
 def ever_assigned(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
-    """What these people were ever given in a round, `(n, 2)`: cell and person."""
+    """Cells that these people were ever assigned in a round, `(n, 2)`: cell and person."""
     import numpy as np
 
     query = select(assignment.c.cell_id, assignment.c.person_id)
@@ -102,7 +102,7 @@ def assigned_cells(tx: Tx, of: Round) -> list[int]:
 
 
 def first_assigned(tx: Tx, of: Round) -> pd.DataFrame:
-    """Who was dealt what to begin with, before anything found new hands: `cell_id`, `person_id`."""
+    """First assignments of a round, before any was reassigned: `cell_id`, `person_id`."""
     query = select(assignment.c.cell_id, assignment.c.person_id)
     return frame(tx, query.where(rounds.in_round(of), assignment.c.replaces.is_(None)))
 
@@ -193,7 +193,7 @@ def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
 
 
 class AssignmentCount(NamedTuple):
-    """How many assignments a person has in a round of a grid that stand alike."""
+    """Number of assignments with the same status that a person has in a round of a grid."""
 
     grid_id: int
     round: str
@@ -203,12 +203,12 @@ class AssignmentCount(NamedTuple):
 
 
 def counts_of_all_grids(tx: Tx) -> list[AssignmentCount]:
-    """How many assignments there are in all grids, by grid, round, person and status."""
+    """Count the assignments in all grids, by grid, round, person and status."""
     return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(_COUNTED)]
 
 
 def counts(tx: Tx) -> pd.DataFrame:
-    """How many assignments there are in the grid: `round`, `person_id`, `status`, `n`."""
+    """Count the assignments in the grid: `round`, `person_id`, `status`, `n`."""
     return (
         frame(tx, _COUNTED.where(round_.c.grid_id == current_grid_id(tx)))
         .drop(columns="grid_id")
@@ -229,20 +229,20 @@ _COUNTED = _counts_query()
 
 
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:
-    """How many assignments of a round there are with each status; nothing where it was not dealt."""
+    """Count the assignments of a round by status; empty where it was not assigned."""
     query = select(assignment.c.status, func.count()).where(rounds.in_round(of)).group_by(assignment.c.status)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 
 def n_open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
-    """Who has how much open in a round, by name, in the order in which they came."""
+    """Count the open assignments of each person in a round, by name, in the order in which people came."""
     query = select(person.c.name, func.count()).join(assignment, assignment.c.person_id == person.c.id)
     open_ = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
     return [(row[0], row[1]) for row in tx.execute(open_.group_by(person.c.id).order_by(person.c.id))]
 
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:
-    """How many pairs were given to so many annotators, or are to be, not counting work that lapsed."""
+    """Count the pairs by how many annotators they were or are to be assigned to, not counting work that lapsed."""
     label = rounds.primary(tx)
     labelling = select(assignment.c.cell_id).where(rounds.in_round(label), assignment.c.status.not_in(RELEASED))
     slots = union_all(labelling, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()

@@ -92,7 +92,7 @@ def _text_id(tx: Tx, answer_: Answer) -> int | None:
 
 
 def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
-    """What these answers say, as JSON, in their order."""
+    """Values of these answers, as JSON, in their order."""
     query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(sql_lists.as_subquery(list(ids))))
     values_by_id = {row.id: row.value for row in tx.execute(query)}
     return [values_by_id[one] for one in ids]
@@ -100,5 +100,5 @@ def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
 
 @cache
 def value_of(table: Table) -> ScalarSelect[Any]:
-    """What the answer says, as JSON, that a judgement or a decision points at; none where it points at none."""
+    """Select the value, as JSON, of the answer a judgement or decision points at; none where it points at none."""
     return select(answer.c.value).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()

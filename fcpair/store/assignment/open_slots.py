@@ -65,7 +65,7 @@ def clear(tx: Tx, of: Round) -> int:
 
 
 def n_free(tx: Tx, of: Round) -> int:
-    """How many slots of a round are free."""
+    """Count the free slots of a round."""
     return int(tx.execute(select(func.count()).select_from(slot).where(slot.c.round_id.in_(of.ids))).scalar_one())
 
 

@@ -61,7 +61,7 @@ def in_round(of: Round) -> ColumnElement[bool]:
 
 
 def round_param(of: Round) -> Any:
-    """What `ROUND_PARAM` is given."""
+    """Value of `ROUND_PARAM` for a round."""
     return sql_lists.as_param(of.ids)
 
 

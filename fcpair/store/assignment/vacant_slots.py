@@ -113,7 +113,7 @@ def reclaim_skipped(tx: Tx, assignment_id: int) -> bool:
 
 
 def _later_holders(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
-    """Who has had a slot after this assignment, one after the other; where it is free at the end, it is taken.
+    """Find those who have had a slot after this assignment, one after the other; where it is free at the end, take it.
 
     Somebody else may be given it at this moment: then they are the last of them.
     """

@@ -73,7 +73,7 @@ def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
 
 
 def shape(tx: Tx) -> tuple[int, int]:
-    """How many rows and how many columns are drawn."""
+    """Number of rows and number of columns that are drawn."""
     query = select(func.count()).select_from(side)
     n_rows, n_columns = (tx.execute(query.where(sides.on_side(tx, axis), side.c.drawn)).scalar_one() for axis in AXES)
     return int(n_rows), int(n_columns)
@@ -143,7 +143,7 @@ def sealed_ranges(tx: Tx) -> list[CellRange]:
 
 
 def n_cells(tx: Tx) -> int:
-    """How many cells the grid has."""
+    """Count the cells of the grid."""
     return int(tx.execute(select(func.count()).select_from(cell).where(cell_range(tx).holds(cell.c.id))).scalar_one())
 
 
@@ -207,8 +207,8 @@ def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 class CellContent(NamedTuple):
-    """What stands on a cell: the row's digest, the column's text; and of a text that is written there, what it answers
-    (the id of a text, None for none) and its metadata.
+    """Content of a cell: the row's digest, the column's text; and of a text that is written there, what it answers (the
+    id of a text, None for none) and its metadata.
     """
 
     digest: str
@@ -227,8 +227,8 @@ _CONTENTS = PreparedStatement(
 
 
 def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int, CellContent]:
-    """What stands on each of these cells. What is written answers the row; or if it `rewords` the row, it has the row's
-    metadata, and answers what that answers.
+    """Contents of these cells, by id. A text written there answers the row; or if it `rewords` the row, it has the
+    row's metadata, and answers what the row answers.
     """
     rows = _CONTENTS.all(tx, cells=sql_lists.as_param(sorted(set(cell_ids))))
     contents = ((row, (row.answers_id, row.meta) if rewords else (row.id, {})) for row in rows)

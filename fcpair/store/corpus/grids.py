@@ -98,7 +98,7 @@ def to_cell_id(tx: Tx, number: Cells) -> Cells:
 
 
 def pair_namer(tx: Tx) -> Callable[[Any], str]:
-    """What a pair is called where any of the study's can be meant: where there are several grids, with its grid."""
+    """Function that names a pair where any of the study's can be meant: with its grid where there are several."""
     grid_names = {one.id: one.name for one in keys(tx)}
 
     def name(cell_id: Any) -> str:
@@ -119,10 +119,10 @@ def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int
 
 
 def side_kinds(tx: Tx) -> tuple[str, str]:
-    """What kind of texts the rows and the columns of the grid are."""
+    """Kinds of the texts that are the rows and the columns of the grid."""
     return tuple(tx.execute(select(grid.c.row_kind, grid.c.column_kind).where(grid.c.id == current_grid_id(tx))).one())
 
 
 def side_names(tx: Tx) -> tuple[str, str]:
-    """What the rows and the columns of the grid are called."""
+    """Names of the rows and of the columns of the grid."""
     return tuple(tx.execute(select(grid.c.row_name, grid.c.column_name).where(grid.c.id == current_grid_id(tx))).one())

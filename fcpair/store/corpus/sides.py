@@ -45,7 +45,7 @@ def text_ids(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[int]:
 
 
 def n_texts(tx: Tx, axis: Axis) -> int:
-    """How many texts a side has."""
+    """Count the texts of a side."""
     return int(tx.execute(select(func.count()).select_from(side).where(on_side(tx, axis))).scalar_one())
 
 
@@ -88,7 +88,7 @@ def clear_neighbours(tx: Tx) -> None:
 
 
 def neighbours_of(tx: Tx, cn_id: int) -> pd.DataFrame:
-    """What brought a candidate in: `source_id`, `run`, `rank`, `score`, highest score first, one run after the other.
+    """Sources of a candidate: `source_id`, `run`, `rank`, `score`, highest score first, one run after the other.
 
     The source is a CN and `run` None where it is a neighbour; it is an HS where a run has it.
     """

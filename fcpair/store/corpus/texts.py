@@ -146,7 +146,7 @@ def has_unpaired(tx: Tx) -> bool:
 
 
 def n_unpaired(tx: Tx) -> int:
-    """How many texts of the corpus have no pair."""
+    """Count the texts of the corpus that have no pair."""
     return (
         int(tx.execute(select(func.count()).select_from(_unpaired_query().subquery())).scalar_one())
         if has_unpaired(tx)

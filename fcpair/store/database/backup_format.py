@@ -31,7 +31,7 @@ _BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup is: of which kind of database, of which schema, made by which fcpair, and when."""
+    """Description of a backup: its kind of database, its schema, the fcpair that made it, and when."""
 
     kind: str
     schema: str
@@ -158,14 +158,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def check(path: Path) -> Manifest:
-    """What a backup is; raises StudyError where it is none, or is not to the last bit what was written."""
+    """Check a backup and return its manifest; raises StudyError where it is none, or differs from what was written."""
     with _open_zip(path) as packed:
         return _read_manifest(packed, path)
 
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
-    """What a backup is, and its content; raises StudyError as `check` does, and again at the end of what is read."""
+    """Open a backup: its manifest and content; raises StudyError as `check` does, and again at the end of reading."""
     with _open_zip(path) as packed:
         manifest = _read_manifest(packed, path)
         with packed.open(manifest.member) as content:

@@ -62,7 +62,7 @@ def _expected_checksum(row: dict[str, Any]) -> bytes | None:
 
 
 def _read_json(value: Any) -> Any:
-    """What JSON says, where the driver has not read it yet."""
+    """Read JSON where the driver has not read it yet."""
     return value if isinstance(value, dict) else json.loads(value)
 
 
@@ -75,7 +75,7 @@ def make(tx: Tx, table: Table) -> None:
 
 
 def misfits(tx: Tx, table: Table) -> tuple[int, list[int], list[bytes]]:
-    """How many rows there are, the numbers of those that do not fit their checksums, and all checksums, in order."""
+    """Number of rows, the numbers of those that do not fit their checksums, and all checksums, in order."""
     rows = list(_read_rows(tx, table, SAYS[table]))
     wrong = [number for number, there, expected in rows if there != expected or expected is None]
     return len(rows), wrong, [there for _, there, _ in rows]

@@ -1,4 +1,4 @@
-"""What columns hold, as each database has it."""
+"""Column types, as each database has them."""
 
 from __future__ import annotations
 

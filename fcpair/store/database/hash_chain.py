@@ -65,7 +65,7 @@ class Chain:
         return (*self.says, *self.of_cell).index("person_id")
 
     def digest_values(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
-        """What is in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
+        """Values in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
         columns = ([row.get(name) for row in rows] for name in self.says)
         return zip(*map(_convert_values, self.says.values(), columns), strict=True)
 

@@ -1,4 +1,4 @@
-"""What holds now, where rows are only ever added: the current answer to an assignment, the newest decision on a cell.
+"""Rows that hold now in tables that only grow: the current answer to an assignment, the newest decision on a cell.
 
 Each assignment says which judgement is its newest, so that answers are found by their numbers. The newest decision is a
 condition on the rows of its table, for any statement that has found them. It costs one look into an index for each row,

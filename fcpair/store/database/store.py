@@ -40,7 +40,7 @@ def now(later_min: float = 0) -> str:
 
 
 def latest_plausible_time() -> str:
-    """What is later than this, no right clock can have noted."""
+    """Latest time that a correct clock can have noted."""
     return now(CLOCK_TOLERANCE_MIN)
 
 
@@ -95,7 +95,7 @@ class Store:
 
     @classmethod
     def open_to_examine(cls, place: Place) -> Store:
-        """What is at `place`, only to be read, and whether or not its tables are as they should be.
+        """Open what is at `place`, only to be read, whether or not its tables are as they should be.
 
         Raises StudyError when there is no file, or one that does not begin as a study does.
         """
@@ -355,7 +355,7 @@ class _Transaction:
 
 
 class _WriteMode(NamedTuple):
-    """How a transaction writes; see `Store.write`."""
+    """Mode in which a transaction writes; see `Store.write`."""
 
     bulk: bool
     wait: bool

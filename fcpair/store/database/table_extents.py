@@ -1,4 +1,4 @@
-"""How far each table that only grows had grown with the last write, so that a file put together of two is recognised.
+"""Extent of each table that only grows, as of the last write, so that a file put together of two is recognised.
 
 A file with a log of another time has pages of both. What is kept here is on a page that every write changes: it is as
 new as the newest of them, and the rows that it counts may not be.
@@ -19,7 +19,7 @@ TABLES = {"judgement": "id", "adjudication": "id", "receipt": "number", "run": "
 
 @cache
 def _statements(rows: str, schema: str = "") -> tuple[str, str]:
-    """What notes how far the tables go, and what compares; `rows` is what a database calls the number of any row."""
+    """SQL to note how far the tables go, and SQL to compare; `rows` is the database's name for any row's number."""
     numbers = {name: rows or number for name, number in TABLES.items()}
     tops = {name: f"(SELECT coalesce(max({number}), 0) FROM {name})" for name, number in numbers.items()}
     cases = " ".join(f"WHEN '{name}' THEN {top}" for name, top in tops.items())

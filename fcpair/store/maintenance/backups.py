@@ -59,7 +59,7 @@ def restore(file: Path, place: Place, *, create: bool) -> Manifest:
 
 
 def check(file: Path) -> Manifest:
-    """What a backup is; raises StudyError unless it is what was written, and can be restored by this fcpair."""
+    """Check a backup and return its manifest; raises StudyError unless it is intact and this fcpair can restore it."""
     manifest = backup_format.check(file)
     _check_version(manifest, file)
     return manifest

@@ -118,7 +118,7 @@ def _n_rows(tx: Tx, table: Table) -> int:
 
 
 class _ProgressCount:
-    """How many rows of each table went by, and were told."""
+    """Count of the rows of each table that went by and were reported."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress, self._total, self._done = progress, total, 0

@@ -52,7 +52,7 @@ NUMBERED = (
 
 
 class CheckOutcome(NamedTuple):
-    """How many things a check rests on, and what it found, in a sentence each.
+    """Number of things that a check rests on, and the faults it found, in a sentence each.
 
     `marks` are the digests that it went along, `note` says what it could not look at, or that a grid was drawn, and
     `advice` what to do, where that depends on the study.
@@ -66,7 +66,7 @@ class CheckOutcome(NamedTuple):
 
 
 def unreadable_reason(store: Store) -> str | None:
-    """What SQLite says of a file that it cannot take for a database at all; None where it can.
+    """Message of SQLite on a file that it cannot take for a database at all; None where it can.
 
     Raises StudyError where the place, not the file, is at fault.
     """

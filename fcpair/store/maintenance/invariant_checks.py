@@ -23,7 +23,7 @@ def _n_rows(tx: Tx, table: Table) -> int:
 
 
 def checkers(tx: Tx) -> CheckOutcome:
-    """Who validates a pair neither labelled nor decided it, and who decided it did not label it."""
+    """Validators of a pair neither labelled nor decided it, and whoever decided it did not label it."""
     label = assignment.alias("label")
     labelled = (
         exists()
@@ -67,9 +67,7 @@ def checkers(tx: Tx) -> CheckOutcome:
 
 
 def slots(tx: Tx) -> CheckOutcome:
-    """What is done has an answer, what is skipped a skip, what is open to be labelled has none, and nobody has what is
-    free.
-    """
+    """Done assignments have an answer, skipped ones a skip, those open to label none, and nobody has what is free."""
     answered, skipped = (func.coalesce(value, False) for value in (~judgement.c.skipped, judgement.c.skipped))
     status = assignment.c.status
     label = rounds.COUNTING

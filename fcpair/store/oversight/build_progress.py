@@ -1,4 +1,4 @@
-"""How far the study has been built, and taking it back to an earlier stage."""
+"""Progress in building the study, and taking it back to an earlier stage."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ BUILDING = ("import", "select", "retrieve", "pair", "assign")
 
 
 def n_built(tx: Tx) -> dict[str, int]:
-    """How much each building stage has made: corpus rows, selected HS, candidates, pairs, assignments and
-    free slots."""
+    """Count what each building stage made: corpus rows, selected HS, candidates, pairs, assignments and free slots."""
     counting = rounds.primary(tx)
     n_assigned = select(func.count()).select_from(assignment).where(rounds.in_round(counting))
     return {

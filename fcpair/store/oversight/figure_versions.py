@@ -1,4 +1,4 @@
-"""How often a figure was made that takes long to make: servers of one study learn from it whose is the newest."""
+"""Number of times that a slow figure was made: servers of one study learn from it whose is the newest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_counted(tx: Tx) -> bool:
 
 
 def n_made(tx: Tx, figure: str) -> int:
-    """How often a figure of the grid was made; 0 where it never was, or never took long."""
+    """Number of times that a figure of the grid was made; 0 where it never was, or never took long."""
     row = _N.first(tx, grid=grids.current_grid_id(tx), figure=figure)
     return row.n if row else 0
 

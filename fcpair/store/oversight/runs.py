@@ -1,4 +1,4 @@
-"""What the study is, what was done to it, and what was released from it."""
+"""Facts about the study, the record of what was done to it, and its releases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_study(tx: Tx, title: str, guidelines_: str) -> None:
 
 
 def study_facts(tx: Tx) -> dict[str, str]:
-    """What the study is: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
+    """Facts about the study: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
     row = tx.execute(select(study)).one()._mapping
     hs_name, cn_name = grids.side_names(tx)
     facts = {"title": row["title"], "hs_name": hs_name, "cn_name": cn_name, "created_at": row["created_at"]}
@@ -37,7 +37,7 @@ def study_facts(tx: Tx) -> dict[str, str]:
 
 
 def secret(tx: Tx) -> str:
-    """What the study draws orders and numbers from that must stay alike; known to nobody without the file."""
+    """Secret from which the study draws orders and numbers that must stay alike; known to nobody without the file."""
     return str(tx.execute(select(study.c.secret)).scalar_one())
 
 

@@ -1,4 +1,4 @@
-"""What holds in the grid from now on, key by key: `annotate.daily_limit`, `select.seed`. The run log is not asked.
+"""Settings that hold in the grid now, key by key: `annotate.daily_limit`, `select.seed`. The run log is not asked.
 
 What the recipe says of a stage, done or not, stands beside that, as `recipe.select.seed`.
 """
@@ -33,7 +33,7 @@ def _stage_query(stage: str) -> PreparedStatement:
 
 
 def with_recipe(tx: Tx, stage: str) -> dict[str, Any]:
-    """What is known of a stage: what the recipe says of it, and where that says nothing, what the stage has set."""
+    """Settings of a stage: what the recipe says of it, and where that says nothing, what the stage has set."""
     rows = sorted(_recipe_query(stage).all(tx, grid=current_grid_id(tx)), key=lambda row: row.key.startswith(RECIPE))
     return {row.key.rpartition(".")[2]: row.value for row in rows}
 

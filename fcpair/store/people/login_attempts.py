@@ -34,7 +34,7 @@ def hold_counting(tx: Tx) -> None:
 
 
 def tally(tx: Tx, span: TimeSpan, place: str | None = None) -> tuple[int, str | None]:
-    """How many there were in a span of time, from one place or in all, and when the first of them was."""
+    """Count the attempts in a span of time, from one place or in all, and find when the first of them was."""
     params = {"after": span[0], "until": span[1]}
     row = _TALLY.first(tx, **params) if place is None else _TALLY_OF.first(tx, **params, **{"from": place})
     return int(row.n), row.oldest

@@ -60,7 +60,7 @@ def _is_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> Colum
 
 
 def n_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
-    """How much a person has open of what they opted out of."""
+    """Count the open assignments of a person about what they opted out of."""
     query = select(func.count()).select_from(assignment).where(_is_open_about(tx, person_id, opted_out))
     return int(tx.execute(query).scalar_one())
 
@@ -98,7 +98,7 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
 
 
 def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
-    """How many open pairs of a person have each topic on either side, by what topics are compared by."""
+    """Count the open pairs of a person with each topic on either side, by its `topic_key`."""
     hs, cn = text.alias(), text.alias()
     sides = (side.c.meta[column].as_string().label(name) for side, name in ((hs, "hs"), (cn, "cn")))
     per_assignment = (

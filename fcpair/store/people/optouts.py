@@ -1,4 +1,4 @@
-"""What a person does not want to read: topics, which are the parts of the values of a metadata column."""
+"""Topics that a person does not want to read: parts of the values of a metadata column."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class OptOut:
         return not self._keys.isdisjoint(split_topics(value or "", self.split))
 
     def unlisted_part(self, offered: Collection[str]) -> OptOut:
-        """What remains of this when somebody has chosen anew among the listed topics: all that is not on the list."""
+        """Part that remains when somebody has chosen anew among the listed topics: all that is not on the list."""
         alone = (replace(self, topics=(topic,)) for topic in self.topics)
         return replace(self, topics=tuple(one.topics[0] for one in alone if not any(map(one.covers, offered))))
 
 
 def topic_key(topic: str) -> str:
-    """What topics are compared by: NFC, stripped, case folded."""
+    """Key by which topics are compared: NFC, stripped, case folded."""
     return unicodedata.normalize("NFC", topic).strip().casefold()
 
 
@@ -50,7 +50,7 @@ def split_topics(value: str, split: str) -> dict[str, str]:
 
 
 def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
-    """What is kept of one person: topics by column and split.
+    """Parse what is stored of one person: topics by column and split.
 
     Up to schema 0002 it was whole values by column. Somebody who left out `a,b` then leaves out `a` and `b` now:
     more than they asked for rather than less, and the page shows them both.

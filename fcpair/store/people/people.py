@@ -67,7 +67,7 @@ _BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~sess
 
 
 def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
-    """Who the token with this hash belongs to; None when it is nobody's, or its owner takes no further part."""
+    """Find the owner of the token with this hash; None when it is nobody's, or its owner takes no further part."""
     return _to_visitor(_BY_HASH.first(tx, hash=token_hash))
 
 
@@ -103,7 +103,7 @@ def set_demographics(tx: Tx, demographics_by_id: Mapping[int, dict[str, str]]) -
 
 
 def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
-    """Who takes part in a role, has not consented, and of whom nothing is known, by id."""
+    """Ids of people who take part in a role, have not consented, and of whom nothing is known, in order."""
     nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
     query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
     return list(tx.execute(query).scalars())
@@ -120,7 +120,7 @@ def set_keeps_refused(tx: Tx, person_id: int, keeps: bool) -> None:
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:
-    """What people have opted out of, by person. Who opted out of nothing is left out."""
+    """Opt-outs of people, by person. Whoever opted out of nothing is left out."""
     query = select(person.c.id, person.c.opted_out).order_by(person.c.id)
     if person_id is not None:
         query = query.where(person.c.id == person_id)

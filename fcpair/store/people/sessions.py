@@ -16,7 +16,7 @@ SECRET = select(study.c.session_secret).scalar_subquery()
 
 
 def secret(tx: Tx) -> str:
-    """What sessions are signed with now."""
+    """Secret with which sessions are signed now."""
     return str(tx.execute(select(study.c.session_secret)).scalar_one())
 
 

@@ -1,4 +1,4 @@
-"""What a measure of texts is: a value with a name that gives a figure for each text, or one for a set of texts."""
+"""Measures of texts: a measure is a value with a name that gives a figure for each text, or one for a set of texts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Measure(NamedValue):
 
     @property
     def rule(self) -> str:
-        """How the figure of a set comes from its texts."""
+        """Rule by which the figure of a set comes from its texts."""
         return "pooled" if self.is_pooled else "mean over texts"
 
     def for_language(self, language: str | None) -> Measure:
@@ -76,7 +76,7 @@ class Measure(NamedValue):
         return ""
 
     def notes(self, table: TextTable) -> Iterator[str]:
-        """What a reader of the figure must know; called when it has been computed, and told with its name."""
+        """Yield what a reader of the figure must know; called when it has been computed, and reported with its name."""
         yield from ()
 
     def score_each(self, table: TextTable) -> Values:
@@ -111,7 +111,7 @@ def mean_figure(values: Values) -> SetFigure:
 
 
 def count_reasons(why: Sequence[str]) -> dict[str, int]:
-    """How many texts have no figure, by the reason."""
+    """Count the texts without a figure, by the reason."""
     return dict(sorted(Counter(filter(None, why)).items()))
 
 

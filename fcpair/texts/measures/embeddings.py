@@ -1,4 +1,4 @@
-"""What encoders say of texts: how far a set spreads, and how near each text is to its references, token by token."""
+"""Measures by encoders: the spread of a set, and the closeness of each text to its references, token by token."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Homogenization(Measure):
         )
 
     def notes(self, table: TextTable) -> Iterator[str]:
-        """How many texts were cut."""
+        """Yield a note on how many texts were cut."""
         if self.by == "bertscore":
             yield from BertScore(model=self.model).notes(table)
 
@@ -120,7 +120,7 @@ class TokenVectorMeasure(ReferenceMeasure):
     model: str = DEFAULT_MODEL
 
     def similarity(self, text_vectors: Floats, reference_vectors: Floats) -> float:
-        """How near a text is to a reference; both have shape `(n_tokens, dimension)`, and are not empty."""
+        """Similarity of a text and a reference; both have shape `(n_tokens, dimension)`, and are not empty."""
         raise NotImplementedError
 
     def has_token(self, table: TextTable, text: str) -> bool:
@@ -138,7 +138,7 @@ class TokenVectorMeasure(ReferenceMeasure):
         )
 
     def notes(self, table: TextTable) -> Iterator[str]:
-        """How many texts were cut."""
+        """Yield a note on how many texts were cut."""
         if n := table.n_cut(self.model):
             yield f"texts and references longer than {self.model} reads, whose ends were cut: {n:,}"
 

@@ -41,7 +41,7 @@ class TextTable:
         self._cache: dict[Hashable, Any] = {}
 
     def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, which is called the first time alone."""
+        """Return what `make` gives, calling it only the first time."""
         if key not in self._cache:
             self._cache[key] = make()
         value: T = self._cache[key]
@@ -65,7 +65,7 @@ class TextTable:
         return self.compute_once(("tokens", name), encode_all)
 
     def n_cut(self, name: str) -> int:
-        """How many texts and references were longer than the encoder of that name reads."""
+        """Number of texts and references that were longer than the encoder of that name reads."""
         return int(self._cache.get(("cut", name), 0))
 
 

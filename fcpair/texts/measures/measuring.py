@@ -44,7 +44,7 @@ class TextFigure:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured: the figures, and of measures that give one for each text these, by the measure's name."""
+    """Results of measuring: the figures, and for measures that give one for each text these, by the measure's name."""
 
     n_texts: int
     language: str | None
@@ -53,7 +53,7 @@ class Measured:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON has of it: all but the figures of single texts."""
+        """Values for JSON: all but the figures of single texts."""
         figures = [asdict(figure) for figure in self.figures]
         return {"n_texts": self.n_texts, "language": self.language, "figures": figures, "notes": list(self.notes)}
 
@@ -205,7 +205,7 @@ def _language_warning(text_measure: Measure, table: TextTable, language: str | N
 
 
 def _count_other_languages(texts: Sequence[str]) -> Counter[str]:
-    """How many texts are in which other language than English."""
+    """Count the texts in each language other than English."""
     from fcpair.models.language import other_language
 
     others = (other_language(text, ENGLISH) for text in texts)

@@ -1,4 +1,4 @@
-"""What models of transformers say of texts: perplexity, the probability of a label, a number against a reference."""
+"""Measures by transformer models: perplexity, the probability of a label, a number against a reference."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Perplexity(Measure):
 
     @property
     def rule(self) -> str:
-        """How the figure of a set comes from its texts."""
+        """Rule by which the figure of a set comes from its texts."""
         return "mean over texts" if self.per_text else "token-weighted"
 
     def notes(self, table: TextTable) -> Iterator[str]:
-        """How many tokens were foretold, and how many texts were cut."""
+        """Yield notes on how many tokens were predicted, and how many texts were cut."""
         losses = self._token_losses(table)
         yield f"tokens foretold in all texts: {int(losses.n_tokens.sum()):,}"
         if losses.n_cut:
@@ -101,7 +101,7 @@ class Head(Measure):
         self._column(table)
 
     def notes(self, table: TextTable) -> Iterator[str]:
-        """How many texts were cut."""
+        """Yield a note on how many texts were cut."""
         if n := table.compute_once(("cut", self), lambda: 0):
             yield f"texts longer than the model reads, whose ends were cut: {n:,}"
 
@@ -130,7 +130,7 @@ class Head(Measure):
 
 @dataclass(frozen=True)
 class Regression(ReferenceMeasure):
-    """What a model that was trained to rate a text against a reference gives it; the best reference counts.
+    """Number that a model trained to rate a text against a reference gives it; the best reference counts.
 
     Any sequence classification model with one output, by name or folder, read as a pair of reference and text: BLEURT's
     kind (Sellam et al. 2020, https://doi.org/10.18653/v1/2020.acl-main.704). The number is taken as it comes; its range

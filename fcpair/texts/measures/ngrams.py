@@ -1,4 +1,4 @@
-"""How varied the words of a set are: distinct n-grams, and the entropy of n-grams."""
+"""Variety of the words of a set: distinct n-grams, and the entropy of n-grams."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ SMOOTHING = 0.1
 
 
 def _count_matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats]:
-    """How many n-grams of each text are in some other text, each at most as often as there, and how many it has."""
+    """Count the n-grams of each text that are in another text, each at most as often as there, and all that it has."""
     most: dict[tuple[str, ...], tuple[int, int, int]] = {}
     for at, count in enumerate(counts):
         for ngram, times in count.items():

@@ -1,4 +1,4 @@
-"""How new texts are against a set of others: 1 - the greatest Jaccard similarity."""
+"""Novelty of texts against a set of others: 1 - the greatest Jaccard similarity."""
 
 from __future__ import annotations
 

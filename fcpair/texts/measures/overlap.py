@@ -1,4 +1,4 @@
-"""How much of references stands in texts, token by token: BLEU, chrF, GLEU, METEOR, ROUGE-L."""
+"""Overlap of texts with references, token by token: BLEU, chrF, GLEU, METEOR, ROUGE-L."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ class Meteor(TokenMeasure):
         return _score_texts(self, score, texts, references)
 
     def max_scores(self, texts: Sequence[str]) -> Floats:
-        """What a single run of matches leaves of 1."""
+        """Greatest possible score of each text: 1 less the penalty for a single run of matches."""
         return 1 - 0.5 / np.array([len(self.tokens_of(text)) for text in texts], float) ** 3
 
     def _wordnet(self) -> Any:

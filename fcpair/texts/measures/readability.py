@@ -1,4 +1,4 @@
-"""How hard English texts are to read: Flesch-Kincaid and Dale-Chall."""
+"""Readability of English texts: Flesch-Kincaid and Dale-Chall."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Readability(Measure):
         return self
 
     def formula(self) -> Formula:
-        """What gives the figure of a text of at least one word."""
+        """Formula that gives the figure of a text of at least one word."""
         raise NotImplementedError
 
     def score_each(self, table: TextTable) -> Values:

@@ -1,4 +1,4 @@
-"""What measures against references share: which texts have some, and the trial on copies before anything is said."""
+"""Base of measures against references: which texts have some, and the trial on copies before anything is reported."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _ENDS = ".!?…؟۔。！？।"
 
 
 class _SignTable(dict[int, str]):
-    """What each sign becomes before words are parted: itself, or a space; looked up once for each sign."""
+    """Replacement of each sign before words are separated: itself, or a space; looked up once for each sign."""
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)
@@ -38,7 +38,7 @@ def split_tokens(text: str, tokens: Tokens = "words", case: Case = "lower") -> l
 
 
 def count_sentences(text: str) -> int:
-    """How many sentences a text has: what ends in a full stop, question mark or exclamation mark before a space.
+    """Count the sentences of a text: each ends in a full stop, question mark or exclamation mark before a space.
 
     Only those with a word count, and what is left at the end counts without a sign.
     """

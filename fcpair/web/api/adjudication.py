@@ -105,7 +105,7 @@ def decided(
     n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
     grid: InGrid = None,
 ) -> Response:
-    """What stands and by whom, the latest first."""
+    """List the decisions that stand and who made them, the latest first."""
     context = context_of(request)
     context.door.require_visitor(request)
     decisions = context.adjudication_queue(context.grids.by_name(grid)).decisions(limit=n, before=before)

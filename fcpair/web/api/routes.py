@@ -77,7 +77,7 @@ router.post(
 @router.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=error_responses(400, 413))
 @open_to(*WORKERS)
 def check(request: Request, body: TextIn) -> Response:
-    """What the checks of the round say of a text as it stands: what would refuse it, and warnings.
+    """Check a text as it stands by the rules of the round: what would refuse it, and warnings.
 
     Nothing is stored, unless the text is `final`: then what refuses it is kept, as it is when a text is sent as an
     answer; the text itself only with its writer's consent.
@@ -100,14 +100,14 @@ def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
 @router.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())
 @open_to(*WORKERS)
 def progress(request: Request) -> Response:
-    """How many pairs are open and answered, and how long the rest takes at your own pace."""
+    """Count your open and answered pairs, and estimate how long the rest takes at your own pace."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     return JSONResponse(vars(context.work_queue.progress(visitor)))
 
 
 def _parse_demographics(lines: tuple[str, ...], answers: dict[str, str]) -> dict[str, str]:
-    """What a person says about themselves, checked against what the study asks; both by the question's label."""
+    """Parse what a person says about themselves, checked against what the study asks; both by the question's label."""
     labels = [particular.label for particular in read_particulars(lines)]
     if unknown := sorted(set(answers) - set(labels)):
         raise InputError(f"the study does not ask `{unknown[0]}`; it asks {', '.join(labels) or 'nothing'}")

@@ -105,7 +105,7 @@ class SettingsIn(_RequestModel):
 
 
 class RemarkOut(BaseModel):
-    """What a check says of a text: it refuses it, or warns."""
+    """Remark of a check on a text: it refuses the text, or warns."""
 
     rule: str = Field(description="`words`, `language`, `similar`, `grammar` or `form`.")
     version: str = Field(description="What exactly was checked, and by what.")
@@ -115,13 +115,13 @@ class RemarkOut(BaseModel):
 
 
 class RemarksOut(BaseModel):
-    """What the checks say; nothing where all is well."""
+    """Remarks of the checks; none where all is well."""
 
     remarks: list[RemarkOut]
 
 
 class Problem(BaseModel):
-    """What was found, what was expected, what to do."""
+    """Problem with a request: what was found, what was expected, what to do."""
 
     detail: str
 
@@ -141,7 +141,7 @@ class Invalid(BaseModel):
 
 
 class RoundOut(BaseModel):
-    """What one is asked in a round of a grid. `blind` is true where decisions are checked that one is not shown."""
+    """Round of a grid, and its questions. `blind` is true where decisions are checked that one is not shown."""
 
     grid: str
     round: str
@@ -157,7 +157,7 @@ class RoundOut(BaseModel):
 
 
 class Me(BaseModel):
-    """Who the token belongs to, and what they are asked."""
+    """Owner of the token, and what they are asked."""
 
     name: str
     role: Role
@@ -200,7 +200,7 @@ class TaskOut(BaseModel):
 
 
 class ReadingOut(BaseModel):
-    """How many pairs one has read today and in all, and how many one may read; null stands for no limit."""
+    """Number of pairs one has read today and in all, and how many one may read; null stands for no limit."""
 
     today: int
     read: int
@@ -210,7 +210,7 @@ class ReadingOut(BaseModel):
 
 
 class ProgressOut(ReadingOut):
-    """How far one is; `pace_s` and `left_s` are null exactly when `undefined` says why."""
+    """Progress of whoever asks; `pace_s` and `left_s` are null exactly when `undefined` says why."""
 
     open: int
     done: int
@@ -282,7 +282,7 @@ class CaseOut(BaseModel):
 
 
 class QueueOut(BaseModel):
-    """How many conflicts wait for oneself (`again`: for a second look), wait for others, and are decided by oneself.
+    """Number of conflicts that wait for oneself (`again`: for a second look) or for others, and that one has decided.
 
     `not_due` says that labels are still being given, so that more may come.
     """

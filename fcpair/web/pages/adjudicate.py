@@ -79,7 +79,7 @@ class _AdjudicatorPages:
             return self.show_next(cell_id, str(error))
 
     def _waiting_elsewhere(self) -> list[tuple[CurrentGrid, int]]:
-        """How much waits in other grids, where anything does."""
+        """Count what waits in each other grid, where anything does."""
         if not self.here.name:
             return []
         others = (one for one in self._context.grids.with_policy() if one.name != self.here.name)
@@ -120,7 +120,7 @@ class _AdjudicatorPages:
         return RedirectResponse(self.here.address(f"/adjudicate/{cell_id}"), HTTPStatus.SEE_OTHER)
 
     def show_decided(self, before: int | None, *, mine: bool) -> Response:
-        """What is decided and by whom, newest first."""
+        """Show what is decided and by whom, newest first."""
         decisions = self.queue.decisions(self._visitor.id if mine else None, PAGE + 1, before)
         values = {
             "decisions": [(one, _reason(one)) for one in decisions[:PAGE]],
@@ -144,7 +144,7 @@ def _reason(decided: DecidedCase) -> str:
 def _show_to_adjudicator(
     request: Request, show: Callable[[_AdjudicatorPages], Response], *, anywhere: bool = False
 ) -> Response:
-    """What is shown to an adjudicator; first of all the terms, to one who has not consented yet.
+    """Show a page to an adjudicator; first of all the terms, to one who has not consented yet.
 
     What is about no pair yet can be `anywhere`, which is where something waits.
     """
@@ -160,7 +160,7 @@ def _show_to_adjudicator(
 @router.get("/adjudicate/decided")
 @open_to(Role.ADJUDICATOR)
 def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
-    """What is decided and by whom, newest first."""
+    """Show what is decided and by whom, newest first."""
     return _show_to_adjudicator(request, lambda desk: desk.show_decided(before, mine=mine), anywhere=True)
 
 

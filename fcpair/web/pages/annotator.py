@@ -110,7 +110,7 @@ def _show_welcome(
 @router.get("/welcome")
 @open_to(*READERS)
 def welcome(request: Request) -> Response:
-    """What the study is and asks, before the first pair."""
+    """Show what the study is and asks, before the first pair."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     return _show_welcome(request, visitor, read_particulars(context.annotate.demographics))
@@ -153,7 +153,7 @@ def agree(
 @router.get("/settings")
 @open_to(*READERS)
 def settings(request: Request, saved: bool = False) -> Response:
-    """How a person wishes to read."""
+    """Show the settings by which a person wishes to read."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     values = {"saved": SAVED if saved else "", **_reading_facts(context, visitor)}
@@ -182,7 +182,7 @@ def _show_desk(request: Request, visitor: Visitor) -> Response:
 @router.get("/annotate")
 @open_to(*(role for role in WORKERS if HOME[role] == "/annotate"))
 def label(request: Request) -> Response:
-    """What an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
+    """Show what an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
     context = context_of(request)
     return _show_desk(request, context.door.require_visitor(request))
 
@@ -209,7 +209,7 @@ def thanks(request: Request) -> Response:
 
 
 def _answer_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
-    """What the last page says of an annotator or validator; `own` is where their answers can be seen."""
+    """Facts for the last page of an annotator or validator; `own` is where their answers can be seen."""
     progress = context.work_queue.progress(visitor)
     counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
     counts["more"] = progress.more
@@ -227,7 +227,7 @@ def _decision_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
 
 
 def _desk_facts(context: Context, visitor: Visitor, rounds: list[RoundForm]) -> dict[str, Any]:
-    """What the desk's script is told."""
+    """Values for the desk's script."""
     version, guidelines = context.study.guidelines
     return {
         "rounds": json.dumps([vars(one) for one in rounds]),
@@ -245,7 +245,7 @@ def _reading_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
 
 
 def _topics(context: Context, visitor: Visitor) -> list[Topic]:
-    """What a visitor may opt out of; of conflicts, somebody must read all."""
+    """Topics that a visitor may opt out of; none of conflicts, since somebody must read them all."""
     column = context.annotate.opt_out if visitor.role in WORKERS else None
     return context.study.access.topics(visitor.id, column, context.annotate.opt_out_split) if column else []
 

@@ -83,7 +83,7 @@ def pair(request: Request, cell_id: int) -> Response:
 @router.get("/lead/answers")
 @open_to(Role.LEAD)
 def answers(request: Request, round: str | None = None, after: int = 0) -> Response:
-    """What was answered in a round, as people read it, some at a time."""
+    """Show the answers in a round as people read them, some at a time."""
     from fcpair.files.tables.tabular import plain_rows
 
     context = context_of(request)

@@ -39,7 +39,7 @@ Ticked = Annotated[bool, Form()]
 
 @dataclass(frozen=True)
 class DownloadChoices:
-    """What the lead chose on the form; a download reads what it `asks` for."""
+    """Choices of the lead on the form; a download reads what it `asks` for."""
 
     tier: str
     form: str

@@ -46,7 +46,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Shares:
-    """What the people in one round answered: `answers` are the names of the columns, `round` has them one by one."""
+    """Answers of the people in one round: `answers` are the names of the columns, `round` has them one by one."""
 
     title: str
     answers: tuple[str, ...]
@@ -169,7 +169,7 @@ def map_png(monitor: Monitor, kind: str, theme: str) -> bytes:
 
 
 def digest(html: str) -> str:
-    """What tells whether a panel has changed since it was last read."""
+    """Digest that tells whether a panel has changed since it was last read."""
     return hashlib.sha256(html.encode()).hexdigest()[:16]
 
 

@@ -36,7 +36,7 @@ def people(request: Request, run: int = 0) -> Response:
 @router.get("/lead/people/{name}/{act}")
 @open_to(Role.LEAD)
 def confirm(request: Request, name: str, act: str) -> Response:
-    """What an act would do, and the button that does it."""
+    """Show what an act would do, and the button that does it."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     if act not in ACTS:
@@ -105,7 +105,7 @@ def _workload_of(context: Context, name: str) -> dict[str, Any]:
 
 
 def _candidates(context: Context, person: dict[str, Any]) -> list[str]:
-    """Who could take a person's work over."""
+    """Names of those who could take a person's work over."""
     return [
         other.name
         for other in context.study.people

@@ -73,13 +73,13 @@ def policy_key(policy: Adjudicate | None) -> str:
 
 
 def confirmation(preview: DryRun) -> str:
-    """What confirms that so many pairs are discarded and so many reopened; nothing where none are."""
+    """Text that confirms that so many pairs are discarded and so many reopened; empty where none are."""
     n_reopened = len(preview.reopened)
     return f"{preview.discards} {n_reopened}" if preview.discards or n_reopened else ""
 
 
 def policy_values(grid: Grid, requested: Adjudicate | None) -> dict[str, Any]:
-    """What the page shows about a policy: the `requested` one, else the one that holds."""
+    """Values that the page shows about a policy: the `requested` one, else the one that holds."""
     current = grid.policy
     policy = requested or current or grid.effective_options(Adjudicate)
     return {
@@ -93,7 +93,7 @@ def policy_values(grid: Grid, requested: Adjudicate | None) -> dict[str, Any]:
 
 
 def _preview_policy(grid: Grid, policy: Adjudicate) -> DryRun | None:
-    """What the policy would do; None while there are no labels."""
+    """Preview what the policy would do; None while there are no labels."""
     try:
         return grid.adjudicate_dry_run(policy)
     except StageError:
@@ -103,7 +103,7 @@ def _preview_policy(grid: Grid, policy: Adjudicate) -> DryRun | None:
 def previous_policy(
     grid: Grid, log: list[RunRecord], done: RunRecord | None, previous_key: str
 ) -> PreviousPolicy | None:
-    """How to take back what was just done, before which `previous_key` was the policy.
+    """Find the policy that takes back what was just done, before which `previous_key` was the policy.
 
     None where that set no other policy, or where another one was applied since.
     """

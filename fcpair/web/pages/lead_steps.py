@@ -1,4 +1,4 @@
-"""What takes a study on, as the lead does it: filling a grid, dealing its rounds, deciding, dealing to validators."""
+"""Steps by which the lead takes a study on: filling a grid, assigning its rounds, deciding, assigning to validators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Ticked = Annotated[bool, Form()]
 @router.get("/lead/steps")
 @open_to(Role.LEAD)
 def steps(request: Request, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
-    """What takes the study on: filling and dealing, the adjudication policy, and dealing pairs to validators."""
+    """Show the steps that take the study on: filling, assigning, the adjudication policy, assigning to validators."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     log, overviews = context.study.log(), context.grids.overview()
@@ -79,7 +79,7 @@ def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ti
 
 
 def _round_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
-    """What the page shows of a grid's rounds: those that are dealt by themselves, and the one that checks, if any."""
+    """Facts for the page about a grid's rounds: those assigned by themselves, and the one that checks, if any."""
     checks = [one for one in overview["rounds"] if one["role"] == Role.VALIDATOR]
     return {
         "n_cells": overview["cells"],
@@ -92,7 +92,7 @@ def _round_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_n_pairs(text: str) -> int | None:
-    """How many pairs a form asks for; None where nothing was given."""
+    """Parse the number of pairs that a form asks for; None where nothing was given."""
     if not text.strip():
         return None
     number = parse_number(text.strip())

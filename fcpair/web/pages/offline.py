@@ -1,4 +1,4 @@
-"""What lets the desk open without a connection: the service worker, the manifest, and the pages for all others."""
+"""Files by which the desk opens without a connection: the service worker, the manifest, and pages for all others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def worker() -> Response:
 @router.get("/manifest.webmanifest")
 @open_to(*WORKERS)
 def manifest(request: Request) -> Response:
-    """How the desk looks among the apps of a phone."""
+    """Send the manifest: how the desk looks among the apps of a phone."""
     context = context_of(request)
     context.door.require_visitor(request)
     return JSONResponse(_manifest(context), media_type="application/manifest+json")
@@ -37,7 +37,7 @@ def manifest(request: Request) -> Response:
 @router.get("/offline")
 @open_to(*WORKERS)
 def no_connection(request: Request) -> Response:
-    """What is shown instead of a page that needs the server; it names nobody."""
+    """Show the page that stands in for one that needs the server; it names nobody."""
     context = context_of(request)
     context.door.require_visitor(request)
     return context.page(request, None, "offline.html.j2")
@@ -46,7 +46,7 @@ def no_connection(request: Request) -> Response:
 @router.get("/offline/form")
 @open_to(*WORKERS)
 def not_sent(request: Request) -> Response:
-    """What is shown after a form that did not reach the server."""
+    """Show the page that follows a form that did not reach the server."""
     context = context_of(request)
     context.door.require_visitor(request)
     return context.page(request, None, "offline_form.html.j2")
@@ -55,7 +55,7 @@ def not_sent(request: Request) -> Response:
 @router.get("/offline/leave")
 @open_to(*WORKERS)
 def not_left(request: Request) -> Response:
-    """What is shown to who wanted to leave, and did not reach the server."""
+    """Show the page for somebody who wanted to leave, and did not reach the server."""
     context = context_of(request)
     context.door.require_visitor(request)
     return context.page(request, None, "offline_leave.html.j2")

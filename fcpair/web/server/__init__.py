@@ -1,4 +1,4 @@
-"""What a request passes before its page: connections, limits, security, and the process for reports.
+"""Layers that a request passes before its page: connections, limits, security, and the process for reports.
 
 In this order: `connections` (HTTP and its limits), `security` (headers, what is logged) with `request_bodies` (who may
 send how much), and `admission` (who may ask for how much at once). What comes with every answer then goes straight to

@@ -1,4 +1,4 @@
-"""What several people ask for at once, done together; above all, answers on their way into the study."""
+"""Batches of what several people ask for at once; above all, answers on their way into the study."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Batches(Generic[Item, Result]):
         self._thread = ThreadPoolExecutor(1, name)
 
     async def add(self, item: Item) -> Result:
-        """What comes of it, when its batch is done; raises what went wrong with it."""
+        """Add an item, and return its result when its batch is done; raises what went wrong with it."""
         outcome: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, outcome))
         if self._working is None:
@@ -54,7 +54,7 @@ class Batches(Generic[Item, Result]):
             self._working = None
 
     def _try_quickly(self, _batch: Sequence[Item]) -> Sequence[Result | Exception]:
-        """What comes of a batch, if that can be had quickly; otherwise nothing, and nothing is done."""
+        """Results of a batch, if they can be had quickly; otherwise nothing, and nothing is done."""
         return []
 
     def _act_on_batch(self, batch: Sequence[Item]) -> Sequence[Result | Exception]:

@@ -50,7 +50,7 @@ _buffer = memoryview(bytearray(READ))  # one for all: what is read is handed on 
 
 
 def n_fitting(n_files: int, backlog: int) -> int:
-    """How many connections fit under a limit of open files, so that there is always one left to let somebody in."""
+    """Number of connections that fit under a limit of open files, so that one is always left to let somebody in."""
     reserved = RESERVE + ROUNDS * backlog
     return min(MOST, max(n_files - reserved, n_files // 2))
 

@@ -59,7 +59,7 @@ async def submit(request: Request, body: AnswerIn) -> Response:
 
 
 class _OtherShapeError(Exception):
-    """What was sent is not what clients usually send; it may still be right."""
+    """The content sent is not what clients usually send; it may still be right."""
 
 
 def _parse_answer(scope: Mapping[str, Any]) -> AnswerIn:

@@ -100,7 +100,7 @@ class BodyReader:
         return bytes(reading.body)
 
     async def _limit_for(self, scope: Scope, n_bytes: int) -> int:
-        """How many bytes may come, of which more than a stranger's are known already."""
+        """Limit in bytes for a body that is known to be larger than a stranger may send."""
         visitor = await self._visitor(scope) if _has_credentials(scope) else None
         if visitor is None:
             raise _stranger_refusal(scope["path"])

@@ -1,4 +1,4 @@
-"""What each address costs: the one place that says which requests are quick, and which have to be admitted."""
+"""Cost of each address: the one place that says which requests are quick, and which have to be admitted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fcpair.records import Role
 
 
 class Kind(Enum):
-    """What a request does, and so how many of its kind are let in at once; see `fcpair.web.server.admission`."""
+    """Work that a request does, and so how many of its kind are let in at once; see `fcpair.web.server.admission`."""
 
     QUICK = "reads a few rows"
     ANSWER = "an answer; the intake sees to it"

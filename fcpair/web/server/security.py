@@ -1,4 +1,4 @@
-"""What holds for every request: bounded bodies, security headers, and an answer even where fcpair fails."""
+"""Safeguards for every request: bounded bodies, security headers, and an answer even where fcpair fails."""
 
 from __future__ import annotations
 

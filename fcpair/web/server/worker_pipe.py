@@ -1,4 +1,4 @@
-"""What the server and the process that looks say to each other: pickles, each with its length before it."""
+"""Messages between the server and its worker process: pickles, each with its length before it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pack(message: object) -> bytes:
 
 
 def content_size(length: bytes) -> int:
-    """How many bytes follow these, the first of a message."""
+    """Number of bytes that follow these, the first of a message."""
     return int.from_bytes(length, "big")
 
 

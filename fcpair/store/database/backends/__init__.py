@@ -41,7 +41,7 @@ def lines_of(conn: Connection) -> Lines:
 
 
 def backups_at(place: Place) -> Backups:
-    """How studies are backed up that are at such a place."""
+    """Choose the way to back up studies that are at such a place."""
     if is_url(place):
         from fcpair.store.database.backends import postgres_backup
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL does in its own way; the server is reached by `postgres_server.py`."""
+"""Operations that are PostgreSQL's own; the server is reached by `postgres_server.py`."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def raw_column(table: Table, column: str, of: str) -> str:
 
 
 def dangling_references(conn: Connection, table: Table) -> list[tuple[int, str]]:
-    """What refers to a row that is not there."""
+    """Find the rows that refer to a row that is not there, each with the table it should be in."""
     dangling_rows: list[tuple[int, str]] = []
     number = next(iter(table.primary_key.columns)).name
     for key in table.foreign_keys:

@@ -34,7 +34,7 @@ def read(conn: Connection, table: Table) -> Iterator[bytes]:
 
 
 def _select_expression(column: Column[Any]) -> str:
-    """What makes a value one that is written in one way only."""
+    """Expression that turns a column's value into one that is written in one way only."""
     name = f'"{column.name}"'
     if isinstance(column.type, Boolean):
         return f"{name}::integer"
@@ -61,7 +61,7 @@ def write(conn: Connection, table: Table, blocks: Iterable[bytes], _number: str)
 
 
 def _error_message(error: Error, column: str | None) -> str:
-    """What PostgreSQL says of a row, without what is in it."""
+    """Message of PostgreSQL about a row, without what is in it."""
     message = error.diag.message_primary or "it is refused"
     message = "there is a NUL character in it, which no text there can hold" if "0x00" in message else message
     return f"`{column}`: {message}" if column else message

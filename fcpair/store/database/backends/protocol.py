@@ -1,4 +1,4 @@
-"""What the store needs of a database beyond the SQL that all of them speak, and of the place where a study is."""
+"""Protocols for what the store needs of a database beyond the SQL that all of them speak, and of a study's place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def driver(conn: Connection) -> Any:
 
 
 def refusal(table: str) -> str:
-    """What whoever changes a table is told to which rows are only ever added."""
+    """Message for whoever changes a table whose rows are only ever added."""
     return f"{table} is append-only"
 
 
@@ -110,10 +110,10 @@ class Backend(Protocol):
         """Refuse any further cell of these grids, and of no others: each is whole, so another could only be a copy."""
 
     def expected_guards(self, tables: Sequence[str], spans: Spans) -> dict[str, str]:
-        """What must be in the database where these tables are protected and these grids sealed, by name."""
+        """Guards that must be in the database where these tables are protected and these grids sealed, by name."""
 
     def actual_guards(self, conn: Connection) -> dict[str, str]:
-        """What acts on changes in the database, by name, as `expected_guards` has it."""
+        """Guards in the database that act on changes, by name, as `expected_guards` has them."""
 
     def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
@@ -128,13 +128,13 @@ class Backend(Protocol):
         """A sentence for each thing that the database finds wrong with how the study is kept."""
 
     def n_pages(self, conn: Connection) -> int:
-        """How many pages `faults` looks at."""
+        """Number of pages that `faults` looks at."""
 
     def folder(self, conn: Connection) -> str | None:
         """The folder that the study is in; None where it is in none."""
 
     def remedy(self, error: Exception) -> str | None:
-        """What a user can do about an error that says something of the place; None for any other."""
+        """Say what a user can do about an error that says something of the place; None for any other."""
 
     def is_gone(self, error: Exception) -> bool:
         """Whether an error says that a server is gone, so that a commit under way may have been done or not."""
@@ -169,7 +169,7 @@ class Lines(Protocol):
 
 
 class Backups(Protocol):
-    """What a database writes of a study, all of it in one stream, and reads again."""
+    """Backups of one kind of database: a study is written, all of it in one stream, and read again."""
 
     KIND: str
     """Which database this is."""
@@ -178,7 +178,7 @@ class Backups(Protocol):
     """The name of what is written."""
 
     def restore_facts(self, conn: Connection) -> dict[str, str]:
-        """What must be known to read it again; raises StudyError where none can be written."""
+        """Facts that must be known to read the study again; raises StudyError where none can be written."""
 
     def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
         """Write the study to a stream; the folder has room for it, too."""

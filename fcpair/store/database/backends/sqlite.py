@@ -1,4 +1,4 @@
-"""What SQLite does in its own way; the file itself is held by `sqlite_file.py`."""
+"""Operations that are SQLite's own; the file itself is held by `sqlite_file.py`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ FROM rows CROSS JOIN columns
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says of itself before SQLite opens it; https://www.sqlite.org/fileformat.html#the_database_header."""
+    """Header of a file, read before SQLite opens it; https://www.sqlite.org/fileformat.html#the_database_header."""
 
     is_database: bool
     is_shared: bool  # there is a log beside it, or should be
@@ -138,11 +138,11 @@ def savepoint(_conn: Connection) -> AbstractContextManager[object]:
 
 
 def hold_rows(_conn: Connection, _table: Table, _numbers: Sequence[int]) -> None:
-    """Who writes has the whole study."""
+    """Do nothing: whoever writes has the whole study."""
 
 
 def hold_numbers(_conn: Connection) -> None:
-    """Who writes has the whole study."""
+    """Do nothing: whoever writes has the whole study."""
 
 
 def update_statistics(_conn: Connection, _tables: Sequence[Table]) -> None:
@@ -230,7 +230,7 @@ def has_log(path: str) -> bool:
 
 
 def erase_deleted(conn: Connection) -> None:
-    """What is deleted is overwritten with zeros."""
+    """Make SQLite overwrite with zeros what is deleted."""
     conn.exec_driver_sql("PRAGMA secure_delete = ON")
 
 
@@ -253,7 +253,7 @@ def copy(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def damage(connection: sqlite3.Connection) -> list[str]:
-    """What SQLite finds wrong with the file; nothing where it is in order. It reads the whole file."""
+    """List what SQLite finds wrong with the file, all of which it reads; empty where the file is in order."""
     return [row[0] for row in connection.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
 
 

@@ -153,7 +153,7 @@ class _OpenFile:
         return os.pread(self.fd, sqlite.HEADER_BYTES, 0)
 
     def header(self) -> sqlite.Header:
-        """What the file itself says now."""
+        """Read the header that the file itself has now."""
         return sqlite.Header.from_bytes(self.start())
 
 

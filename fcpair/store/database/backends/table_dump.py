@@ -38,7 +38,7 @@ class OddValueError(Exception):
 
 
 class ColumnKind(NamedTuple):
-    """What a column has: the types of its values in SQLite, how they are written, and how they are read again."""
+    """Kind of a column: the types of its values in SQLite, how they are written, and how they are read again."""
 
     name: str
     types: frozenset[type]
@@ -57,7 +57,7 @@ def key_columns(table: Table) -> list[str]:
 
 
 def kind_of(column: Column[Any]) -> ColumnKind:
-    """What a column has."""
+    """Kind of a column, by its type."""
     if isinstance(column.type, JSON):
         return _JSON
     if isinstance(column.type, Boolean):
