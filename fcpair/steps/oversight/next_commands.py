@@ -1,84 +1,111 @@
-"""Steps to take now in the first grid, and results to be had once everything has been answered, grid by grid."""
+"""What `status` says is next: the sentences for what `next_steps` decides, and what there is once all is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from shlex import quote
-from typing import NamedTuple
+from typing import Any
 
 from fcpair.params import Adjudicate
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import has_saved_options, is_planned, labels_of
-from fcpair.steps.rules.pair_counts import PairCounts
+from fcpair.steps.oversight.next_steps import Act, NextStep, OpenWork, next_steps
+from fcpair.steps.rules.round_progress import RoundProgress
 from fcpair.store import Tx
-from fcpair.store.assignment import rounds
+from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.corpus.grids import for_each_grid
 from fcpair.store.oversight.build_progress import BUILDING
 
 MAIN_COMMANDS = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
+MAX_NAMED = 8  # of those who have something open
+_IN_MAIN = {
+    **{Act(stage): f"run `fcpair {stage}`" for stage in BUILDING},
+    Act.ANSWER: "open labels: {n:,}; {where}",
+    Act.ADD_PEOPLE: "labels that nobody is left to give: {n:,}; `fcpair people add NAME`",
+    Act.DECIDE: "pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`",
+    Act.APPLY_POLICY: "pairs that a policy can decide: {n:,}; run `fcpair adjudicate`",
+    Act.LOOK_AGAIN: "pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`",
+    Act.ASSIGN_VALIDATION: "run `fcpair validate assign`",
+    Act.VALIDATE_AGAIN: "pairs whose label has changed since its verdict: {again}",
+    Act.ADD_VALIDATORS: "verdicts that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`",
+    Act.VALIDATE: "open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`",
+}
+_IN_PLANNED = {  # but for rounds; `status` says nothing else of a planned grid
+    Act.PAIR: "run `fcpair pair {grid_option}`",
+    Act.DECIDE: "cells of grid `{grid}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`",
+    Act.LOOK_AGAIN: (
+        "cells of grid `{grid}` decided before their answers changed: {n:,}; run `fcpair adjudicate {grid_option}`"
+    ),
+    Act.ASSIGN_VALIDATION: "run `fcpair validate assign {grid_option}`",
+    Act.VALIDATE: "open verdicts in grid `{grid}`: {n:,}; `fcpair serve`",
+}
 
 
-class OpenWork(NamedTuple):
-    """Work left to do: how many `labels` and `verdicts` are open, vacant and so on, how many open verdicts are
-    `not_due` yet, how many pairs need a decision or a `second_look`, and which must be validated `again`.
-    """
-
-    labels: Mapping[str, int]
-    verdicts: Mapping[str, int]
-    not_due: int
-    pairs: PairCounts
-    second_look: int
-    again: str | None
+def next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
+    """What is `next` of all that can be done now, and what can be done `also`."""
+    all_steps = [*steps]
+    return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
 
 
-def possible_steps(n_built: Mapping[str, int], work: OpenWork) -> list[str]:
-    """All that can be done now in a grid of HS and CNs, what comes first before the rest.
-
-    `n_built` has the rows that each building stage made.
-    """
-    if not n_built["pair"]:
-        return [f"run `fcpair {next(stage for stage in BUILDING if not n_built[stage])}`"]
-    if not n_built["assign"]:
-        return ["run `fcpair assign`"]
-    return [*_labelling_steps(work.labels), *_decision_steps(work), *_validation_steps(work)]
+def main_commands(tx: Tx, work: OpenWork) -> Iterator[str]:
+    """All that can be done now in the grid of HS and CNs, what comes first before the rest."""
+    for step in next_steps(tx, work):
+        again = _to_check_again(tx) if step.act is Act.VALIDATE_AGAIN else ""
+        if step.act in _IN_MAIN and step.n and again is not None:
+            yield _IN_MAIN[step.act].format(n=step.n, where=_where_to_label(step), again=again)
 
 
-def _labelling_steps(labels: Mapping[str, int]) -> Iterator[str]:
-    if labels["open"]:
-        yield f"open labels: {labels['open']:,}; {_where_to_label(labels.get('free', 0))}"
-    if labels["vacant"]:
-        yield f"labels that nobody is left to give: {labels['vacant']:,}; `fcpair people add NAME`"
+def _to_check_again(tx: Tx) -> str | None:
+    """How many pairs whose verdict is lost can be dealt to validators again, and by which command."""
+    from fcpair.steps.assignment import validate
+
+    _, ready = validate.pairs_with_lost_verdicts(tx)
+    return validate.more_validation_hint(tx, len(ready)) if ready else None
 
 
-def _where_to_label(n_free: int) -> str:
+def _where_to_label(step: NextStep) -> str:
     """Where open labels are given; sheets are of what people have."""
-    if n_free:
+    if step.progress and (n_free := step.progress.counts.get("free")):
         return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
     return "`fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`"
 
 
-def _decision_steps(work: OpenWork) -> Iterator[str]:
-    """Yield what people can decide, and what a policy can decide when all labels are in."""
-    if n := work.pairs.wait_for_person:
-        yield f"pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`"
-    if (n := work.pairs.wait_for_policy) and not work.labels["open"]:
-        yield f"pairs that a policy can decide: {n:,}; run `fcpair adjudicate`"
-    if n := work.second_look:
-        yield f"pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`"
+def planned_commands(tx: Tx, grid: str) -> Iterator[str]:
+    """All that can be done now in the planned grid of this name, what comes first before the rest."""
+    grid_option = f"--grid {quote(grid)}"
+    for step in next_steps(tx):
+        if step.progress:
+            sentence = _round_sentence(tx, step, step.progress, grid)
+        else:
+            sentence = _IN_PLANNED.get(step.act, "").format(n=step.n, grid=grid, grid_option=grid_option)
+        if sentence and step.n:
+            yield sentence
 
 
-def _validation_steps(work: OpenWork) -> Iterator[str]:
-    """Yield what can be validated; pairs are first assigned when all labels are in."""
-    verdicts = work.verdicts
-    if work.pairs.no_verdict and not work.labels["open"] and not sum(verdicts.values()):
-        yield "run `fcpair validate assign`"
-    if work.again:
-        yield f"pairs whose label has changed since its verdict: {work.again}"
-    if n := verdicts.get("vacant"):
-        yield f"verdicts that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`"
-    if (n := verdicts.get("open", 0)) > work.not_due:
-        yield f"open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`"
+def _round_sentence(tx: Tx, step: NextStep, progress: RoundProgress, grid: str) -> str | None:
+    """What is next in a round of a planned grid; as long as answers are open, only who has them."""
+    from fcpair.steps.rules import example_review
+
+    round_, subject = progress.round, f"round `{progress.round.name}` of grid `{grid}`"
+    options, add_command = f"--grid {quote(grid)} --round {quote(round_.name)}", f"people add NAME --role {round_.role}"
+    if step.act is Act.ANSWER:
+        n_open_by_name = [f"{name} {n:,}" for name, n in assignments.n_open_by_person(tx, round_)]
+        more = f" and {len(n_open_by_name) - MAX_NAMED:,} more people" if len(n_open_by_name) > MAX_NAMED else ""
+        return f"open answers in {subject}: {step.n:,} ({', '.join(n_open_by_name[:MAX_NAMED])}{more}); `fcpair serve`"
+    if progress.counts["open"]:
+        return None
+    if step.act in (Act.FIND_EXAMPLES, Act.REVIEW_EXAMPLES):
+        return example_review.blocking_message(tx, round_, f"--grid {quote(grid)}")
+    if step.act is Act.ASSIGN and not vacant_slots.candidates(tx, round_.role):
+        waits = f"{subject} waits for people: `fcpair {add_command}`, then `fcpair assign {options}`"
+        return None if step.checks else waits
+    sentences = {
+        Act.ASSIGN: f"run `fcpair assign {options}`",
+        Act.ASK_MODELS: f"run `fcpair generate {options}`",
+        Act.ADD_PEOPLE: f"answers in {subject} that nobody is left to give: {step.n:,}; `fcpair {add_command}`",
+    }
+    return sentences.get(step.act)
 
 
 def final_commands(tx: Tx) -> str:

@@ -11,23 +11,22 @@ from fcpair.models.encode import Progress
 from fcpair.params import MAIN, Adjudicate, Agree, Import, Partition
 from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
-from fcpair.records import Role, Round, RunRecord
+from fcpair.records import RunRecord
 from fcpair.steps.adjudication import adjudicate, agreement
 from fcpair.steps.answers import examples, generate, import_fc_conan, simulate
-from fcpair.steps.assignment import assign, spot_checks, validate
+from fcpair.steps.assignment import assign, validate
 from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.context import GridContext, StudyContext, find_grid, has_saved_options, matches_saved_options
 from fcpair.steps.corpus import grids, import_, pair, retrieve, select
-from fcpair.steps.oversight import recipe_check, status
+from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
+from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
 from fcpair.steps.release import evaluate, partition
-from fcpair.steps.rules import example_review, round_progress, rule_decisions
 from fcpair.store import Tx
-from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import keys
+from fcpair.store.oversight.build_progress import BUILDING
 
-Step = tuple[str, Callable[[GridContext, Any], RunRecord], Any]
+Stage = tuple[str, Callable[[GridContext, Any], RunRecord], Any]
 
 
 def run_recipe(
@@ -63,27 +62,20 @@ def run_recipe(
 
 def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
     """The stages of all grids, which are there."""
-    advise = partial(_missing_section_advice, recipe)
-    if recipe.annotate and not _is_saved(study, recipe.annotate) and not recipe.has_main:
-        yield assign.save_annotate_options(study, recipe.annotate)
-    if recipe.has_main:
+    if recipe.annotate and not recipe.has_main:
         with study.store.read() as tx:
-            main = GridContext(study.store, find_grid(tx, MAIN))
-        yield from _run_grid(main, partial(_next_main_step, main, recipe, progress), advise)
-    for plan in recipe.grids:
+            is_saved = matches_saved_options(tx, recipe.annotate)
+        if not is_saved:
+            yield assign.save_annotate_options(study, recipe.annotate)
+    for plan in [*([None] if recipe.has_main else []), *recipe.grids]:
         with study.store.read() as tx:
-            grid = GridContext(study.store, find_grid(tx, plan.name))
-        yield from _run_grid(grid, partial(_next_planned_step, grid, plan, recipe, progress), advise)
-
-
-def _run_grid(
-    grid: GridContext, next_step: Callable[[], Step | None], advise: Callable[[str], str]
-) -> Iterator[RunRecord]:
-    while step := next_step():
-        section, perform, options = step
-        if options is None:
-            raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {advise(section)}")
-        yield perform(grid, options)
+            grid = GridContext(study.store, find_grid(tx, plan.name if plan else MAIN))
+        while stage := _next_stage(grid, plan, recipe, progress):
+            section, perform, options = stage
+            if options is None:
+                advice = _missing_section_advice(recipe, section)
+                raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {advice}")
+            yield perform(grid, options)
 
 
 def _missing_section_advice(recipe: Recipe, section: str) -> str:
@@ -97,149 +89,86 @@ def _missing_section_advice(recipe: Recipe, section: str) -> str:
     )
 
 
-def _next_main_step(grid: GridContext, recipe: Recipe, progress: Progress | None) -> Step | None:
-    """The next stage: its section, how it is run, its options; None when people come next or nothing does."""
-    state = status.status(grid)
-    built, labels, verdicts = state["stages"], state["rounds"]["label"], state["rounds"]["validate"]
-    steps: tuple[tuple[Any, Step | None], ...] = (
-        (not built["pair"] and not built["import"], ("import", import_.import_corpus, recipe.import_)),
-        (not built["pair"] and not built["select"], ("select", select.select, recipe.select)),
-        (
-            not built["pair"] and not built["retrieve"],
-            ("retrieve", partial(retrieve.bring_in_candidates, progress=progress), recipe.retrieve),
-        ),
-        (not built["pair"], ("pair", pair.make_grid, recipe.pair)),
-        (not built["assign"], ("assign", assign.assign, recipe.assign)),
-        (
-            recipe.annotate and not _is_saved(grid, recipe.annotate),
-            ("annotate", assign.save_annotate_options, recipe.annotate),
-        ),
-        (labels["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
-        (labels["open"], None),
-        (not _has_adjudicated(grid), ("adjudicate", adjudicate.adjudicate, recipe.adjudicate)),
-        (state["adjudications"]["waiting"] or state["adjudications"]["second_look"], None),
-        (not sum(verdicts.values()), ("validate", validate.assign_validation, recipe.validate)),
-        (verdicts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
-        (verdicts["open"], None),
-        (
-            not _is_saved(grid, recipe.agreement or Agree),
-            ("agreement", agreement.note_agreement, recipe.agreement or Agree()),
-        ),
-        (
-            not _is_saved(grid, recipe.partition or Partition),
-            ("partition", partition.note_partition, recipe.partition or Partition()),
-        ),
-        (
-            recipe.evaluate and not _is_saved(grid, recipe.evaluate),
-            ("evaluate", partial(evaluate.note_evaluation, progress=progress), recipe.evaluate),
-        ),
-    )
-    return next((step for is_due, step in steps if is_due), None)
+def _next_stage(grid: GridContext, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:
+    """The next stage of a grid, planned or `main`: its section, how it is run, its options.
 
-
-def _next_planned_step(grid: GridContext, plan: GridPlan, recipe: Recipe, progress: Progress | None) -> Step | None:
-    """The next stage of a planned grid, as `_next_main_step` has it."""
-    with grid.store.read() as tx:
-        if not cells.number_range(tx)[1]:
-            return None if round_progress.sides_blocked_by(tx) else ("pair", grids.fill_grid, plan)
-        for round_state in map(partial(round_progress.round_progress, tx), rounds.answer_rounds(tx)):
-            if step := _next_round_step(tx, round_state, recipe, progress):
-                return step
-            if not round_state.dealt or round_state.counts["open"]:
-                return _next_spot_check(tx, round_state.round)
-        check_state = round_progress.round_progress(tx, rounds.validation(tx))
-        waiting_pairs = has_saved_options(tx, Adjudicate) and (
-            rule_decisions.waiting_cell_ids(tx) or rule_decisions.stale_decisions(tx)
-        )
-        steps: tuple[tuple[Any, Step | None], ...] = (
-            (
-                plan.adjudicate and not has_saved_options(tx, Adjudicate),
-                ("adjudicate", adjudicate.adjudicate, plan.adjudicate),
-            ),
-            (waiting_pairs, None),
-            (
-                plan.validate and not check_state.dealt,
-                ("validate", validate.assign_validation, plan.validate),
-            ),
-            (check_state.counts["open"] and recipe.simulate, ("simulate", simulate.simulate, recipe.simulate)),
-            (check_state.counts["open"], None),
-            (
-                plan.agreement and not matches_saved_options(tx, plan.agreement),
-                ("agreement", agreement.note_agreement, plan.agreement),
-            ),
-            (
-                plan.partition and not matches_saved_options(tx, plan.partition),
-                ("partition", partition.note_partition, plan.partition),
-            ),
-        )
-        return next((step for is_due, step in steps if is_due), None)
-
-
-def _next_round_step(
-    tx: Tx, round_state: round_progress.RoundProgress, recipe: Recipe, progress: Progress | None
-) -> Step | None:
-    """Find the next step in a round: to assign it, or to have models or simulated people answer it."""
-    if round_state.round.role is Role.MODEL:
-        return (
-            _next_model_step(tx, round_state, progress) if not round_state.dealt or round_state.counts["open"] else None
-        )
-    if _is_assignable(tx, round_state):
-        return "grid.round", dealing.assign_round, round_state.round.name
-    if round_state.counts["open"] and recipe.simulate:
-        return "simulate", simulate.simulate, recipe.simulate
-    return None
-
-
-def _next_model_step(tx: Tx, round_state: round_progress.RoundProgress, progress: Progress | None) -> Step | None:
-    """Models of a round are asked, or its examples found; None while its examples wait for people.
-
-    None too where a service would be asked: that sends texts away and may cost something, so somebody says so first.
+    None where people come next, or nothing does. Batches that are done are checked while their round is open.
     """
-    if round_state.round.options.examples and not example_review.examples_of_round(tx, round_state.round):
-        find_examples = partial(examples.find_examples, progress=progress)
-        return (
-            None
-            if round_progress.examples_blocked_by(tx, round_state.round)
-            else ("grid.round", find_examples, round_state.round.name)
-        )
-    if example_review.blocking_message(tx, round_state.round) or generate.queries_a_service(round_state.round):
-        return None
-    return "grid.round", partial(generate.generate, progress=progress), round_state.round.name
+    with grid.store.read() as tx:
+        steps = next_steps(tx)
+        is_built = all(step.act not in BUILDING for step in steps)
+        if is_built and not plan and recipe.annotate and not matches_saved_options(tx, recipe.annotate):
+            return "annotate", assign.save_annotate_options, recipe.annotate
+        for step in steps:
+            if stage := _stage_of(tx, step, plan, recipe, progress):
+                return stage
+            if step.blocks:
+                open_round = step.progress.round.name if step.progress else None
+                checks = (_stage_of(tx, later, plan, recipe, progress) for later in steps if later.checks == open_round)
+                return next(filter(None, checks), None)
+        return _next_figures(tx, plan, recipe, progress)
 
 
-def _is_assignable(tx: Tx, round_state: round_progress.RoundProgress) -> bool:
-    """Whether a round can be dealt now, or more of it."""
-    if not dealing.has_people(tx, round_state.round):
-        return False
-    return (
-        spot_checks.is_due(tx, round_state.round)
-        if round_state.round.options.per_batch
-        else not round_state.dealt and not round_progress.is_pilot_unfinished(tx, round_state.round)
-    )
+def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:
+    """The stage by which a recipe takes a step; None where people take it, or the plan has no section for it."""
+    sections = plan or recipe
+    if step.act in (Act.ANSWER, Act.VALIDATE):
+        return ("simulate", simulate.simulate, recipe.simulate) if recipe.simulate else None
+    is_decision = step.act in (Act.DECIDE, Act.APPLY_POLICY, Act.LOOK_AGAIN)
+    if is_decision and (not plan or plan.adjudicate) and not _has_adjudicated(tx):
+        return "adjudicate", adjudicate.adjudicate, sections.adjudicate
+    if step.act is Act.ASSIGN_VALIDATION and (not plan or plan.validate):
+        return "validate", validate.assign_validation, sections.validate
+    if plan:
+        return _planned_stage(tx, step, plan, progress)
+    building_stages: dict[Act, Stage] = {
+        Act.IMPORT: ("import", import_.import_corpus, recipe.import_),
+        Act.SELECT: ("select", select.select, recipe.select),
+        Act.RETRIEVE: ("retrieve", partial(retrieve.bring_in_candidates, progress=progress), recipe.retrieve),
+        Act.PAIR: ("pair", pair.make_grid, recipe.pair),
+        Act.ASSIGN: ("assign", assign.assign, recipe.assign),
+    }
+    return building_stages.get(step.act)
 
 
-def _next_spot_check(tx: Tx, open_round: Round) -> Step | None:
-    """The deal of a spot check of batches that are done, while the round that it checks is still open."""
-    for round_ in rounds.answer_rounds(tx):
-        if (
-            round_.options.per_batch
-            and round_.options.rests_on == open_round.name
-            and _is_assignable(tx, round_progress.round_progress(tx, round_))
-        ):
-            return "grid.round", dealing.assign_round, round_.name
-    return None
-
-
-def _has_adjudicated(grid: GridContext) -> bool:
+def _has_adjudicated(tx: Tx) -> bool:
     """Whether a policy has decided, or a published partition came with its decisions.
 
     What people decide one by one sets no policy.
     """
-    with grid.store.read() as tx:
-        return has_saved_options(tx, Adjudicate) or import_fc_conan.is_published_partition(tx)
+    return has_saved_options(tx, Adjudicate) or import_fc_conan.is_published_partition(tx)
 
 
-def _is_saved(grid: StudyContext, options: Any) -> bool:
-    """Whether these options are the study's own; of a class, whether the study has any of that kind."""
-    with grid.store.read() as tx:
-        return has_saved_options(tx, options) if isinstance(options, type) else matches_saved_options(tx, options)
+def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | None) -> Stage | None:
+    """The stage that a planned grid has of its own: it is filled, its rounds are assigned, or models answer them.
+
+    Where a service would be asked there is none: that sends texts away and may cost something, so somebody says so
+    first.
+    """
+    if step.act is Act.PAIR:
+        return "pair", grids.fill_grid, plan
+    if not step.progress:
+        return None
+    round_ = step.progress.round
+    if step.act is Act.ASSIGN and dealing.has_people(tx, round_):
+        return "grid.round", dealing.assign_round, round_.name
+    if step.act is Act.FIND_EXAMPLES:
+        return "grid.round", partial(examples.find_examples, progress=progress), round_.name
+    if step.act is Act.ASK_MODELS and not generate.queries_a_service(round_):
+        return "grid.round", partial(generate.generate, progress=progress), round_.name
+    return None
+
+
+def _next_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:
+    """The next figures to be noted once all is answered: those of `main` by defaults where they were never set."""
+    sections = plan or recipe
+    agree, rules = (
+        options or (None if plan or has_saved_options(tx, cls) else cls())
+        for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
+    )
+    stages: tuple[Stage, ...] = (
+        ("agreement", agreement.note_agreement, agree),
+        ("partition", partition.note_partition, rules),
+        ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
+    )
+    return next((stage for stage in stages if stage[2] and not matches_saved_options(tx, stage[2])), None)

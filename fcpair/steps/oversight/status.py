@@ -11,13 +11,14 @@ from fcpair.steps.base.context import StudyContext, is_planned, lease_minutes
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight import grid_status
-from fcpair.steps.oversight.next_commands import OpenWork, final_commands, possible_steps
-from fcpair.steps.rules import pair_counts, round_progress, rule_decisions
+from fcpair.steps.oversight.next_commands import final_commands, main_commands, next_and_also
+from fcpair.steps.oversight.next_steps import load_open_work
+from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, rounds
+from fcpair.store.assignment import assignments
 from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
@@ -62,7 +63,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             "simulated": simulated_note(origins),
             "notes": [*main["notes"], *_clock_notes(tx)],
             "grids": planned_grids,
-            **grid_status.next_and_also(filter(None, steps_now), final_commands(tx)),
+            **next_and_also(filter(None, steps_now), final_commands(tx)),
         }
 
 
@@ -80,32 +81,28 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
 
 def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str, Any]:
     """Status of the grid `main` alone, whose assignments are counted in `counts`."""
-    n_built = build_progress.n_built(tx)
-    by_round = {one.name: round_progress.round_progress(tx, one, counts).counts for one in rounds.of_grid(tx)}
-    label_round, check_round = rounds.primary(tx), rounds.validation(tx)
-    tally = pair_counts.tally(tx)
-    adjudications = _adjudication_counts(tx, tally)
-    n_not_due = disputes.n_verdicts_not_due(tx)
-    more_hint = _to_check_again(tx) if tally.n_lost else None
-    labels, verdicts = by_round[label_round.name], by_round.get(check_round.name, {})
-    open_work = OpenWork(labels, verdicts, n_not_due, tally.pairs, adjudications["second_look"], more_hint)
+    work = load_open_work(tx, counts)
     sample = load_sample_size(tx)
     return {
         "sampled": asdict(sample) if sample else None,
-        "stages": n_built,
+        "stages": build_progress.n_built(tx),
         "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
-        "rounds": by_round,
-        "adjudications": adjudications,
-        "pairs": asdict(tally.pairs),
-        "lost_verdicts": tally.n_lost,
-        "verdicts_not_due": n_not_due,
+        "rounds": {name: progress.counts for name, progress in work.rounds.items()},
+        "adjudications": {
+            **work.tally.by_rule,
+            "waiting": work.tally.pairs.wait_for_person,
+            "second_look": work.n_second_look,
+        },
+        "pairs": asdict(work.tally.pairs),
+        "lost_verdicts": work.tally.n_lost,
+        "verdicts_not_due": work.n_not_due,
         "notes": [
             *([str(sample)] if sample else []),
-            *look_again(adjudications["second_look"], tally.n_lost),
-            *_not_due_notes(n_not_due),
-            *_late_joiner_notes(tx, counts, label_round),
+            *look_again(work.n_second_look, work.tally.n_lost),
+            *_not_due_notes(work.n_not_due),
+            *_late_joiner_notes(tx, counts, work.primary.round),
         ],
-        **grid_status.next_and_also(possible_steps(n_built, open_work)),
+        **next_and_also(main_commands(tx, work)),
     }
 
 
@@ -172,19 +169,6 @@ def _people_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> list[di
             }
         )
     return rows
-
-
-def _to_check_again(tx: Tx) -> str | None:
-    """Number of pairs with a lost verdict that can be assigned again, and the command for it; None without any."""
-    from fcpair.steps.assignment import validate
-
-    _, ready = validate.pairs_with_lost_verdicts(tx)
-    return validate.more_validation_hint(tx, len(ready)) if ready else None
-
-
-def _adjudication_counts(tx: Tx, tally: pair_counts.Tally) -> dict[str, int]:
-    n_second_look = len(rule_decisions.stale_decisions(tx)) if judgements.is_answered(tx) else 0
-    return {**tally.by_rule, "waiting": tally.pairs.wait_for_person, "second_look": n_second_look}
 
 
 def log(study: StudyContext) -> list[RunRecord]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from fcpair.errors import StageError
 from fcpair.params import grid_names
 from fcpair.records import Round, Status
-from fcpair.steps.base.context import PLAN, find_grid, lease_minutes
+from fcpair.steps.base.context import find_grid, lease_minutes
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.corpus import grids
-from fcpair.store.oversight import settings
 
 
 class RoundProgress(NamedTuple):
@@ -22,40 +22,29 @@ class RoundProgress(NamedTuple):
     dealt: bool
     counts: dict[str, int]
 
+    @property
+    def done(self) -> bool:
+        """Whether it was dealt, and nothing of it is open."""
+        return self.dealt and not self.counts["open"]
+
 
 def check_done(tx: Tx, grid: str, round_: Round) -> None:
     """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
-    if message := unfinished_message(tx, grid, round_):
-        raise StageError(message)
-
-
-def unfinished_message(tx: Tx, grid: str, round_: Round) -> str | None:
-    """Say what is still to be done in a round on which something rests; None where it is done."""
     progress = round_progress(tx, round_)
     if not progress.dealt:
-        return f"round `{round_.name}` of grid `{grid}` comes first, and has not been dealt"
+        raise StageError(f"round `{round_.name}` of grid `{grid}` comes first, and has not been dealt")
     if n := progress.counts["open"]:
         subject = "1 answer is" if n == 1 else f"{n:,} answers are"
-        return f"{subject} still open in round `{round_.name}` of grid `{grid}`, which comes first"
-    return None
+        raise StageError(f"{subject} still open in round `{round_.name}` of grid `{grid}`, which comes first")
 
 
-def sides_blocked_by(tx: Tx) -> str | None:
-    """Why the sides of a planned grid cannot be filled yet; None where they can."""
-    for side in settings.of_stage(tx, PLAN).values():
-        for earlier in grid_names(side["answers"]):
-            with grids.on_grid(tx, find_grid(tx, earlier).id):
-                if message := unfinished_message(tx, earlier, rounds.primary(tx)):
-                    return message
-    return None
-
-
-def examples_blocked_by(tx: Tx, round_: Round) -> str | None:
-    """Why the examples of a round cannot be found yet; None where they can, or where it has none."""
-    if not round_.options.examples:
-        return None
-    with grids.on_grid(tx, find_grid(tx, round_.options.examples).id):
-        return unfinished_message(tx, round_.options.examples, rounds.primary(tx))
+def wait_for_grids(tx: Tx, names: str | Sequence[str]) -> bool:
+    """Whether what rests on earlier grids, or on one, waits for the round that counts in one of them."""
+    for name in grid_names(names):
+        with grids.on_grid(tx, find_grid(tx, name).id):
+            if not round_progress(tx, rounds.primary(tx)).done:
+                return True
+    return False
 
 
 def round_progress(
@@ -78,11 +67,3 @@ def _n_by_status(grid_counts: list[assignments.AssignmentCount], round_: Round) 
         if count.round == round_.name:
             n_by_status[count.status] += count.n
     return n_by_status
-
-
-def is_pilot_unfinished(tx: Tx, round_: Round) -> bool:
-    """Whether the pilot that a round asks for is still to be judged."""
-    if not round_.options.passed:
-        return False
-    with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
-        return unfinished_message(tx, round_.options.passed, rounds.primary(tx)) is not None
