@@ -172,11 +172,17 @@ class ConflictError(FcpairError, RuntimeError):
 
 def suggest_name(name: str, known_names: Iterable[str], otherwise: str = "known are") -> str:
     """Suggest a replacement for an unknown name: the nearest known one, whatever its capitals, else all known ones."""
+    spelled = {one.lower(): one for one in known_names}
+    near = nearest_name(name, spelled.values())
+    return f"did you mean `{near}`?" if near else f"{otherwise} {', '.join(spelled.values())}"
+
+
+def nearest_name(name: str, known_names: Iterable[str]) -> str | None:
+    """The known name that is nearest to one that is not known, whatever its capitals; None where none is near."""
     from difflib import get_close_matches
 
     spelled = {one.lower(): one for one in known_names}
-    near = get_close_matches(name.lower(), spelled, 1)
-    return f"did you mean `{spelled[near[0]]}`?" if near else f"{otherwise} {', '.join(spelled.values())}"
+    return next((spelled[near] for near in get_close_matches(name.lower(), spelled, 1)), None)
 
 
 def name_file(error: BaseException | None, path: str | Path) -> None:
@@ -211,7 +217,12 @@ def translate_read_errors(path: str | Path, error: type[InputError] = InputError
 def reject(file: str | Path, findings: list[Finding]) -> None:
     """Raise InputError with everything found in `file`, in line order; do nothing when there is nothing."""
     if findings:
-        ordered = sorted(findings, key=lambda finding: finding.line or 0)
-        n = len(group_by_cause(ordered))
-        things = "1 thing is" if n == 1 else f"{n} things are"
-        raise InputError(f"{file}: {things} wrong; nothing was changed", ordered)
+        raise combine_findings(file, findings)
+
+
+def combine_findings(file: str | Path, findings: Iterable[Finding], kind: type[InputError] = InputError) -> InputError:
+    """The error with everything found in `file`, in line order."""
+    ordered = sorted(findings, key=lambda finding: finding.line or 0)
+    n = len(group_by_cause(ordered))
+    things = "1 thing is" if n == 1 else f"{n} things are"
+    return kind(f"{file}: {things} wrong; nothing was changed", ordered)

@@ -21,6 +21,7 @@ LARGEST = 2**63 - 1  # what a database can hold
 SHOWN_CHARACTERS = 60  # characters of a value in a message
 Reader = Callable[[str, Any], Any]
 UseCase = TypeVar("UseCase", bound=Callable[..., Any])
+Params = TypeVar("Params")
 
 
 @dataclass(frozen=True)
@@ -279,6 +280,29 @@ def plain_type(hint: Any) -> Any:
     if get_origin(hint) in {Union, types.UnionType}:
         return next(part for part in get_args(hint) if part is not type(None))
     return hint
+
+
+def from_params(cls: type[Params], stored: Mapping[str, Any]) -> Params:
+    """Make an instance of what `as_params` gives; a field that is not stored has its default.
+
+    Raises:
+        InputError: a value that the class does not take, where it checks them.
+    """
+    kinds = _field_types(cast(type, cls))
+    return cls(**{name: _from_plain(kind, stored[name]) for name, kind in kinds if name in stored})
+
+
+@functools.cache
+def _field_types(cls: type) -> tuple[tuple[str, Any], ...]:
+    hints = get_type_hints(cls)
+    return tuple((item.name, plain_type(hints[item.name])) for item in fields(cls))
+
+
+def _from_plain(kind: Any, value: Any) -> Any:
+    if isinstance(value, list):
+        item_kind = next(iter(get_args(kind)), None)
+        return tuple(_from_plain(item_kind, item) for item in value)
+    return from_params(cast(type, kind), value) if is_dataclass(kind) and isinstance(value, Mapping) else value
 
 
 def as_params(options: Any) -> dict[str, Any]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError, RecipeError, suggest_name, translate_read_errors
+from fcpair.errors import (
+    Finding,
+    InputError,
+    RecipeError,
+    combine_findings,
+    nearest_name,
+    suggest_name,
+    translate_read_errors,
+)
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.files.tables import toml
-from fcpair.param_values import as_params, is_required, plain_type
+from fcpair.param_values import as_params, field_readers, is_required, plain_type
 from fcpair.params import (
     MAIN,
     Adjudicate,
@@ -31,13 +38,11 @@ from fcpair.params import (
     Validate,
     defaults_of,
 )
-from fcpair.plans import GridPlan, Grids, PrintedForm, Quota, RoundPlan
-from fcpair.round_options import Definitions, Models
-from fcpair.stages.answers.model_spec import parse_model_spec
+from fcpair.plans import GridPlan, RoundPlan
+from fcpair.recipe_values import check_texts, expand_variables, prefix_errors, read_value
+from fcpair.round_options import Models
 from fcpair.stages.assignment.plan import check_plans
-from fcpair.stages.corpus.text_identity import NO_TEXT
-from fcpair.stages.questions import Form, parse_form
-from fcpair.stages.questions.labels import read_choices, read_labels
+from fcpair.stages.questions import parse_form
 from fcpair.stages.stats.rating_bins import check_bins
 
 _STUDY_WIDE = ("setup", "annotate", "simulate", "grids")  # what is about every grid, or about others than `main`
@@ -75,9 +80,10 @@ class Recipe:
 
 _KEYS = {"setup": "study", "import_": "import", "grids": "grid", "rounds": "round"}
 """What a recipe calls a field where that is not its name."""
-_SECTIONS = {_KEYS.get(name, name): plain_type(hint) for name, hint in get_type_hints(Recipe).items()}
+_SECTIONS = {_KEYS.get(name, name): (name, plain_type(hint)) for name, hint in get_type_hints(Recipe).items()}
+"""By what a recipe calls it, the field of each section, and what it is."""
 _NO_RESAMPLES = "intervals of agreement no longer resample, so they need none: leave the key out"
-_REMOVED_KEYS = {("agreement", "resamples"): _NO_RESAMPLES, ("agreement", "seed"): _NO_RESAMPLES}
+_REMOVED_KEYS = {("[agreement]", "resamples"): _NO_RESAMPLES, ("[agreement]", "seed"): _NO_RESAMPLES}
 """Keys of earlier versions, with what to do about them."""
 
 
@@ -88,7 +94,8 @@ def load_recipe(path: str | Path) -> Recipe:
 
     Raises:
         RecipeError: no such file, not TOML, an unknown section or key (with the nearest known one), a value of the
-            wrong kind, an environment variable that is not set.
+            wrong kind, an environment variable that is not set. Several errors are listed in the order of the file,
+            and are the error's `findings`.
     """
     path = Path(path)
     try:
@@ -98,32 +105,49 @@ def load_recipe(path: str | Path) -> Recipe:
         raise RecipeError(f"{path}: there is no such recipe") from None
     except OSError as error:
         raise RecipeError(f"{path}: cannot be read: {error.strerror}") from None
-    names = {_KEYS.get(item.name, item.name): item.name for item in fields(Recipe)}
-    _check_known(str(path), content, list(names), "section")
-    recipe = Recipe(**{names[name]: _convert_section(path, name, values) for name, values in content.items()})
     try:
-        label = f"label: {(recipe.setup or Setup()).scheme}"
-        check_plans(recipe.grids, {MAIN: label} if recipe.has_main else {})
-        check_bins(parse_form(label), recipe.agreement.bins if recipe.agreement else ())
-    except InputError as error:
-        raise RecipeError(f"{path}: {error}") from None
+        return _convert_sections(content, path.parent)
+    except ExceptionGroup as group:
+        errors = group.exceptions
+    if len(errors) == 1:
+        raise RecipeError(f"{path}: {errors[0]}")
+    raise combine_findings(path, (Finding(str(path), None, str(error)) for error in errors), RecipeError)
+
+
+def _read_all(values: Mapping[Any, Any], read: Callable[[Any, Any], Any]) -> dict[Any, Any]:
+    """The results of `read`, called with each key and its value; raises all their errors as one flat group."""
+    results: dict[Any, Any] = {}
+    errors: list[Exception] = []
+    for key, value in values.items():
+        try:
+            results[key] = read(key, value)
+        except* InputError as group:
+            errors += group.exceptions
+    if errors:
+        raise ExceptionGroup("a recipe that cannot be used", errors)
+    return results
+
+
+def _convert_sections(content: dict[str, Any], folder: Path) -> Recipe:
+    """The recipe of a file; its sections are checked against each other once each is right by itself."""
+
+    def read_section(name: str, values: Any) -> Any:
+        if name not in _SECTIONS:
+            raise RecipeError(f"unknown section `{name}`; {suggest_name(name, _SECTIONS)}")
+        _, kind = _SECTIONS[name]
+        if is_dataclass(kind):
+            return _convert_table(f"[{name}]", values, kind, folder)
+        return _convert_tables(f"[[{name}]]", values, kind, folder)
+
+    sections = _read_all(content, read_section)
+    recipe = Recipe(**{_SECTIONS[name][0]: options for name, options in sections.items()})
+    label = f"label: {(recipe.setup or Setup()).scheme}"
+    checks = {
+        check_plans: (recipe.grids, {MAIN: label} if recipe.has_main else {}),
+        check_bins: (parse_form(label), recipe.agreement.bins if recipe.agreement else ()),
+    }
+    _read_all(checks, lambda check, values: check(*values))
     return recipe
-
-
-def _check_known(location: str, table: Mapping[str, Any], known_names: list[str], what: str) -> None:
-    for name in table:
-        if name not in known_names:
-            raise RecipeError(f"{location}: unknown {what} `{name}`; {suggest_name(name, known_names)}")
-
-
-def _convert_section(path: Path, name: str, values: Any) -> Any:
-    cls, place = _SECTIONS[name], f"{path}: [{name}]"
-    if cls == tuple[GridPlan, ...]:
-        return _convert_tables(f"{path}: [[{name}]]", values, cls, path.parent)
-    for key in values if isinstance(values, dict) else ():
-        if gone := _REMOVED_KEYS.get((name, key)):
-            raise RecipeError(f"{place}: `{key}` is gone; {gone}")
-    return _convert_table(place, values, cls, path.parent)
 
 
 def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
@@ -131,19 +155,30 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
     if not isinstance(values, dict):
         raise RecipeError(f"{place} must be a table")
     items = {_KEYS.get(item.name, item.name): item for item in fields(cls)}
-    _check_known(place, values, list(items), "key")
-    if missing := [key for key, item in items.items() if is_required(item) and key not in values]:
-        raise RecipeError(f"{place}: `{missing[0]}` is missing")
-    hints = get_type_hints(cls, include_extras=True)
-    named = {items[key].name: (f"{place} {key}", value) for key, value in values.items()}
-    read = {name: _convert_value(at, value, hints[name], folder) for name, (at, value) in named.items()}
-    try:
-        options = cls(**read)
-        return _resolve_files(place, options, folder.absolute()) if isinstance(options, Evaluate) else options
-    except RecipeError:
-        raise
-    except InputError as error:
-        raise RecipeError(f"{place}: {error}") from None
+    hints, checks = get_type_hints(cls, include_extras=True), dict(field_readers(cls))
+
+    def read_item(key: str, value: Any) -> Any:
+        if gone := _REMOVED_KEYS.get((place, key)):
+            raise RecipeError(f"{place}: `{key}` is gone; {gone}")
+        if key not in items:
+            raise RecipeError(f"{place}: unknown key `{key}`; {suggest_name(key, items)}")
+        if value is MISSING:
+            raise RecipeError(f"{place}: `{key}` is missing")
+        name = items[key].name
+        converted = _convert_value(f"{place} {key}", value, hints[name], folder)
+        with prefix_errors(place):
+            return checks[name](name, converted)
+
+    read = _read_all({**dict.fromkeys(_missing_keys(values, items), MISSING), **values}, read_item)
+    with prefix_errors(place):
+        options = cls(**{items[key].name: value for key, value in read.items()})
+    return _resolve_files(place, options, folder.absolute()) if isinstance(options, Evaluate) else options
+
+
+def _missing_keys(values: Mapping[str, Any], items: Mapping[str, Field[Any]]) -> list[str]:
+    """The keys that a table must have and has not, not even misspelled."""
+    present = {key if key in items else nearest_name(key, items) for key in values}
+    return [key for key, item in items.items() if is_required(item) and key not in present]
 
 
 def _convert_tables(place: str, tables: Any, kind: Any, folder: Path) -> tuple[Any, ...]:
@@ -151,154 +186,40 @@ def _convert_tables(place: str, tables: Any, kind: Any, folder: Path) -> tuple[A
     (cls, _) = get_args(kind)
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise RecipeError(f"{place} must be a list of tables, each with its heading in double brackets")
-    numbered = enumerate(tables, 1)
-    return tuple(
-        _convert_table(f"{place} {table.get('name', number)}", _with_named_form(table), cls, folder)
-        for number, table in numbered
-    )
+
+    def read_table(number: int, table: dict[str, Any]) -> Any:
+        return _convert_table(f"{place} {table.get('name', number)}", _with_named_form(table), cls, folder)
+
+    return tuple(_read_all(dict(enumerate(tables, 1)), read_table).values())
 
 
 def _with_named_form(round_table: dict[str, Any]) -> dict[str, Any]:
     """A round with its one question under the round's own name, where its form is no table."""
-    form = round_table.get("form")
-    return {**round_table, "form": {round_table.get("name", ""): form}} if isinstance(form, str) else round_table
+    form, name = round_table.get("form"), round_table.get("name")
+    if not isinstance(form, str):
+        return round_table
+    return {**round_table, "form": {name if isinstance(name, str) else "unnamed": form}}
 
 
 def _resolve_files(place: str, options: Evaluate, folder: Path) -> Evaluate:
     """The same with the files that systems and pool name taken to be in the recipe's folder, wherever one is."""
     if not options.systems:
         raise RecipeError(f'{place}: `systems` is missing; name at least one, as in ["tfidf"]')
-    check_evaluation(options)
+    with prefix_errors(place):
+        check_evaluation(options)
     systems = tuple(str(parse_system(system).resolve_in(folder)) for system in options.systems)
-    pool = options.pool if options.pool in POOLS else str(folder / _expand_variables(f"{place} pool", options.pool))
+    pool = options.pool if options.pool in POOLS else str(folder / expand_variables(f"{place} pool", options.pool))
     return replace(options, systems=systems, pool=pool)
 
 
 def _convert_value(place: str, value: Any, hint: Any, folder: Path) -> Any:
-    type_ = plain_type(hint)
-    if any(isinstance(text, str) and NO_TEXT.search(text) for text in (value if isinstance(value, list) else [value])):
-        raise RecipeError(f"{place} holds a NUL character, which no text does")
-    if convert := _converter(type_):
-        return convert(place, value, type_, folder)
-    if type_ is float and type(value) is int:
-        return float(value)
-    if type(value) is not type_:
-        raise RecipeError(f"{place} is `{value}`; expected {type_.__name__}")
-    return value
-
-
-def _converter(kind: Any) -> Callable[[str, Any, Any, Path], Any] | None:
+    kind = plain_type(hint)
+    check_texts(place, value)
     if is_dataclass(kind):
-        return _convert_table
+        return _convert_table(place, value, kind, folder)
     if get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
-        return _convert_tables
-    return _CONVERTERS.get(kind) or _CONVERTERS.get(get_origin(kind))
-
-
-def _path(place: str, value: Any, _kind: Any, folder: Path) -> Path:
-    if not isinstance(value, str):
-        raise RecipeError(f"{place} is `{value}`; expected Path")
-    return folder / _expand_variables(place, value)
-
-
-def _paths(place: str, value: Any, kind: Any, folder: Path) -> tuple[Path, ...]:
-    return tuple(folder / name for name in _names(place, value, kind, folder))
-
-
-def _choice(place: str, value: Any, kind: Any, _folder: Path) -> Any:
-    if value not in get_args(kind):
-        raise RecipeError(f"{place} is `{value}`; expected one of {', '.join(get_args(kind))}")
-    return value
-
-
-def _labels(place: str, value: Any, _kind: Any, _folder: Path) -> str:
-    written = isinstance(value, str)
-    if not written and not (isinstance(value, list) and all(isinstance(choice, dict) for choice in value)):
-        raise RecipeError(f"{place} must be a list of tables, or a question such as one_of(no,unsure?,yes+)")
-    try:
-        return str(read_labels(value) if written else read_choices(value))
-    except InputError as error:
-        raise RecipeError(f"{place}: {error}") from None
-
-
-def _form(place: str, value: Any, _kind: Any, _folder: Path) -> str:
-    if not isinstance(value, dict):
-        raise RecipeError(f"{place} must be a question such as one_of(no,yes+), or a table of questions by name")
-    try:
-        return str(Form.from_table(value))
-    except InputError as error:
-        raise RecipeError(f"{place}: {error}") from None
-
-
-def _models(place: str, value: Any, kind: Any, folder: Path) -> tuple[str, ...]:
-    names = _names(place, value, kind, folder)
-    try:
-        return tuple(str(parse_model_spec(name).resolve_in(folder.absolute())) for name in names)
-    except InputError as error:
-        raise RecipeError(f"{place}: {error}") from None
-
-
-def _groups(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
-        raise RecipeError(f"{place} must be a list of lists of names")
-    return tuple(tuple(str(name) for name in group) for group in value)
-
-
-def _names(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise RecipeError(f"{place} must be a list of names")
-    return tuple(_expand_variables(place, name) for name in value)
-
-
-def _grids(place: str, value: Any, _kind: Any, _folder: Path) -> str | tuple[str, ...]:
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise RecipeError(f"{place} must be the name of a grid, or a list of names")
-    return tuple(value)
-
-
-def _quota(place: str, value: Any, _kind: Any, _folder: Path) -> dict[str, int]:
-    if not isinstance(value, dict) or not all(type(n) is int for n in value.values()):
-        raise RecipeError(f"{place} must be a table such as {{women = 20, migrants = 20}}")
-    return dict(value)
-
-
-def _definitions(place: str, value: Any, _kind: Any, _folder: Path) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise RecipeError(f'{place} must be a table such as {{humour = "a joke that hurts nobody"}}')
-    return dict(value)
-
-
-def _shares(place: str, value: Any, _kind: Any, _folder: Path) -> dict[int, float]:
-    try:
-        return {int(n_labels): float(share) for n_labels, share in value.items()}
-    except (AttributeError, TypeError, ValueError):
-        raise RecipeError(f"{place} must be a table such as {{2 = 0.126, 3 = 0.05}}") from None
-
-
-_CONVERTERS: dict[Any, Callable[[str, Any, Any, Path], Any]] = {
-    Path: _path,
-    tuple[Path, ...]: _paths,
-    tuple[str, ...]: _names,
-    PrintedForm: _form,
-    Models: _models,
-    Quota: _quota,
-    Definitions: _definitions,
-    Grids: _grids,
-    Literal: _choice,
-    Annotated: _labels,
-    tuple: _groups,
-    Mapping: _shares,
-}
-
-
-def _expand_variables(place: str, value: str) -> str:
-    """A value with environment variables in place of their names, and `$` for each `$$`."""
-    parts = [os.path.expandvars(part) for part in value.split("$$")]
-    if any("$" in part for part in parts):
-        raise RecipeError(f"{place} is `{value}`, but that environment variable is not set; write $$ for a $")
-    return "$".join(parts)
+        return _convert_tables(place, value, kind, folder)
+    return read_value(place, value, kind, folder)
 
 
 def as_toml(recipe: Recipe) -> str:

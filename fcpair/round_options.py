@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from fcpair.errors import InputError
 from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, param
@@ -115,18 +115,8 @@ class RoundOptions(RoundDesign):
     hides: str | None = None
     rewords_rows: bool = False
 
-    @classmethod
-    def of_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The options of a round, as its row has them."""
-        values: dict[str, Any] = {item.name: stored[item.name] for item in fields(cls) if item.name in stored}
-        if values.get("models"):
-            values["models"] = tuple(values["models"])
-        if values.get("checks"):
-            values["checks"] = Checks(**values["checks"])
-        return cls(**values)
-
     def as_json(self) -> dict[str, Any]:
-        """Options as JSON, in the form that `of_json` reads."""
+        """Options as JSON, in the form that a row of the study has them and `from_params` reads."""
         return {name: value for name, value in as_params(self).items() if name in DESIGNED or value}
 
     @property

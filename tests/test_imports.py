@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "study": {"study", "grid", "steps", *BELOW_STEPS},
     "grid": {"grid", "steps", *BELOW_STEPS},
     "steps": {"steps", *BELOW_STEPS},
-    "recipe": {"stages", "evaluate", "files", "base"},
+    "recipe": {"recipe", "stages", "evaluate", "files", "base"},
     "report": {"report", "figures", "bias", "evaluate", "files", "stages", "base"},
     "figures": {"figures", "report", "bias", "evaluate", "files", "stages", "base"},
     "evaluate": {"evaluate", "files", "models", "stages", "base"},
@@ -61,6 +61,7 @@ LAYERS = {
     "bias.items": "items",
     "measure": "measures",  # its old name
     "models.cluster": "cluster",
+    "recipe_values": "recipe",
     "report.figures": "figures",
     "texts.measures": "measures",
     **dict.fromkeys(

@@ -139,6 +139,8 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         (ASK + ROUND + "anwers = 2", r"\[\[grid\]\] ask round ask: unknown key `anwers`; did you mean `answers`\?"),
         (ASK + "[[grid.round]]\nform = 'text()'", r"ask round 1: `name` is missing"),
         (ASK + "[[grid.round]]\nname = 'a'", r"ask round a: `form` is missing"),
+        (ASK + "[[grid.round]]\nname = 1\nform = 'text()'", "name is `1`; expected str"),
+        (ASK + "[[grid.round]]\nname = ['a']\nform = 'text()'", "name is `.*a.*`; expected str"),
         (ASK + ROUND + "role = 'lead'", r"round ask role is `lead`; expected one of annotator, writer, rater, resp"),
         (ASK + ROUND + "answers = -1", "answers is -1; expected 1 or more, or 0 for everybody"),
         (ASK + ROUND + "answers = 0\nonce_per_row = true", "nobody can have one cell of a row only; give `answers` a"),
@@ -199,6 +201,18 @@ def test_a_plan_that_cannot_be_used(tmp_path: Path, content: str, problem: str) 
     with pytest.raises(RecipeError, match=problem) as caught:
         load(tmp_path, content)
     assert str(caught.value).startswith(str(tmp_path / "recipe.toml"))
+
+
+def test_errors_of_several_rounds_and_grids_are_listed_at_once(tmp_path: Path) -> None:
+    other = ASK.replace('"ask"', '"other"') + ROUND
+    with pytest.raises(RecipeError) as caught:
+        load(tmp_path, f"{ASK}{ROUND}anwers = 2\n{ROUND}role = 'lead'\n[grid.partition]\nx = 1\n{other}people = 0")
+    assert [finding.message for finding in caught.value.findings] == [
+        "[[grid]] ask round ask: unknown key `anwers`; did you mean `answers`?",
+        "[[grid]] ask round ask role is `lead`; expected one of annotator, writer, rater, respondent",
+        "[[grid]] ask partition: unknown key `x`; known are diamond",
+        "[[grid]] other round ask: people is 0; expected a whole number, 1 or more",
+    ]
 
 
 def test_two_rounds_cannot_both_count(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fcpair import params
-from fcpair.errors import InputError, RecipeError
+from fcpair.errors import Finding, InputError, RecipeError
 from fcpair.param_values import as_params
 from fcpair.params import Adjudicate, Agree, Assign, Import, Partition, Retrieve, Select, Setup, Simulate, Validate
 from fcpair.recipe import Recipe, load_recipe
@@ -219,6 +219,76 @@ def test_a_recipe_that_cannot_be_used(tmp_path: Path, content: str, problem: str
     with pytest.raises(RecipeError, match=problem) as caught:
         load(tmp_path, content)
     assert str(caught.value).startswith(str(tmp_path / "recipe.toml"))
+
+
+def errors_of(folder: Path, content: str) -> list[str]:
+    """What is wrong with a recipe, without its path."""
+    path = written(folder, content)
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(path)
+    return [line.replace(f"{path}: ", "") for line in str(caught.value).splitlines()]
+
+
+def test_several_errors_are_listed_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+    recipe = "[retrieve]\nmodle = 'x'\nk = '2'\n[select]\nhs = 3\n[pair]\ncandidates = 2.5"
+    path = written(tmp_path, recipe)
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(path)
+    assert str(caught.value) == "\n".join(
+        [
+            f"{path}: 3 things are wrong; nothing was changed",
+            f"  {path}: [retrieve]: unknown key `modle`; did you mean `model`?",
+            f"  {path}: [retrieve] k is `2`; expected int",
+            f"  {path}: [pair] candidates is `2.5`; expected int",
+        ]
+    )
+
+
+def test_several_errors_are_findings(tmp_path: Path) -> None:
+    path = written(tmp_path, "[retreive]\n[pair]\nsed = 1\n")
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(path)
+    assert caught.value.findings == (
+        Finding(str(path), None, "unknown section `retreive`; did you mean `retrieve`?"),
+        Finding(str(path), None, "[pair]: unknown key `sed`; did you mean `seed`?"),
+    )
+
+
+def test_a_single_error_stands_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, "[select]\nhs = 3\n[pair]\nsed = 1")
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(path)
+    assert str(caught.value) == f"{path}: [pair]: unknown key `sed`; did you mean `seed`?"
+
+
+def test_every_key_that_is_missing_is_named(tmp_path: Path) -> None:
+    assert errors_of(tmp_path, "[[grid]]\nname = 'a'\nrow_name = 1") == [
+        "4 things are wrong; nothing was changed",
+        "  [[grid]] a: `rows` is missing",
+        "  [[grid]] a: `columns` is missing",
+        "  [[grid]] a: `round` is missing",
+        "  [[grid]] a row_name is `1`; expected str",
+    ]
+
+
+def test_a_misspelled_key_is_not_called_missing_as_well(tmp_path: Path) -> None:
+    assert errors_of(tmp_path, "[import]\npth = 'c.csv'") == ["[import]: unknown key `pth`; did you mean `path`?"]
+
+
+def test_values_out_of_bounds_are_listed_with_those_of_the_wrong_kind(tmp_path: Path) -> None:
+    assert errors_of(tmp_path, "[retrieve]\nk = 0\nmodel = 1\ndepth = -1") == [
+        "3 things are wrong; nothing was changed",
+        "  [retrieve]: k is 0; expected a whole number, 1 or more",
+        "  [retrieve] model is `1`; expected str",
+        "  [retrieve]: depth is -1; expected a whole number, 1 or more",
+    ]
+
+
+def test_sections_are_checked_against_each_other_once_each_is_right(tmp_path: Path) -> None:
+    unfit_bins = '[agreement]\nbins = ["1-2", "2.5-5"]\n'
+    (error,) = errors_of(tmp_path, unfit_bins)
+    assert error.startswith("bins are for numbers on a scale")
+    assert errors_of(tmp_path, f"{unfit_bins}level = 'x'") == ["[agreement] level is `x`; expected float"]
 
 
 def test_a_recipe_that_is_not_there(tmp_path: Path) -> None:

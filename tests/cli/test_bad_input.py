@@ -98,6 +98,12 @@ def sha256(study: Path) -> str:
         ("checking", "validate import", "validator,pair\nvera,1\n", "{file}:1: no column `verdict`"),
         ("empty", "run", "[study]\ntitel = 'x'\n", "{file}: [study]: unknown key `titel`; did you mean `title`?"),
         ("empty", "run", "[study\n", "{file}: not TOML"),
+        (
+            "empty",
+            "run",
+            "[study]\ntitel = 1\n[pair]\nsed = 1",
+            "{file}: 2 things are wrong; nothing was changed\n  {file}",
+        ),
         ("empty", "run", "[selekt]\nhs = 3\n", "{file}: unknown section `selekt`; did you mean `select`?"),
         ("empty", "run", "[pair]\nseed = -1\n", "{file}: [pair]: seed is -1; expected a whole number, 0 or more"),
     ],

@@ -181,8 +181,10 @@ def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) 
 
 def _setting_as_given(value: Any) -> Any:
     """A setting as it was given; of a file, or of several, where they were."""
-    if isinstance(value, dict) and "path" in value and value.keys() <= FILE_KEYS:
-        return value["path"]
+    if isinstance(value, dict):
+        if isinstance(value.get("path"), str) and value.keys() <= FILE_KEYS:
+            return value["path"]
+        return {name: _setting_as_given(item) for name, item in value.items()}
     return [_setting_as_given(one) for one in value] if isinstance(value, list) else value
 
 

@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params, from_params, takes_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
 from fcpair.stages.assignment.plan import check_plans, label_question
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
-from fcpair.steps.base.context import PLAN, GridContext, StudyContext, begin_building, file_setting, find_grid, note_run
+from fcpair.steps.base.context import (
+    PLAN,
+    GridContext,
+    StudyContext,
+    begin_building,
+    file_setting,
+    find_grid,
+    note_run,
+    parameters_from_settings,
+)
 from fcpair.steps.base.recipe_options import plan_sections
 from fcpair.steps.corpus.collect import CollectedSide, Row, collect
 from fcpair.steps.rules.round_progress import check_done
@@ -101,12 +110,7 @@ def _file_settings(source: Source) -> dict[str, Any]:
 
 def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
     """A side of a plan, as a setting has it."""
-    sources = [
-        Source(**{**one, **{name: Path(one[name]["path"]) for name in SOURCE_FILES if one[name]}})
-        for one in setting.get("sources", ())
-    ]
-    file = Path(setting["file"]["path"]) if setting["file"] else None
-    return SidePlan(**{**setting, "file": file, "sources": tuple(sources)})
+    return from_params(SidePlan, parameters_from_settings(SidePlan, setting))
 
 
 @takes_params

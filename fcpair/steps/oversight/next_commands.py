@@ -1,4 +1,4 @@
-"""What `status` says is next: the sentences for what `next_steps` decides, and what there is once all is answered."""
+"""Sentences of `status` for the steps that `next_steps` decides on, and for what there is once all is answered."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _IN_PLANNED = {  # but for rounds; `status` says nothing else of a planned grid
 
 
 def next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
-    """What is `next` of all that can be done now, and what can be done `also`."""
+    """Split all that can be done now into what is `next` and what can `also` be done."""
     all_steps = [*steps]
     return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
 
@@ -57,7 +57,7 @@ def main_commands(tx: Tx, work: OpenWork) -> Iterator[str]:
 
 
 def _to_check_again(tx: Tx) -> str | None:
-    """How many pairs whose verdict is lost can be dealt to validators again, and by which command."""
+    """Count the pairs with a lost verdict that validators can get again, and name the command; None where none can."""
     from fcpair.steps.assignment import validate
 
     _, ready = validate.pairs_with_lost_verdicts(tx)
@@ -84,7 +84,7 @@ def planned_commands(tx: Tx, grid: str) -> Iterator[str]:
 
 
 def _round_sentence(tx: Tx, step: NextStep, progress: RoundProgress, grid: str) -> str | None:
-    """What is next in a round of a planned grid; as long as answers are open, only who has them."""
+    """Word a step in a round of a planned grid; as long as answers are open, only who has them."""
     from fcpair.steps.rules import example_review
 
     round_, subject = progress.round, f"round `{progress.round.name}` of grid `{grid}`"

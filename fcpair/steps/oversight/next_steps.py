@@ -1,4 +1,4 @@
-"""What comes next in a grid, `main` or planned: the one set of rules for what `status` says and what a recipe runs."""
+"""The next steps in a grid, `main` or planned: one set of rules for what `status` says and what a recipe runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fcpair.store.oversight.build_progress import BUILDING, n_built
 
 
 class Act(StrEnum):
-    """What can be done next; what builds a grid is called as its stage is (`BUILDING`)."""
+    """Kind of a next step; those that build a grid are called as their stages are (`BUILDING`)."""
 
     IMPORT = "import"
     SELECT = "select"
@@ -59,7 +59,7 @@ class NextStep(NamedTuple):
 
 
 class OpenWork(NamedTuple):
-    """How far each round of a grid is, by name, in their order; and what its decisions and verdicts leave to be done.
+    """Progress of each round of a grid, by name, in their order; and what its decisions and verdicts leave to be done.
 
     `tally` counts nothing where nothing is decided. `n_second_look` pairs were decided before their labels changed, and
     `n_not_due` open verdicts wait for labels.
@@ -104,7 +104,7 @@ def next_steps(tx: Tx, work: OpenWork | None = None) -> list[NextStep]:
 
 
 def _building_act(tx: Tx) -> Act:
-    """What makes the cells of a grid: the next building stage, or the sides of its plan, which may wait for others."""
+    """Act that makes the cells of a grid: its next building stage, or to fill its planned sides, which may have to wait."""
     if plan := settings.of_stage(tx, PLAN):
         return Act.WAIT if any(wait_for_grids(tx, side["answers"]) for side in plan.values()) else Act.PAIR
     counts = n_built(tx)
@@ -112,7 +112,7 @@ def _building_act(tx: Tx) -> Act:
 
 
 def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[NextStep]:
-    """What is next in a round: it is assigned, or who has to answer does."""
+    """Yield the steps in a round: to assign it, or to have people or models answer."""
     from fcpair.steps.assignment import spot_checks
 
     round_, counts = progress.round, progress.counts
@@ -140,7 +140,7 @@ def _waits_for_round(tx: Tx, round_: Round, work: OpenWork) -> bool:
 
 
 def _model_act(tx: Tx, round_: Round) -> Act:
-    """What is next in a round that models answer: its examples are found, then reviewed, then models are asked."""
+    """Act that is next in a round that models answer: to find its examples, to review them, then to ask the models."""
     from fcpair.steps.rules import example_review
 
     if round_.options.examples and not example_review.examples_of_round(tx, round_):
@@ -149,7 +149,7 @@ def _model_act(tx: Tx, round_: Round) -> Act:
 
 
 def _decision_steps(work: OpenWork) -> Iterator[NextStep]:
-    """What people can decide, and what a policy can when all answers are in."""
+    """Yield what people can decide, and what a policy can when all answers are in."""
     if n := work.tally.pairs.wait_for_person:
         yield NextStep(Act.DECIDE, n)
     if not work.primary.counts["open"]:
@@ -159,7 +159,7 @@ def _decision_steps(work: OpenWork) -> Iterator[NextStep]:
 
 
 def _validation_steps(work: OpenWork) -> Iterator[NextStep]:
-    """What can be validated; pairs are first assigned when all answers are in."""
+    """Yield what can be validated; pairs are first assigned when all answers are in."""
     verdicts = work.validation
     if verdicts is None:
         return

@@ -87,6 +87,7 @@ def of_role(tx: Tx, role: Role) -> list[Round]:
 
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
+    from fcpair.param_values import from_params
     from fcpair.round_options import RoundOptions
 
     blind = [(row.checks, row.id) for row in rows if row.blind]
@@ -99,7 +100,7 @@ def _to_rounds(rows: Sequence[Any]) -> list[Round]:
             row.form,
             bool(row.counts),
             row.checks,
-            RoundOptions.of_json(row.options),
+            from_params(RoundOptions, row.options),
         )
         for row in rows
         if not row.blind

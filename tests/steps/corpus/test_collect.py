@@ -11,6 +11,7 @@ from fcpair.errors import InputError, RecipeError
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe, load_recipe
+from fcpair.steps.corpus.grids import side_from_setting
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.plans import side
@@ -164,3 +165,10 @@ def test_a_text_that_another_grid_has_keeps_what_is_said_of_it_there(tmp_path: P
     assert study.grid("second").pair().notes == ("texts of the rows that another side has, with metadata that stay: 1",)
     with study.store.read() as tx:
         assert texts.texts_of(tx, "text")["meta"].tolist() == [{"source": "one"}]
+
+
+def test_a_side_is_read_back_from_its_setting_whatever_its_groups_are_called() -> None:
+    files = {"file": {"path": "/texts.csv", "sha256": "0"}, "aliases": {"path": "/aliases.csv"}, "slurs": None}
+    setting = {"sources": [{**files, "text": "text", "group": "about", "quota": {"path": 2}}]}
+    source = Source(Path("/texts.csv"), "text", group="about", aliases=Path("/aliases.csv"), quota={"path": 2})
+    assert side_from_setting(setting) == SidePlan(sources=(source,))
