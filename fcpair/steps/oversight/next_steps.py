@@ -104,7 +104,7 @@ def next_steps(tx: Tx, work: OpenWork | None = None) -> list[NextStep]:
 
 
 def _building_act(tx: Tx) -> Act:
-    """Act that makes the cells of a grid: its next building stage, or to fill its planned sides, which may have to wait."""
+    """Act that makes the cells of a grid: its next stage, or to fill its planned sides, which may have to wait."""
     if plan := settings.of_stage(tx, PLAN):
         return Act.WAIT if any(wait_for_grids(tx, side["answers"]) for side in plan.values()) else Act.PAIR
     counts = n_built(tx)
