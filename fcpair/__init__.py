@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fcpair.study import Study
 
-__all__ = ["Study"]
+    __version__: str
+
+__all__ = ["Study", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "Study":  # on demand: the command line must start without the database
         return _study()
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("fcpair")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
