@@ -171,7 +171,7 @@ def test_a_keyword_that_is_no_parameter_is_a_type_error(imported: Study) -> None
 
 def test_too_many_arguments_are_a_type_error(imported: Study) -> None:
     with pytest.raises(TypeError):
-        imported.grid().select(Select(hs=2), 3)  # type: ignore[misc]
+        imported.grid().select(Select(hs=2), True)  # type: ignore[call-arg, misc]
 
 
 def test_what_is_not_given_is_the_grids_own(tmp_path: Path) -> None:
