@@ -136,6 +136,9 @@ class Grid(GridContext):
     evaluation_costs = steps.evaluate.costs
     evaluate = steps.evaluate.run_evaluation
 
+    __repr__ = steps.summaries.describe_grid
+    _repr_html_ = steps.summaries.grid_html
+
     @property
     def policy(self) -> Adjudicate | None:
         """The policy that holds, by which decisions follow the labels; None before one has been set."""

@@ -243,6 +243,9 @@ class Study(StudyContext):
     log = steps.status.log
     report = steps.report.write_report
 
+    __repr__ = steps.summaries.describe_study
+    _repr_html_ = steps.summaries.study_html
+
     desk = OldName("work_queue")
     warm_up = OldName("WorkQueue.warm_up", lambda study: partial(steps.text_checks.warm_up, study.store))
     exposed = OldName("exposure_warning")

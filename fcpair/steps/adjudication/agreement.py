@@ -11,7 +11,13 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Agree, AgreementBlocks, IntervalScope, NotSure, Weights
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
-from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
+from fcpair.stages.stats.agreement import (
+    Agreement,
+    AgreementBlock,
+    PartAgreements,
+    compute_agreement,
+    part_agreements,
+)
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.base.answer_values import closed_question, form_of
@@ -24,11 +30,33 @@ from fcpair.store.corpus import cells, sides
 
 
 @overload
-def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: None = None) -> Agreement: ...
+def measure_agreement(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: None = None,
+    weights: Weights = ...,
+    not_sure: NotSure = ...,
+    intervals: IntervalScope = ...,
+    level: float = ...,
+    by: AgreementBlocks | None = ...,
+    bins: Sequence[str] = ...,
+) -> Agreement: ...
 
 
 @overload
-def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: str) -> tuple[AgreementBlock, ...]: ...
+def measure_agreement(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: str,
+    weights: Weights = ...,
+    not_sure: NotSure = ...,
+    intervals: IntervalScope = ...,
+    level: float = ...,
+    by: AgreementBlocks | None = ...,
+    bins: Sequence[str] = ...,
+) -> PartAgreements: ...
 
 
 @takes_params
@@ -43,7 +71,7 @@ def measure_agreement(
     level: float = own(0.95),
     by: AgreementBlocks | None = own(None),
     bins: Sequence[str] = own(()),
-) -> Agreement | tuple[AgreementBlock, ...]:
+) -> Agreement | PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
     With the name of a `round`, on what was answered in that: a block for each part of its form, and with `options.by`
@@ -59,7 +87,8 @@ def measure_agreement(
         need_labels(tx, "agreement")
         options = options or effective_options(tx, Agree, {})
         if round is not None:
-            return agreement_blocks(tx, of := rounds.by_name(tx, round), _with_fitting_bins(tx, of, options))
+            of = rounds.by_name(tx, round)
+            return PartAgreements(agreement_blocks(tx, of, _with_fitting_bins(tx, of, options)))
         if name := _round_to_be_named(tx):
             raise InputError(
                 f"round `{name}` does not ask one closed question; name it, to have agreement on each part"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from fcpair.records import Round, RunRecord, Status
+from fcpair.records import Round, RunLog, Status
 from fcpair.steps.base.context import StudyContext, is_planned, lease_minutes
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
@@ -187,7 +187,7 @@ def _adjudication_counts(tx: Tx, tally: pair_counts.Tally) -> dict[str, int]:
     return {**tally.by_rule, "waiting": tally.pairs.wait_for_person, "second_look": n_second_look}
 
 
-def log(study: StudyContext) -> list[RunRecord]:
+def log(study: StudyContext) -> RunLog:
     """Every run of every stage, oldest first."""
     with study.store.read() as tx:
-        return runs.runs(tx)
+        return RunLog(runs.runs(tx))

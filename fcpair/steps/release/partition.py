@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
-from fcpair.files.release.tier import tier_table
+from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
+from fcpair.notebook import Result, html_of
 from fcpair.params import DiamondRule, Partition
 from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudication.adjudicate import tally
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
 NO_LABELS = "the answers in this grid are no labels"
 
 
-@dataclass(frozen=True)
-class Tiers:
+@dataclass(frozen=True, repr=False)
+class Tiers(Result):
     """The graded pairs and the tables about them.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
@@ -76,6 +77,22 @@ class Tiers:
     tables: tuple[pd.DataFrame, ...]
     n_simulated: int
     n_second_look: int = 0
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
+
+        `label`, `verdict` (valid, not valid) and `tier` (the best) are names; a pair without a label or a tier has
+        None there, one without a verdict an empty text.
+        `Grid.tier` has the texts, too.
+        """
+        return pair_frame(self.pairs, self.question)
+
+    def _summary(self) -> str:
+        sizes = ((tier.label, int((self.pairs["tier"] >= tier).sum())) for tier in reversed(Tier))
+        return ", ".join(f"{name} {n:,}" for name, n in sizes)
+
+    def _repr_html_(self) -> str:
+        return html_of(repr(self), self.tables[0])
 
 
 @takes_params
