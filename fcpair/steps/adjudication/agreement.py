@@ -83,7 +83,7 @@ def measure_agreement(
             is one that checks what was decided.
         UnknownIdError: the grid has no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "agreement")
         options = options or effective_options(tx, Agree, {})
         if round is not None:
@@ -121,7 +121,7 @@ def round_of_blocks(
     bins: Sequence[str] = own(()),
 ) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         options = options or effective_options(tx, Agree, {})
         return rounds.primary(tx).name if options.by else _round_to_be_named(tx)
 
@@ -166,7 +166,7 @@ def note_agreement(grid: GridContext, options: Agree) -> RunRecord:
         counts = _agreement_counts(measure_agreement(grid, options))
     else:
         counts = _block_counts(measure_agreement(grid, options, round=name))
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         return note_stage_run(tx, options, counts)
 
 

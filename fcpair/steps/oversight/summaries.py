@@ -18,20 +18,20 @@ COLUMNS = ("grid", "rows", "columns", "cells", "round", "role", "open", "done", 
 def describe_study(study: StudyContext) -> str:
     """The study in one line."""
     try:
-        with study.store.read() as tx:
+        with study._store.read() as tx:
             parts = [f"{one.name} ({_progress(tx)})" for one in grids.for_each_grid(tx)]
     except FcpairError as error:  # a repr never fails
-        return f"<Study {study.store.place}: {error}>"
-    return f"<Study {study.store.place}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
+        return f"<Study {study._store.place}: {error}>"
+    return f"<Study {study._store.place}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
 
 
 def describe_grid(grid: GridContext) -> str:
     """The grid in one line."""
     try:
-        with grid.store.read() as tx:
-            return f"<Grid {grid.grid.name} of {grid.store.place}: {_progress(tx)}>"
+        with grid._store.read() as tx:
+            return f"<Grid {grid.grid.name} of {grid._store.place}: {_progress(tx)}>"
     except FcpairError as error:
-        return f"<Grid {grid.grid.name} of {grid.store.place}: {error}>"
+        return f"<Grid {grid.grid.name} of {grid._store.place}: {error}>"
 
 
 def study_html(study: StudyContext) -> str:

@@ -107,7 +107,7 @@ def partition(
     The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
     Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "partition")
         tiers = tiers_of(tx, options or effective_options(tx, Partition, {}))
         return replace(tiers, pairs=_with_pair_numbers(tiers.pairs))
@@ -118,7 +118,7 @@ def note_partition(grid: GridContext, options: Partition) -> RunRecord:
     """Derive the tiers, and make these rules the study's own."""
     pairs = partition(grid, options).pairs
     counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         return note_stage_run(tx, options, counts)
 
 
@@ -199,7 +199,7 @@ def first_tier_rows(
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
     tier = as_tier(tier)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "partition")
         if published:
             require_published_scheme(scheme_of(tx))
@@ -260,7 +260,7 @@ def release(
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        with grid.store.write() as tx:  # short: whoever answers meanwhile waits for its end
+        with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
             runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
             return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
@@ -284,7 +284,7 @@ def explain(
     """
     import pandas as pd
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         cell_id = find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
         question, rules = labels_of(tx), tier_rules((options or effective_options(tx, Partition, {})).diamond)

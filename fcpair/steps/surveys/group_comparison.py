@@ -72,7 +72,7 @@ def compare_groups(
             `group_differences.compare_annotator_groups` raises.
         UnknownIdError: the grid has no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
         return compare_groups_of_round(tx, round_, by, question=question, seed=seed, mixed=mixed)
 

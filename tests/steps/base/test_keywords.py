@@ -207,7 +207,7 @@ def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Stud
     from fcpair.steps.base.recipe_options import by_keywords
     from fcpair.store.oversight import settings
 
-    with imported.store.write() as tx:
+    with imported._store.write() as tx:
         settings.save_settings(tx, Adjudicate.stage, {"policy": "majority", "ties": "discard"}, imported.log()[-1].id)
     assert by_keywords(imported, Adjudicate, {"policy": "manual"}, more=False) == Adjudicate()
     assert by_keywords(imported, Adjudicate, {"ties": "wait"}, more=False) == Adjudicate("majority")
