@@ -86,6 +86,12 @@ def test_what_is_missing_is_an_empty_text(study: Study, gap: Any) -> None:
     refuse(study, frame, r"frame \(rows from 1\):2: the cn text is empty")
 
 
+def test_the_hint_for_a_text_without_a_pair_is_in_python(study: Study) -> None:
+    frame = pairs(cn=["d", "", "f"])
+    refuse(study, frame, "`unpaired=True` takes such a row for a text without a pair")
+    assert study.import_corpus(frame, unpaired=True).counts["without_pair"] == 1
+
+
 def test_rows_are_counted_whatever_the_index_says(study: Study) -> None:
     frame = pairs().set_index(pd.Index([7, 7, 9])).assign(cn=["d", "e", np.nan])
     refuse(study, frame, r"frame \(rows from 1\):3: the cn text is empty")
