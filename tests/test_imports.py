@@ -68,6 +68,7 @@ LAYERS = {
         (
             "deprecation",
             "errors",
+            "notebook",
             "open_files",
             "param_values",
             "params",

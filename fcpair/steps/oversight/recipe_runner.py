@@ -44,7 +44,7 @@ def run_recipe(
         RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
     recipe_check.check_recipe(study, recipe, loosen=loosen)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         existing_grids = {one.name: one for one in keys(tx)}
     for plan in recipe.grids:
         if plan.name not in existing_grids:
@@ -63,13 +63,13 @@ def run_recipe(
 def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
     """The stages of all grids, which are there."""
     if recipe.annotate and not recipe.has_main:
-        with study.store.read() as tx:
+        with study._store.read() as tx:
             is_saved = matches_saved_options(tx, recipe.annotate)
         if not is_saved:
             yield assign.save_annotate_options(study, recipe.annotate)
     for plan in [*([None] if recipe.has_main else []), *recipe.grids]:
-        with study.store.read() as tx:
-            grid = GridContext(study.store, find_grid(tx, plan.name if plan else MAIN))
+        with study._store.read() as tx:
+            grid = GridContext(study._store, find_grid(tx, plan.name if plan else MAIN))
         while stage := _next_stage(grid, plan, recipe, progress):
             section, perform, options = stage
             if options is None:
@@ -94,7 +94,7 @@ def _next_stage(grid: GridContext, plan: GridPlan | None, recipe: Recipe, progre
 
     None where people come next, or nothing does. Batches that are done are checked while their round is open.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         steps = next_steps(tx)
         is_built = all(step.act not in BUILDING for step in steps)
         if is_built and not plan and recipe.annotate and not matches_saved_options(tx, recipe.annotate):
