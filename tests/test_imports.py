@@ -67,6 +67,7 @@ LAYERS = {
         (
             "deprecation",
             "errors",
+            "extras",
             "open_files",
             "param_values",
             "params",
