@@ -122,6 +122,10 @@ class ModelError(FcpairError, OSError):
         return str(self.args[0])
 
 
+class MissingExtraError(FcpairError, ImportError):
+    """An extra of fcpair is needed and not installed; the message says which, and how to install it."""
+
+
 class ServiceError(FcpairError, OSError):
     """A service is not set, cannot be reached, refuses, or gives no usable answer however often it is asked."""
 

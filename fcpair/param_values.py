@@ -20,8 +20,8 @@ from fcpair.errors import InputError
 LARGEST = 2**63 - 1  # what a database can hold
 SHOWN_CHARACTERS = 60  # characters of a value in a message
 Reader = Callable[[str, Any], Any]
-Params = TypeVar("Params")
 Stored = TypeVar("Stored")
+
 
 @dataclass(frozen=True)
 class Bounds:

@@ -68,6 +68,7 @@ LAYERS = {
         (
             "deprecation",
             "errors",
+            "extras",
             "notebook",
             "open_files",
             "param_values",

@@ -1,4 +1,4 @@
-"""The wheel: built, installed elsewhere and used from there, it is all that fcpair needs."""
+"""The wheel built from the sdist: installed elsewhere and used from there, it is all that fcpair needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a copy of the sources, so that nothing is left in the checkout."""
+    """The wheel built from the sdist of a copy of the sources, so that nothing is left in the checkout."""
     copy = tmp_path_factory.mktemp("sources")
     for name in SOURCES:
         source = CHECKOUT / name
@@ -29,7 +29,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, copy / name)
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist", "."]
     subprocess.run(build, cwd=copy, check=True, capture_output=True)
     (built,) = (copy / "dist").glob("*.whl")
     return built

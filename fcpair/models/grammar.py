@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import ServiceError
+from fcpair.extras import require
 from fcpair.models.http import ACCEPT_GZIP, TooLongError, post
 
 HARPER = "harper"
@@ -42,8 +43,15 @@ def rule(checker: str) -> str:
     return f"harper {version('harper-py')}" if checker == HARPER else f"LanguageTool at {checker}"
 
 
+def check_installed(checker: str) -> None:
+    """Raise MissingExtraError for a checker whose library is not installed; a server's needs none."""
+    if checker == HARPER:
+        require("texts", "the grammar checker `harper`", "harper")
+
+
 @cache
 def _linter() -> Any:
+    check_installed(HARPER)
     import harper
 
     return harper.Linter()

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from fcpair.errors import InputError, suggest_name
+from fcpair.extras import require
 from fcpair.stages.corpus.folding import fold_letters
 
 SURE = 0.9
@@ -19,6 +20,7 @@ _lock = Lock()  # the identifier was not made for threads
 
 @cache
 def _identifier() -> Any:
+    require("texts", "telling the language of a text", "py3langid")
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
 from fcpair.errors import ModelError
+from fcpair.extras import require
 from fcpair.params import DEFAULT_MODEL, Backend
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -162,11 +163,10 @@ def _sha256(path: Path) -> str:
 
 
 def _libraries(backend: Backend) -> str:
+    if backend == ONNX:
+        require("onnx", "the backend `onnx`", *_ONNX_LIBRARIES)
     names = (*_LIBRARIES, *(_ONNX_LIBRARIES if backend == ONNX else ()))
-    try:
-        return ", ".join(f"{name} {version(name)}" for name in names)
-    except PackageNotFoundError as error:
-        raise ModelError(f"the backend onnx needs {error.name}: `pip install 'fcpair[onnx]'`, or take torch") from None
+    return ", ".join(f"{name} {version(name)}" for name in names)
 
 
 def silence_libraries() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fcpair.errors import ModelError
+from fcpair.errors import MissingExtraError, ModelError
 from fcpair.files.corpus.corpus import read_corpus
 from fcpair.models import encode as encoding
 from fcpair.models import model_files, onnx
@@ -157,8 +157,8 @@ def test_where_nothing_can_be_kept_the_model_is_not_exported(
 
 
 def test_without_the_extra_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_files, "_ONNX_LIBRARIES", ("onnxruntime-that-is-not-there",))
-    with pytest.raises(ModelError, match=r"needs onnxruntime-that-is-not-there: `pip install 'fcpair\[onnx\]'`"):
+    monkeypatch.setattr(model_files, "_ONNX_LIBRARIES", ("onnxruntime_not_there",))
+    with pytest.raises(MissingExtraError, match=r"^the backend `onnx` needs onnxruntime_not_there; .*fcpair\[onnx\]"):
         resolve(DEFAULT_MODEL, backend="onnx")
 
 

@@ -7,7 +7,6 @@ import json
 import os
 import socket
 from contextlib import suppress
-from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from fcpair.cli import USAGE_OR_DATA
 from fcpair.cli.options import effective_params, with_study
 from fcpair.cli.output import print_message
 from fcpair.cli.terminal import print_raw
+from fcpair.extras import require
 from fcpair.open_files import raise_open_file_limit
 from fcpair.param_values import as_params
 from fcpair.params import Annotate
@@ -58,8 +58,7 @@ def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -
       fcpair serve --study study.db --port 8080
       fcpair serve --daily-limit 200 --contact "Dr Lee, 555 0100"
     """
-    if missing := [name for name in PARTS if find_spec(name) is None]:
-        raise _RefusedError(f"`serve` needs {', '.join(missing)}; `pip install 'fcpair[web]'` brings that")
+    require("web", "`serve`", *PARTS)
     study.access.check_terms(options, loosen=loosen)
     study.share()  # said now if it cannot be had
     study.examine()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from fcpair.errors import ClusterError, FcpairError, InputError
+from fcpair.extras import require
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -49,13 +50,12 @@ def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
             folder, or the cluster is lost while the block runs.
     """
     check_address(address)
-    try:
-        import dask
-        from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
-        from distributed.comm.core import CommClosedError
-    except ImportError as error:
-        raise ClusterError(f"--dask needs {error.name}: `pip install 'fcpair[cluster]'`") from None
+    require("cluster", "`--dask`", "dask", "distributed")
+    import dask
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as exit_stack, dask.config.set(_SETTINGS):

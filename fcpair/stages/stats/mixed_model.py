@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError
+from fcpair.extras import require
 from fcpair.stages.stats.intervals import Z
 
 Floats = NDArray[np.float64]
@@ -39,9 +38,8 @@ class MixedModel:
 
 
 def check_installed() -> None:
-    """Raise InputError unless what fits mixed models is there."""
-    if find_spec("mixedlm") is None:
-        raise InputError("mixed models need the extra `mixed`; install it with `pip install 'fcpair[mixed]'`")
+    """Raise MissingExtraError unless what fits mixed models is there."""
+    require("mixed", "a mixed model", "mixedlm")
 
 
 def fit_mixed(is_label: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]) -> MixedModel | None:

@@ -57,6 +57,7 @@ def check_prerequisites(round_: Round) -> None:
 
     Raises:
         InputError: a language that cannot be detected, or none of those that harper knows.
+        MissingExtraError: what tells languages or checks grammar is not installed.
         ModelError: the encoder cannot be had.
     """
     expected, checks = str(round_.options.language or ""), checks_of(round_)
@@ -67,6 +68,7 @@ def check_prerequisites(round_: Round) -> None:
             f"round `{round_.name}`: harper knows English alone; for `{expected}`, give `grammar` the URL of a "
             "LanguageTool server, or omit it"
         )
+    grammar.check_installed(checks.grammar)
     if checks.similar is not None:
         resolve(checks.model)
 

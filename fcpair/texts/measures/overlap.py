@@ -13,6 +13,7 @@ from weakref import finalize
 import numpy as np
 
 from fcpair.errors import InputError
+from fcpair.extras import require
 from fcpair.texts.measures.base import TOLERANCE, Floats, Rows, SetFigure, count_reasons
 from fcpair.texts.measures.measured_texts import TextTable
 from fcpair.texts.measures.references import ReferenceMeasure, Refs, below_maximum
@@ -114,6 +115,7 @@ class Bleu(SacrebleuMeasure):
 
     def metric(self) -> Any:
         """Sacrebleu's BLEU, with exponential smoothing."""
+        require("texts", f"the measure `{self.word}`", "sacrebleu")
         from sacrebleu.metrics.bleu import BLEU
 
         return BLEU(tokenize=self.tokens, effective_order=self.per_text, force=True)
@@ -139,6 +141,7 @@ class Chrf(SacrebleuMeasure):
 
     def metric(self) -> Any:
         """Sacrebleu's chrF."""
+        require("texts", f"the measure `{self.word}`", "sacrebleu")
         from sacrebleu.metrics.chrf import CHRF
 
         return CHRF()
@@ -175,6 +178,7 @@ class Gleu(TokenMeasure):
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0 to 1 for each text."""
+        require("texts", f"the measure `{self.word}`", "nltk")
         from nltk.translate.gleu_score import sentence_gleu
 
         return _score_texts(self, sentence_gleu, texts, references)
@@ -208,6 +212,7 @@ class Meteor(TokenMeasure):
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0, without a match, to below 1 for each text."""
+        require("texts", f"the measure `{self.word}`", "nltk")
         from nltk.stem.porter import PorterStemmer
         from nltk.translate.meteor_score import meteor_score
 
@@ -258,6 +263,7 @@ class RougeL(TokenMeasure):
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0 to 1 for each text."""
+        require("texts", f"the measure `{self.word}`", "rouge_score")
         from rouge_score.rouge_scorer import RougeScorer
 
         scorer = RougeScorer(["rougeL"], tokenizer=_Tokeniser(self.tokens_of))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from fcpair.errors import InputError
+from fcpair.extras import require
 from fcpair.files.tables.tabular import check_file
 from fcpair.texts.measures.base import NO_TOKEN, Measure, Values, fill_defined
 from fcpair.texts.measures.measured_texts import TextTable
@@ -59,6 +60,7 @@ class FleschKincaid(Readability):
 
     def formula(self) -> Formula:
         """The grade of a text."""
+        require("texts", f"the measure `{self.word}`", "pyphen")
         from pyphen import Pyphen
 
         parts = Pyphen(lang="en_US")

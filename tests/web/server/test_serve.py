@@ -154,7 +154,7 @@ def test_without_the_extra_it_says_how_to_get_it(path: Path, monkeypatch: pytest
         monkeypatch.setitem(sys.modules, name, None)
     said = refused("--study", path).output
     assert "`serve` needs fastapi, uvicorn" in said
-    assert "pip install 'fcpair[web]'" in said
+    assert "`pip install 'fcpair[web]'`" in said
 
 
 def test_the_command_loads_no_web_framework_for_its_help() -> None:

@@ -7,12 +7,13 @@ from contextlib import closing
 from typing import Any
 
 from fcpair.errors import StudyError
+from fcpair.extras import missing_extra
 from fcpair.store.database.backends.protocol import PATIENCE_S, Backend
 
 try:
     import psycopg
-except ImportError as error:  # the extra is not installed
-    raise StudyError("a study in PostgreSQL needs psycopg; `pip install 'fcpair[postgres]'` installs it") from error
+except ImportError as error:
+    raise missing_extra("postgres", "a study in PostgreSQL", "psycopg") from error
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
