@@ -87,8 +87,16 @@ class Study(StudyContext):
     ) -> Study:
         """Make a new study at `path`, with the grid `main`, or with planned `grids` instead.
 
-        The keyword arguments are the fields of `Setup`, in place of which they may be given: `scheme` is the question
-        that the labels answer, `guidelines` a Markdown file, `folding` says which spellings are the same text.
+        Args:
+            path: a file, or the URL of a database.
+            setup: all that follows `grids`, as an object.
+            grids: planned grids.
+            title: the study's name.
+            guidelines: a Markdown file with the annotation guidelines.
+            hs_name: what the query side is called.
+            cn_name: what the candidate side is called.
+            scheme: the question that the labels answer.
+            folding: which spellings are the same text: arabic folds yeh, kaf, spaces, kashida and vowel signs.
 
         Raises:
             StudyError: something is there, or the guidelines cannot be read.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,15 @@ def test_a_published_partition_is_a_tier_frame() -> None:
     published = pd.DataFrame({HS_TEXT: TIER["hs"], CN_TEXT: TIER["cn"], FINAL: [1, 0, 1]})
     by_text = {"tea": ["five", "seven", "six"], "cats": ["nine", "five"]}
     assert fcpair.evaluate(published, by_text).scores[0].score == fcpair.evaluate(TIER, RANKING).scores[0].score
+
+
+@pytest.mark.parametrize(("tier", "judged", "positive"), [("gold", 663, 54), ("bronze", 3997, 702)])
+def test_a_partition_as_fc_conan_published_it(data: Path, tier: str, judged: int, positive: int) -> None:
+    """The counts are those of its Tables 1 and 2."""
+    published = pd.read_csv(data / "fc-conan" / f"{tier}_partition_df.csv")
+    ranking = {hs: cns.tolist() for hs, cns in published.groupby(HS_TEXT)[CN_TEXT]}
+    facts = fcpair.evaluate(published, ranking, measures=["MRR"], resamples=100, tier=tier).tiers[0]
+    assert (facts.hs, facts.judged, facts.positive) == (45, judged, positive)
 
 
 def test_a_pool_has_cns_that_nobody_ranked() -> None:

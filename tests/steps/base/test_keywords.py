@@ -136,7 +136,7 @@ def test_each_keyword_argument_is_explained(name: str, method: Callable[..., Any
     doc = " ".join((inspect.getdoc(method) or "").split())
     items = [item for cls in classes for item in expected_fields(name, cls)]
     said = [item.name for item in items if f"{item.name}: " not in doc and f"`{item.name}`" not in doc]
-    assert name == "Study.create" or not said
+    assert not said
 
 
 def test_a_default_says_that_the_grids_own_setting_holds() -> None:
