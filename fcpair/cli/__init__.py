@@ -18,12 +18,14 @@ from typing import Any
 import click
 
 from fcpair import revisions
+from fcpair.cli.receipts import add_receipt_format
 from fcpair.cli.repeated_options import check_once, refuse_repeated
 from fcpair.cli.sanitize import sanitize
 from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, tolerate_closed_pipes
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
+SERVER = "serve"  # runs until it is stopped, and so has no result to print
 # As help lists them: under a heading the name, where the command is, and the first line of its help. Each is loaded
 # when it is called, so that help comes at once; a test compares these lines with the commands.
 SECTIONS = {
@@ -113,7 +115,7 @@ class CommandGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
-        return refuse_repeated(command)
+        return refuse_repeated(command if name == SERVER else add_receipt_format(command))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""

@@ -35,7 +35,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_tier_is_cut_and_says_how_to_get_it_all(at: At, fcpair: Fcpair, columns: str) -> None:
     at("checked")
     n = len(json.loads(fcpair("partition", "--tier", "bronze", "--format", "json").stdout))
-    printed = fcpair("partition", "--tier", "bronze", "--columns", columns).stdout
+    printed = fcpair("partition", "--tier", "bronze", "--layout", columns).stdout
     assert printed.startswith(f"bronze: {n} pairs")
     said = f"the first 5 of {n} rows; `--format csv` prints all, `--out FILE` writes them"
     assert said in " ".join(printed.split())

@@ -32,7 +32,7 @@ REPORTING = [
     ("agreement",),
     ("partition",),
     ("partition", "--tier", "bronze"),
-    ("partition", "--tier", "bronze", "--columns", "fc-conan"),
+    ("partition", "--tier", "bronze", "--layout", "fc-conan"),
     ("partition", "--tier", "diamond", "--diamond", "majority"),
     ("explain", "6"),
     ("log",),
@@ -388,7 +388,7 @@ def test_a_report_in_a_folder_that_is_not_there_is_refused(at: At, fcpair: Fcpai
 def test_overlap_and_groups_are_read_from_the_options(at: At, fcpair: Fcpair) -> None:
     study = Study.open(at("paired"))
     fcpair("people", "add", "ana", "ben", "cleo")
-    fcpair("assign", "--overlap", "2:0.25", "--group", "ana, cleo", "--order", "hs", "--seed", "2")
+    fcpair("assign", "--overlap", "2:0.25", "--annotator-group", "ana, cleo", "--order", "hs", "--seed", "2")
     params = study.log()[-1].params
     assert params["overlap"] == {"2": 0.25}
     assert params["groups"] == [["ana", "cleo"]]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_grid
 from fcpair.cli.output import Table, emit, print_run, progress
 from fcpair.errors import InputError
@@ -24,8 +25,8 @@ _A_MILLION = 1_000_000
 
 
 @click.command()
-@click.option("--round", "name", required=True, help="The round that they answer.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
+@shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
+@shared_option("--dry-run", is_flag=True, detail="It is said what models would be asked.")
 @click.option("--price-in", type=float, help="For a dry run: the price of a million tokens that a model reads.")
 @click.option("--price-out", type=float, help="For a dry run: the price of a million tokens that it writes.")
 @with_grid

@@ -11,10 +11,12 @@ import click
 from fcpair.cli.corpus.grids import COLUMNS as GRID_COLUMNS
 from fcpair.cli.corpus.grids import COUNTS as GRID_COUNTS
 from fcpair.cli.corpus.grids import grid_rows
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import Table, emit, print_message, status_spinner
+from fcpair.cli.receipts import print_receipt
 from fcpair.cli.table import Cell
-from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.cli.terminal import print_wrapped
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
 
 
 @click.command()
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write.")
+@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="An HTML file.")
 @with_study
 def report(study: Study, out: Path) -> None:
     """Write a self-contained HTML report.
@@ -116,7 +118,7 @@ def report(study: Study, out: Path) -> None:
     warn_of_simulated(first_grid)
     warn_of_sampled(first_grid)
     warn_of_changes(first_grid)
-    print_raw(f"{out}: written")
+    print_receipt(f"{out}: written", {"file": str(out)})
 
 
 @click.command()

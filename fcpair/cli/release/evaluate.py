@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, figures_option, format_option, with_grid
 from fcpair.cli.output import Table, emit, print_message, progress
 from fcpair.cli.table import Cell, format_cell
@@ -35,13 +37,14 @@ KEY = (
 )
 
 
+@with_old_spellings(k="--cutoff")
 @click.command()
 @with_grid
 @effective_params(Evaluate)
 @effective_params(Partition, "rules")
 @click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
 @figures_option
-@click.option("--dry-run", is_flag=True, help="Say what would be asked of a service, and ask nothing.")
+@shared_option("--dry-run", is_flag=True, detail="It is said what a service would be asked.")
 @format_option
 def evaluate(
     grid: Grid, rules: Partition, options: Evaluate, runs: Path | None, figures: Path | None, dry_run: bool, form: str

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.machine_output import ROWS_AT_ONCE
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, format_option, with_grid
 from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_field, status_spinner
 from fcpair.cli.table import Cell
@@ -29,17 +31,19 @@ CAPTIONS = (
 )
 
 
+@with_old_spellings(columns="--layout")
 @click.command()
 @with_grid
 @effective_params(Partition)
-@click.option("--tier", type=click.Choice(TIERS), help="Write this tier.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where to: a .csv, .jsonl or .parquet file.")
-@click.option(
-    "--columns",
+@shared_option("--tier", type=click.Choice(TIERS), detail="Its pairs are written.")
+@shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+@shared_option(
+    "--layout",
+    "columns",
     type=click.Choice(["fcpair", "fc-conan"]),
     default="fcpair",
     show_default=True,
-    help="The names of the columns: ours, or those in which FC-CONAN was published.",
+    detail="The names of the columns: ours, or those in which FC-CONAN was published.",
 )
 @format_option
 def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
