@@ -104,6 +104,15 @@ def test_the_status_tells_the_stages_the_people_and_what_is_next(at: At, fcpair:
     assert "`fcpair labels sheets DIR`" in state["next"]
 
 
+@pytest.mark.parametrize("stage", ["dealt", "checking"])
+def test_commands_that_the_status_names_can_be_pasted(at: At, fcpair: Fcpair, stage: str) -> None:
+    at(stage)
+    state = strict(fcpair("status", "--format", "json").stdout)
+    named = [command for step in (state["next"], *state["also"]) for command in step.split("`")[1::2]]
+    assert [command for command in named if not command.startswith("fcpair ")] == []
+    assert {"labels import FILE", "validate import FILE"} & {command.removeprefix("fcpair ") for command in named}
+
+
 @pytest.mark.parametrize(
     ("stage", "next_"),
     [

@@ -55,7 +55,7 @@ def _where_to_label(n_free: int) -> str:
     """Where open labels are given; sheets are of what people have."""
     if n_free:
         return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
-    return "`fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`"
+    return "`fcpair serve`, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
 
 
 def _decision_steps(work: OpenWork) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _validation_steps(work: OpenWork) -> Iterator[str]:
     if n := verdicts.get("vacant"):
         yield f"verdicts that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`"
     if (n := verdicts.get("open", 0)) > work.not_due:
-        yield f"open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`"
+        yield f"open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR` and `fcpair validate import FILE`"
 
 
 def final_commands(tx: Tx) -> str:
