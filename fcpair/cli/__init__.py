@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from fcpair import revisions
+from fcpair.cli.reading import word_error
 from fcpair.cli.receipts import add_receipt_format
 from fcpair.cli.repeated_options import check_once, refuse_repeated
 from fcpair.cli.sanitize import sanitize
@@ -162,7 +163,7 @@ class CommandGroup(click.Group):
             except Exception as error:
                 if ctx.params.get("debug"):
                     print_wrapped(traceback.format_exc(), err=True)
-                sys.exit(_print_error(error))
+                sys.exit(_print_error(ctx, error))
 
 
 @contextmanager
@@ -177,10 +178,10 @@ def _sanitized_errors() -> Iterator[None]:
         raise click.UsageError(sanitize(message), getattr(error, "ctx", None)) from None
 
 
-def _print_error(error: Exception) -> int:
+def _print_error(ctx: click.Context, error: Exception) -> int:
     """Say on standard error what went wrong; returns the exit code."""
     if isinstance(error, FcpairError):
-        message = str(error)
+        message = word_error(ctx, str(error))
     elif isinstance(error, OSError):
         message = f"{error.filename or 'a file'}: {error.strerror or error}"
     else:

@@ -11,6 +11,7 @@ import click
 
 from fcpair.cli.machine_output import print_json
 from fcpair.cli.meanings import MEANINGS
+from fcpair.cli.reading import note_reading
 from fcpair.cli.terminal import print_raw
 
 TEXT, JSON = "text", "json"
@@ -21,9 +22,11 @@ _KEY = "fcpair.cli.receipts"
 def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> str:
     """Have receipts kept, where the form is JSON, until the command ends, and then printed as a list.
 
-    It is the callback of `--format`, and returns the form. Where there are none, a command that has nothing else to
-    print prints an empty list, unless it ends with an error.
+    It is the callback of `--format`, and returns the form. A command with tables to print is taken to only read. One
+    that has nothing but receipts prints an empty list where there are none, unless it ends with an error.
     """
+    if not isinstance(param, ReceiptFormat):
+        note_reading(ctx)
     if form == JSON and not ctx.resilient_parsing:
         receipts: list[dict[str, Any]] = []
         ctx.meta[_KEY] = receipts

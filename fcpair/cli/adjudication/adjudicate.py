@@ -12,6 +12,7 @@ from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import supersede_option, with_grid
 from fcpair.cli.output import format_counts, print_message, print_run
+from fcpair.cli.reading import note_trial
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.terminal import print_wrapped
 from fcpair.errors import SettingError
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the pairs that wait for the adjudicator as a sheet to fill in (.csv or .xlsx), for `--import`.",
 )
-@shared_option("--dry-run", is_flag=True, detail="Say too whether that is what stands.")
+@shared_option("--dry-run", is_flag=True, callback=note_trial, detail="Say too whether that is what stands.")
 @supersede_option
 @click.option(
     "--adjudicator",

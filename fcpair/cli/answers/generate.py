@@ -9,6 +9,7 @@ import click
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_grid
 from fcpair.cli.output import Table, emit, print_run, progress
+from fcpair.cli.reading import note_writing
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     if dry_run:
         _print_estimates(grid.estimate_generation(name), price_in, price_out, form)
         return
+    note_writing()
     with progress("asking") as report:
         run = grid.generate(name, progress=report)
     print_run(run)

@@ -12,6 +12,7 @@ import click
 from fcpair.cli.options import StudyPlace, study_option
 from fcpair.cli.output import progress
 from fcpair.cli.oversight.doctor import FOUND, SHORT, explain
+from fcpair.cli.reading import note_trial
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.terminal import print_wrapped
 
@@ -47,7 +48,9 @@ def backup(study: Place, file: Path) -> None:
 
 @click.command()
 @_FILE
-@click.option("--check", is_flag=True, help="Restore nothing; say whether the backup is what was written.")
+@click.option(
+    "--check", is_flag=True, callback=note_trial, help="Restore nothing; say whether the backup is what was written."
+)
 @_create
 @study_option
 def restore(study: Place, file: Path, check: bool, create: bool) -> None:

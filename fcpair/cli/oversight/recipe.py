@@ -10,6 +10,7 @@ import click
 from fcpair.cli.machine_output import print_json
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import with_study
+from fcpair.cli.receipts import collect_receipts
 from fcpair.cli.terminal import print_machine
 
 if TYPE_CHECKING:
@@ -17,7 +18,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@shared_option("--format", "form", type=click.Choice(["toml", "json"]), default="toml", show_default=True)
+@shared_option(
+    "--format",
+    "form",
+    type=click.Choice(["toml", "json"]),
+    default="toml",
+    show_default=True,
+    callback=collect_receipts,
+)
 @with_study
 def recipe(study: Study, form: str) -> None:
     """Print the recipe that the study has come to.

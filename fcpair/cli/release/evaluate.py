@@ -13,6 +13,7 @@ from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, figures_option, format_option, with_grid
 from fcpair.cli.output import Table, emit, print_message, progress
+from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell, format_cell
 from fcpair.cli.warnings import warn_of_changes
 from fcpair.evaluate.outcome import ALPHA, group_by_system
@@ -62,6 +63,7 @@ def evaluate(
     if dry_run:
         _print_costs(grid.evaluation_costs(options, rules), form)
         return
+    note_writing()
     with progress("evaluating", at_once=True) as report:
         outcome = grid.evaluate(options, rules, runs=runs, figures=figures, progress=report)
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*significance_cautions(outcome)]}

@@ -13,6 +13,7 @@ from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, format_option, with_grid
 from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_field, status_spinner
+from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import print_wrapped
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
@@ -65,6 +66,7 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     elif out is None:
         _print_tier(grid, Tier[tier.upper()], options, published=published, form=form)
     else:
+        note_writing()
         with status_spinner("writing"):
             run = grid.release(Tier[tier.upper()], out, options, published=published)
         print_run(run)
