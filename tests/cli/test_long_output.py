@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cli.conftest import Fcpair
 from fcpair.cli import machine_output, main, output
 from fcpair.cli.machine_output import print_csv, print_json
+from fcpair.cli.oversight import status
 from fcpair.cli.release import partition
 from fcpair.cli.table import Cell
 from fcpair.study import Study
@@ -24,7 +25,11 @@ At = Callable[[str], Path]
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows are long, and are printed two at a time."""
-    for module, name, n in ((output, "LONGEST_TABLE", 5), (partition, "LONGEST_TABLE", 5)):
+    for module, name, n in (
+        (output, "LONGEST_TABLE", 5),
+        (partition, "LONGEST_TABLE", 5),
+        (status, "LONGEST_TABLE", 5),
+    ):
         monkeypatch.setattr(module, name, n)
     for module in (partition, machine_output):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)

@@ -168,7 +168,10 @@ def _describe_shared(shared: SharedRow, texts: Texts) -> str:
 
 def _shorten(text: str) -> str:
     plain = " ".join(text.split())
-    return plain if len(plain) <= LONGEST_TEXT else f"{plain[: LONGEST_TEXT - 3]}..."
+    if len(plain) <= LONGEST_TEXT:
+        return plain
+    beginning, space, _ = plain[: LONGEST_TEXT - 3].rpartition(" ")
+    return f"{beginning} ..." if space else f"{plain[: LONGEST_TEXT - 3]}..."
 
 
 def _as_dict(description: Description) -> dict[str, Any]:

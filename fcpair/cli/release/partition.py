@@ -122,8 +122,11 @@ def _rows_in_parts(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _shorten(cell: Any, width: int = 32) -> Any:
-    """A text cut to what fits beside another one on a terminal."""
-    return f"{cell[: width - 1]}…" if isinstance(cell, str) and len(cell) > width else cell
+    """A text cut to what fits beside another one on a terminal, after a word where it has several."""
+    if not isinstance(cell, str) or len(cell) <= width:
+        return cell
+    beginning, space, _ = cell[:width].rpartition(" ")
+    return f"{beginning} …" if space else f"{cell[: width - 1]}…"
 
 
 @click.command()
