@@ -51,8 +51,8 @@ PROBABILITY = Bounds(0, most=1)
 def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
     """A parameter; `otherwise` says what happens where none is given and the default is empty.
 
-    `more` may have `bounds`, as `metavar` what a command's help shows in place of the type, and `shapes=False` for one
-    that says how the work is done and changes nothing in what comes of it.
+    `more` may have `bounds`; as `flag` its option, where that has another name; as `metavar` what help shows in place
+    of the type; and `shapes=False` for one that says how the work is done and changes nothing in what comes of it.
     """
     return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 

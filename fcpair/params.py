@@ -69,7 +69,7 @@ class Setup(Checked):
     """Facts about the study that are shown to the people who take part."""
 
     stage: ClassVar[str] = "init"
-    title: str = param("", "the study's name")
+    title: str = param("", "the study's title")
     guidelines: Path | None = param(None, "a Markdown file with the annotation guidelines")
     hs_name: str = param("hate speech", "what the query side is called")
     cn_name: str = param("counter-narrative", "what the candidate side is called")
@@ -88,8 +88,8 @@ class Import(Checked):
 
     stage: ClassVar[str] = "import"
     path: Path = field(metadata={"help": "the corpus file"})
-    format: CorpusFormat = param("csv", "how the file is made, whatever its suffix")
-    language: str | None = param(None, "keep this language only, such as en")
+    format: CorpusFormat = param("csv", "the kind of file that is read. Its suffix does not matter", flag="--reader")
+    language: str | None = param(None, "keep this language only, such as en", flag="--only-language")
     hs_column: str = param("hs", "the column of the HS")
     cn_column: str = param("cn", "the column of the CN")
     hs_id_column: str | None = param(None, "the column of the HS's own ids; `hs_id` if there is one")
@@ -103,14 +103,14 @@ class Select(Seeded):
 
     stage: ClassVar[str] = "select"
     hs: int | None = param(None, "how many HS to draw", bounds=AT_LEAST_ONE)
-    list: Path | None = param(None, "a file with the HS to take, in a column `hs`")
+    list: Path | None = param(None, "a file with the HS to take, in a column `hs`", flag="--hs-list")
     stratify: str | None = param(None, "a metadata column whose values keep their shares among the drawn HS")
-    seed: int = param(0, "of the draw")
+    seed: int = param(0, "random seed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.hs is not None and self.list is not None:
-            raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
+            raise InputError("say either how many HS to draw (--hs N) or which (--hs-list FILE)")
         if self.stratify is not None and self.list is not None:
             raise InputError("`stratify` is about HS that are drawn; omit it, or `list`")
 
@@ -127,7 +127,9 @@ class Retrieve(Checked):
     model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
     backend: Backend = param("torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU")
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
-    list: Path | None = param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
+    list: Path | None = param(
+        None, "a file with the candidates to take, in a column `cn`; nothing is encoded then", flag="--cn-list"
+    )
     runs: tuple[Path, ...] = param(
         (), "a TREC run whose top candidates to take; several times; nothing is encoded then"
     )
@@ -145,7 +147,7 @@ class Retrieve(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.list is not None and self.runs:
-            raise InputError("say either which candidates to take (--list FILE) or from which runs (--run FILE)")
+            raise InputError("say either which candidates to take (--cn-list FILE) or from which runs (--run FILE)")
 
 
 @dataclass(frozen=True)
@@ -157,10 +159,10 @@ class Pair(Seeded):
     keep_known: bool = param(False, "also have people label the pairs that the corpus already has")
     sample: int | None = param(
         None,
-        "how many cells to draw, every HS and CN as evenly as possible; all if not given",
+        "how many to draw at random; all if not given. Of cells, every HS and CN as evenly as possible",
         bounds=AT_LEAST_ONE,
     )
-    seed: int = param(0, "of the draw")
+    seed: int = param(0, "random seed")
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,11 @@ class Assign(Seeded):
         None, "how many annotators; those that `people` lists if not given", bounds=AT_LEAST_ONE
     )
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get so many, as 2:0.126")
-    groups: tuple[tuple[str, ...], ...] = param((), "annotators who share the overlapping pairs, as ana,ben")
+    groups: tuple[tuple[str, ...], ...] = param(
+        (), "annotators who share the overlapping pairs, as ana,ben", flag="--annotator-group"
+    )
     order: ShardOrder = param("random", "of a shard: shuffled, or one HS at a time")
-    seed: int = param(0, "of the deal and the orders")
+    seed: int = param(0, "random seed")
     open: bool = param(False, "give pairs to whoever asks next, for volunteers who come and go")
     lease_minutes: int = param(30, "how long they are kept for somebody who does not answer, with open dealing")
 
@@ -271,7 +275,7 @@ class Simulate(Seeded):
     leaning_to: str = param("appropriate", "the label leaned to")
     not_sure: float = param(0.05, "that an annotator is not sure", bounds=PROBABILITY)
     skips: float = param(0.01, "that a person skips", bounds=PROBABILITY)
-    seed: int = param(0, "of everything drawn")
+    seed: int = param(0, "random seed")
 
 
 @dataclass(frozen=True)
@@ -280,13 +284,18 @@ class Agree(Checked):
 
     stage: ClassVar[str] = "agreement"
     weights: Weights = param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
-    not_sure: NotSure = param("class", "indefinite answers: classes of their own, or left out before anything else")
+    not_sure: NotSure = param(
+        "class", "indefinite answers: classes of their own, or left out before anything else", flag="--indefinite"
+    )
     intervals: IntervalScope = param(
         "texts", "what intervals speak for: new HS and CN with the same annotators, or new annotators too"
     )
     level: float = param(0.95, "confidence level of all intervals, between 0 and 1")
     by: AgreementBlocks | None = param(
-        None, "what each block of a round's figures is about: all pairs, or one column or row each", otherwise="grid"
+        None,
+        "what each block of a round's figures is about: all pairs, or one column or row each",
+        otherwise="grid",
+        flag="--blocks",
     )
     bins: tuple[str, ...] = param(
         (), "a bin of a scale, such as 1-2, for Cohen's kappa on bins; several times, until the scale is covered"
@@ -337,7 +346,7 @@ class Validate(Seeded):
         None, "how many pairs to draw; all that are adjudicated if not given", bounds=AT_LEAST_ONE
     )
     blind: bool = param(False, "validators give their own label and do not see the adjudicated one")
-    seed: int = param(0, "of the draw and the deal")
+    seed: int = param(0, "random seed")
 
 
 @dataclass(frozen=True)
@@ -351,6 +360,9 @@ class Partition(Checked):
 MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
 
 
+_POOL, _POOL_NAMES = "which CNs are the pool", "judged|positive|all|FILE"
+
+
 @dataclass(frozen=True)
 class Evaluate(Seeded):
     """Which systems are evaluated, on what, and by which measures."""
@@ -359,15 +371,19 @@ class Evaluate(Seeded):
     systems: tuple[str, ...] = param(
         (), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; several times"
     )
-    pool: str = param("judged", "what is ranked: judged, positive or all CNs, or a file that lists CNs")
-    tiers: tuple[str, ...] = param(TIERS, "a tier to evaluate on; several times")
-    measures: tuple[str, ...] = param(
-        DEFAULT_MEASURES, "a measure, such as NDCG@5, MAP(by=all) or RBP(p=0.9); several times"
+    pool: str = param("judged", f"{_POOL}. They are ranked", metavar=_POOL_NAMES)
+    tiers: tuple[str, ...] = param(
+        TIERS, "which tier. Systems are evaluated on it; several times", metavar=f"[{'|'.join(TIERS)}]"
     )
-    k: int = param(10, "how many ranks are read by measures that name no cut of their own", bounds=AT_LEAST_ONE)
+    measures: tuple[str, ...] = param(
+        DEFAULT_MEASURES, "which measure, by its name. Such as NDCG@5, MAP(by=all) or RBP(p=0.9); several times"
+    )
+    k: int = param(
+        10, "how many ranks are read by measures that name no cut of their own", bounds=AT_LEAST_ONE, flag="--cutoff"
+    )
     no_positives: NoPositives = param("zero", "what becomes of an HS without an appropriate CN in the pool")
-    resamples: int = param(RESAMPLES, "how often intervals and tests resample")
-    seed: int = param(0, "of the resampling")
+    resamples: int = param(RESAMPLES, "how many resamples intervals and tests rest on")
+    seed: int = param(0, "random seed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -396,8 +412,8 @@ class Export(Checked):
     }
     pool: str = param(
         "judged",
-        "which CNs: those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's",
-        metavar="judged|positive|all|FILE",
+        f"{_POOL}. They are those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's",
+        metavar=_POOL_NAMES,
     )
     binary: bool = param(False, "grade every appropriate pair 1, and every other one 0")
     negatives: int = param(
@@ -406,7 +422,7 @@ class Export(Checked):
         bounds=Bounds(1),
     )
     test_share: float = param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))
-    seed: int = param(0, "of every draw", bounds=Bounds(0))
+    seed: int = param(0, "random seed", bounds=Bounds(0))
 
     def read_by(self, kind: str) -> dict[str, Any]:
         """The parameters that this kind of export reads, with their values."""

@@ -1,6 +1,6 @@
 """The command line: parses, calls Study or Grid, shows.
 
-Commands print by `terminal` alone, which lets no text steer a terminal. A new command is listed in `COMMANDS`.
+Commands print by `terminal` alone, which lets no text steer a terminal. A new command is listed in `SECTIONS`.
 """
 
 from __future__ import annotations
@@ -18,59 +18,84 @@ from typing import Any
 import click
 
 from fcpair import revisions
+from fcpair.cli.reading import word_error
+from fcpair.cli.receipts import add_receipt_format
 from fcpair.cli.repeated_options import check_once, refuse_repeated
 from fcpair.cli.sanitize import sanitize
 from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, tolerate_closed_pipes
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
-# In the order of the road: the name, where the command is, and the first line of its help. A command is loaded when it
-# is called, so that help comes at once; a test holds these lines against the commands.
-COMMANDS = {
-    "init": ("corpus.init:init", "Make a new, empty study."),
-    "import": ("corpus.import_:import_", "Read the corpus that the study starts from."),
-    "select": ("corpus.select:select", "Choose the HS, by seed or from a file."),
-    "retrieve": ("corpus.retrieve:retrieve", "Bring candidate CNs in."),
-    "pair": ("corpus.pair:pair", "Cross the HS with the candidates."),
-    "assign": ("assignment.assign:assign", "Deal the pairs to annotators."),
-    "people": ("people.people:people", "People: add, list, invite, revoke, role, ..."),
-    "serve": ("oversight.serve:serve", "Let people answer, decide and watch in the browser."),
-    "labels": ("answers.labels:labels", "Labels of annotators: sheets, import, withdraw, export."),
-    "answers": ("answers.answers:answers", "Answers of any round: export, sheets, import, replies, withdraw."),
-    "simulate": ("answers.simulate:simulate", "Let simulated people answer what is open."),
-    "examples": ("answers.examples:examples", "Examples that models are shown: find, list, sheet, review."),
-    "generate": ("answers.generate:generate", "Ask the models of a round for their answers."),
-    "grids": ("corpus.grids:grids", "List the grids, their sides and rounds."),
-    "status": ("oversight.status:status", "Say how the study stands and what is next."),
-    "agreement": ("adjudication.agreement:agreement", "Measure how far annotators agree."),
-    "groups": ("surveys.groups:groups", "Test whether groups of annotators label differently."),
-    "adjudicate": ("adjudication.adjudicate:adjudicate", "Turn each pair's labels into one."),
-    "validate": ("assignment.validate:validate", "Check labels: assign, sheets, import, withdraw."),
-    "partition": ("release.partition:partition", "Grade the pairs, or write one tier."),
-    "explain": ("release.partition:explain", "Say why a pair is where it is."),
-    "evaluate": ("release.evaluate:evaluate", "Rank by systems, and score them on tiers."),
-    "describe": ("analysis.describe:describe", "Describe a table of texts: groups, labels, lengths, repeated texts."),
-    "split": ("analysis.split:split", "Split a table by its labels, with whole groups on one side."),
-    "measure": ("analysis.measure:measure", "Measure texts: variety, overlap, readability, models."),
-    "classify": ("analysis.classify:classify", "Measure how well labels were predicted."),
-    "correlate": ("analysis.correlate:correlate", "Measure how a measure of texts goes with ratings."),
-    "curation": ("answers.curation:curation", "Count what was accepted, edited and rejected of given texts."),
-    "ratings": ("analysis.ratings:ratings", "Average ratings by source, criterion and rater."),
-    "ask": ("surveys.ask:ask", "Surveys: what people have heard and believe. import, open, results."),
-    "items": ("surveys.items:items", "Questions about two groups, made of templates: expand."),
-    "diversity": ("surveys.diversity:diversity", "Measure how varied templates, items or other texts are."),
-    "bias": ("surveys.bias:bias", "Bias of language models in questions about two groups: score."),
-    "export": ("release.export:export", "Write files for the tools people have."),
-    "report": ("oversight.status:report", "Write a self-contained HTML report."),
-    "log": ("oversight.status:log", "List every run of every stage."),
-    "run": ("oversight.run:run", "Walk a recipe as far as it goes."),
-    "recipe": ("oversight.recipe:recipe", "Print the recipe that the study has come to."),
-    "doctor": ("oversight.doctor:doctor", "Find what was changed or lost in a study file."),
-    "backup": ("oversight.backup:backup", "Write a copy of a study that is in use to a file."),
-    "restore": ("oversight.backup:restore", "Bring the study of a backup back, and examine it."),
-    "copy": ("oversight.backup:copy", "Copy a study into a file or another database."),
-    "upgrade": ("corpus.init:upgrade", "Bring a study of an older fcpair up to date."),
+SERVER = "serve"  # runs until it is stopped, and so has no result to print
+# As help lists them: under a heading the name, where the command is, and the first line of its help. Each is loaded
+# when it is called, so that help comes at once; a test compares these lines with the commands.
+SECTIONS = {
+    "Study": {
+        "init": ("corpus.init:init", "Make a new, empty study."),
+        "run": ("oversight.run:run", "Walk a recipe as far as it goes."),
+        "recipe": ("oversight.recipe:recipe", "Print the recipe that the study has come to."),
+        "status": ("oversight.status:status", "Say how the study stands and what is next."),
+        "grids": ("corpus.grids:grids", "List the grids, their sides and rounds."),
+        "log": ("oversight.status:log", "List every run of every stage."),
+    },
+    "Build": {
+        "import": ("corpus.import_:import_", "Read the corpus that the study starts from."),
+        "select": ("corpus.select:select", "Choose the HS, by seed or from a file."),
+        "retrieve": ("corpus.retrieve:retrieve", "Bring candidate CNs in."),
+        "pair": ("corpus.pair:pair", "Cross the HS with the candidates."),
+        "assign": ("assignment.assign:assign", "Deal the pairs to annotators."),
+    },
+    "People": {
+        "people": ("people.people:people", "People: add, list, invite, revoke, role, ..."),
+        "serve": ("oversight.serve:serve", "Let people answer, decide and watch in the browser."),
+    },
+    "Answers": {
+        "labels": ("answers.labels:labels", "Labels of annotators: sheets, import, withdraw, export."),
+        "answers": ("answers.answers:answers", "Answers of any round: export, sheets, import, replies, withdraw."),
+        "simulate": ("answers.simulate:simulate", "Let simulated people answer what is open."),
+        "examples": ("answers.examples:examples", "Examples that models are shown: find, list, sheet, review."),
+        "generate": ("answers.generate:generate", "Ask the models of a round for their answers."),
+        "curation": ("answers.curation:curation", "Count what was accepted, edited and rejected of given texts."),
+    },
+    "Decide": {
+        "agreement": ("adjudication.agreement:agreement", "Measure how far annotators agree."),
+        "groups": ("surveys.groups:groups", "Test whether groups of annotators label differently."),
+        "adjudicate": ("adjudication.adjudicate:adjudicate", "Turn each pair's labels into one."),
+        "validate": ("assignment.validate:validate", "Check labels: assign, sheets, import, withdraw."),
+    },
+    "Grade": {
+        "partition": ("release.partition:partition", "Grade the pairs, or write one tier."),
+        "explain": ("release.partition:explain", "Say why a pair is where it is."),
+        "evaluate": ("release.evaluate:evaluate", "Rank by systems, and score them on tiers."),
+        "export": ("release.export:export", "Write files for the tools people have."),
+        "report": ("oversight.status:report", "Write a self-contained HTML report."),
+    },
+    "Texts": {
+        "describe": (
+            "analysis.describe:describe",
+            "Describe a table of texts: groups, labels, lengths, repeated texts.",
+        ),
+        "split": ("analysis.split:split", "Split a table by its labels, with whole groups on one side."),
+        "measure": ("analysis.measure:measure", "Measure texts: variety, overlap, readability, models."),
+        "classify": ("analysis.classify:classify", "Measure how well labels were predicted."),
+        "correlate": ("analysis.correlate:correlate", "Measure how a measure of texts goes with ratings."),
+        "ratings": ("analysis.ratings:ratings", "Average ratings by source, criterion and rater."),
+    },
+    "Surveys and bias": {
+        "ask": ("surveys.ask:ask", "Surveys: what people have heard and believe. import, open, results."),
+        "items": ("surveys.items:items", "Questions about two groups, made of templates: expand."),
+        "diversity": ("surveys.diversity:diversity", "Measure how varied templates, items or other texts are."),
+        "bias": ("surveys.bias:bias", "Bias of language models in questions about two groups: score."),
+    },
+    "Keep": {
+        "doctor": ("oversight.doctor:doctor", "Find what was changed or lost in a study file."),
+        "backup": ("oversight.backup:backup", "Write a copy of a study that is in use to a file."),
+        "restore": ("oversight.backup:restore", "Bring the study of a backup back, and examine it."),
+        "copy": ("oversight.backup:copy", "Copy a study into a file or another database."),
+        "upgrade": ("corpus.init:upgrade", "Bring a study of an older fcpair up to date."),
+    },
 }
+COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 # Most of what a short command makes are modules, which stay: looking through them for garbage as often as Python does,
 # and once more at the end, takes a fifth of its time.
@@ -79,10 +104,10 @@ atexit.register(gc.freeze)
 
 
 class CommandGroup(click.Group):
-    """The commands in the order of the road, and errors as messages."""
+    """The commands in sections, and errors as messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of the road."""
+        """The commands in the order of help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -91,7 +116,7 @@ class CommandGroup(click.Group):
             return None
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
-        return refuse_repeated(command)
+        return refuse_repeated(command if name == SERVER else add_receipt_format(command))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""
@@ -108,9 +133,11 @@ class CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        """List the commands, section by section, without loading them."""
+        width = max(map(len, COMMANDS))
+        for heading, commands in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in commands.items()])
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line, on any terminal."""
@@ -136,7 +163,7 @@ class CommandGroup(click.Group):
             except Exception as error:
                 if ctx.params.get("debug"):
                     print_wrapped(traceback.format_exc(), err=True)
-                sys.exit(_print_error(error))
+                sys.exit(_print_error(ctx, error))
 
 
 @contextmanager
@@ -151,10 +178,10 @@ def _sanitized_errors() -> Iterator[None]:
         raise click.UsageError(sanitize(message), getattr(error, "ctx", None)) from None
 
 
-def _print_error(error: Exception) -> int:
+def _print_error(ctx: click.Context, error: Exception) -> int:
     """Say on standard error what went wrong; returns the exit code."""
     if isinstance(error, FcpairError):
-        message = str(error)
+        message = word_error(ctx, str(error))
     elif isinstance(error, OSError):
         message = f"{error.filename or 'a file'}: {error.strerror or error}"
     else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.texts import Texts
 from fcpair.errors import InputError
 
@@ -39,22 +40,22 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
     """
 
     def decorate(command: Command) -> Command:
-        may = "; may be repeated" if several else ""
+        may = " The option may be repeated." if several else ""
 
-        @click.option(
+        @shared_option(
             "--labels",
             "columns",
             metavar="COLUMN",
             required=not several,
             multiple=several,
-            help=f"The labels of each text; several are parted by comma, semicolon or line break, or a JSON list{may}.",
+            detail=f"Several of one text are parted by comma, semicolon or line break, or a JSON list.{may}",
         )
-        @click.option(
+        @shared_option(
             "--label",
             "declared",
             multiple=True,
             metavar="NAME",
-            help="A label that there is, for each of them; any other spelling is then refused.",
+            detail="For each of them; any other spelling is then refused.",
         )
         @click.option(
             "--aliases",

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.receipts import collect_receipts
 from fcpair.errors import InputError
 from fcpair.files.answers.sheets import SHEET_FORMATS
 from fcpair.param_values import Bounds, field_default, plain_type
@@ -47,22 +49,22 @@ study_option = click.option(
     type=StudyPlace(),
     help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME.",
 )
-grid_option = click.option("--grid", metavar="NAME", help="Which grid; without a name the only one, or `main`.")
-format_option = click.option(
+grid_option = shared_option("--grid", metavar="NAME", detail="Without one the only one, or `main`.")
+format_option = shared_option(
     "--format",
     "form",
     type=click.Choice(["table", "csv", "json"]),
     default="table",
     show_default=True,
-    help="How the result is printed.",
+    callback=collect_receipts,
 )
-sheet_format_option = click.option(
-    "--format",
+sheet_format_option = shared_option(
+    "--sheet-format",
     "form",
     type=click.Choice(SHEET_FORMATS),
     default="csv",
     show_default=True,
-    help="What a sheet is: a CSV, or an Excel workbook with the answers to choose from and the guidelines.",
+    detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
 )
 redo_option = click.option(
     "--redo", is_flag=True, help="Make this stage anew; discards what it made and what was built on that."
@@ -70,20 +72,16 @@ redo_option = click.option(
 supersede_option = click.option(
     "--supersede", is_flag=True, help="Take answers that differ from earlier ones as the newer ones."
 )
-round_option = click.option("--round", "name", metavar="NAME", help="The round; the one that counts if not given.")
+round_option = shared_option("--round", "name", metavar="NAME", detail="Without one the one that counts.")
 figures_option = click.option(
     "--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to."
 )
-seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of who gets what.")
+seed_option = shared_option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 
 
 def resamples_option(command: Command) -> Command:
     """Give the command `--resamples` and `--seed`, of the draws on which its intervals rest."""
-    of_draws = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws.")
-    how_many = click.option(
-        "--resamples", type=int, default=RESAMPLES, show_default=True, help="How many draws intervals rest on."
-    )
-    return how_many(of_draws(command))
+    return shared_option("--resamples", type=int, default=RESAMPLES, show_default=True)(seed_option(command))
 
 
 def with_study(command: Command) -> Command:
@@ -150,9 +148,11 @@ def _effective_option(item: Field[Any], kind: Any) -> Callable[[Command], Comman
     shown_default = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
     plain = item.metadata["otherwise"] if default in (None, "") else shown_default
     text = f"{_sentence(item)}  [default: the study's own, else {plain}]"
+    metavar = item.metadata.get("metavar")
     if several:
-        return click.option(_flag(item).removesuffix("s"), item.name, multiple=True, metavar="NAME", help=text)
-    return click.option(_flag(item), type=_click_type(kind), help=text)
+        flag = _flag(item).removesuffix("s")
+        return click.option(flag, item.name, multiple=True, metavar=metavar or "NAME", help=text)
+    return click.option(_flag(item), item.name, type=_click_type(kind), metavar=metavar, help=text)
 
 
 def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
@@ -244,11 +244,12 @@ def _option(item: Field[Any], hint: Any) -> Callable[[Command], Command]:
     default = None if item.default is MISSING else item.default
     choice, metavar = _click_type(kind, item.metadata.get("bounds")), item.metadata.get("metavar")
     is_shown = default is not None
-    return click.option(flag, type=choice, default=default, show_default=is_shown, metavar=metavar, help=text)
+    settings: dict[str, Any] = {"type": choice, "default": default, "show_default": is_shown, "metavar": metavar}
+    return click.option(flag, item.name, help=text, **settings)
 
 
 def _flag(item: Field[Any]) -> str:
-    return f"--{item.name.replace('_', '-')}"
+    return str(item.metadata.get("flag", f"--{item.name.replace('_', '-')}"))
 
 
 def _sentence(item: Field[Any]) -> str:

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from fcpair.cli.machine_output import print_csv, print_json
+from fcpair.cli.receipts import print_receipt
 from fcpair.cli.table import Cell, format_cell, format_table
 from fcpair.cli.terminal import print_footnote, print_headline, print_raw, print_wrapped, screen_width
 from fcpair.errors import InputError
@@ -86,7 +87,11 @@ def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False)
     """
     counts = format_counts({**run.counts, "run": str(run.id)} if numbered else run.counts)
     line = f"{run.stage}: {counts}" if counts else run.stage
-    print_wrapped(line if of is None else f"{line} ({of})")
+    data = {"stage": run.stage, "run": run.id, "counts": run.counts}
+    if of is None:
+        print_receipt(line, data, print_wrapped)
+    else:
+        print_receipt(f"{line} ({of})", {**data, "file": str(of)}, print_wrapped)
     for note in run.notes:
         print_message(f"Note: {note}.")
 

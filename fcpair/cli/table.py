@@ -1,16 +1,19 @@
-"""Tables on a terminal: numbers stay whole at any width, and text is broken between words as far as it can be."""
+"""Tables on a terminal: numbers stay whole at any width, and words at 80 columns and more.
+
+What has no room for that as a table is set as a list of each row's cells.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fcpair.cli.terminal import as_displayed, width_of
+from fcpair.cli.terminal import USUAL_WIDTH, as_displayed, width_of
 
 Cell = str | int | float | bool | None
 MARGIN, BETWEEN = 2, 3
-WORD = 16  # so long a word is not broken while there is room elsewhere
+WORD = 16  # so long a word is not broken while there is room elsewhere, on a narrow terminal
 SHORT = 8  # so narrow a column of text may become before rows are set as lists
 _NUMBER = re.compile(r"[-+]?\d[\d.,:–*%-]*")
 
@@ -29,20 +32,29 @@ class _Column:
         if self.numeric:
             self.whole = max(map(width_of, self.cells), default=0)
 
-    def min_width(self, word: int) -> int:
-        """The width below which a number would be broken, or a word of at most `word` signs."""
+    def min_width(self, word: int, longest: int) -> int:
+        """The width below which a number would be broken, or a word of at most `word` signs.
+
+        A word that is longer than `longest` is broken wherever it stands, and so is one of a script without spaces.
+        """
+        words = {part for text in [self.name, *self.cells] for part in text.split()}
         if self.numeric:
-            return max(self.whole, min(width_of(self.name), SHORT))
-        words = [part for text in [self.name, *self.cells] for part in text.split()]
-        return min(self.width, max(self.whole, min(word, max(map(width_of, words), default=0))))
+            return max(self.whole, min(width_of(self.name), SHORT) if word < longest else _widest_word(words, longest))
+        return min(self.width, max(self.whole, min(word, _widest_word(words, longest))))
+
+
+def _widest_word(words: Iterable[str], longest: int) -> int:
+    widths = ((width_of(word), len(word)) for word in words)
+    return max((width if width <= longest and width <= n else min(width, WORD) for width, n in widths), default=0)
 
 
 def format_table(names: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
     """The lines of a table that is at most `width` wide; of a list of each row's cells, where that cannot be."""
     columns = [_make_column(as_displayed(name), [row[at] for row in rows]) for at, name in enumerate(names)]
     room = width - 2 * MARGIN - BETWEEN * (len(columns) - 1)
-    for word in (WORD, SHORT):
-        least = [column.min_width(word) for column in columns]
+    longest = width - 2 * MARGIN - BETWEEN - _names_width(columns, width)
+    for word in (longest,) if width >= USUAL_WIDTH else (WORD, SHORT):
+        least = [column.min_width(word, longest) for column in columns]
         if sum(least) <= room:
             _shrink_columns(columns, least, room)
             return _lay_out(columns)
@@ -122,10 +134,14 @@ def _fitting_head(text: str, width: int) -> str:
     return text[:end]
 
 
+def _names_width(columns: Sequence[_Column], width: int) -> int:
+    """How wide the names are in a list."""
+    return min(max(width_of(column.name) for column in columns), max(width // 3, SHORT))
+
+
 def _list_lines(columns: Sequence[_Column], width: int) -> list[str]:
     """Each row as lines `name  cell`, and an empty line after it."""
-    names = max(width_of(column.name) for column in columns)
-    names = min(names, max(width // 3, SHORT))
+    names = _names_width(columns, width)
     lines: list[str] = []
     for at in range(len(columns[0].cells)):
         for column in columns:

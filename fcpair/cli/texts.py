@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import close_at_end, grid_option, round_option, study_option
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.options import close_at_end, grid_option, round_option, seed_option, study_option
 from fcpair.cli.output import print_message
 from fcpair.errors import InputError, StageError, suggest_name
 
@@ -65,12 +66,12 @@ def with_texts(command: Command) -> Command:
     own_seed = any(param.name == "seed" for param in getattr(command, "__click_params__", ()))
 
     @click.argument("file", required=False, type=click.Path(path_type=Path))
-    @click.option(
+    @shared_option(
         "--reader",
         type=click.Choice(list(_READERS)),
         default="table",
         show_default=True,
-        help="What FILE is: a table (CSV, JSONL, Parquet, .xlsx, .ods), or a JSON file of CrowdCounter's release.",
+        detail="A table (CSV, JSONL, Parquet, .xlsx, .ods), or a JSON file of CrowdCounter's release.",
     )
     @click.option(
         "--where",
@@ -79,9 +80,7 @@ def with_texts(command: Command) -> Command:
         metavar="CONDITION",
         help="Only lines with COLUMN=VALUE, COLUMN!=VALUE, or `COLUMN has VALUE` among several labels; repeated: all.",
     )
-    @click.option(
-        "--sample", type=click.IntRange(min=1), metavar="N", help="Only so many of these lines, drawn by --seed."
-    )
+    @shared_option("--sample", type=click.IntRange(min=1), metavar="N", detail="Of these lines, by --seed.")
     @round_option
     @grid_option
     @study_option
@@ -100,12 +99,7 @@ def with_texts(command: Command) -> Command:
         seed = arguments["seed"] if own_seed else arguments.pop("seed")
         return command(texts=_select_lines(texts, conditions, sample, seed), **arguments)
 
-    return call_with_texts if own_seed else _sample_seed(call_with_texts)
-
-
-_sample_seed = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the lines that --sample draws."
-)
+    return call_with_texts if own_seed else seed_option(call_with_texts)
 
 
 def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:

@@ -37,11 +37,11 @@ def sha256(study: Path) -> str:
         ("empty", "import", "hs,reply\na,b\n", "{file}:1: no column `cn`"),
         (
             "empty",
-            "import --format conan",
+            "import --reader conan",
             "hs,cn\na,b\n",
             "{file}:1: no column `cn_id`, `hateSpeech`, `counterSpeech`",
         ),
-        ("empty", "import --format mt-conan", "hs,cn\na,b\n", "{file}:1: no column `HATE_SPEECH`"),
+        ("empty", "import --reader mt-conan", "hs,cn\na,b\n", "{file}:1: no column `HATE_SPEECH`"),
         (
             "empty",
             "import",
@@ -61,10 +61,10 @@ def sha256(study: Path) -> str:
         ("empty", "import", "hs,cn\n", "{file}: the file has no rows"),
         ("empty", "import", "hs,cn\na,b\nc\nd,e,f\n", "{file}:3: 1 cells; expected 2\n  {file}:4: 3 cells; expected 2"),
         ("empty", "import", 'hs,cn\na,"b\n', "{file}:"),
-        ("empty", "import --language xx", "hs,cn,language\na,b,en\n", "no row in language `xx`; found en"),
-        ("empty", "import --format jsonl", '{"hs": "a"\n', "{file}:1: not JSON"),
-        ("imported", "select --list", "hs\nnobody said this\n", "{file}:2: this HS is not in the study"),
-        ("imported", "select --list", "", "{file}: the file is empty"),
+        ("empty", "import --only-language xx", "hs,cn,language\na,b,en\n", "no row in language `xx`; found en"),
+        ("empty", "import --reader jsonl", '{"hs": "a"\n', "{file}:1: not JSON"),
+        ("imported", "select --hs-list", "hs\nnobody said this\n", "{file}:2: this HS is not in the study"),
+        ("imported", "select --hs-list", "", "{file}: the file is empty"),
         ("dealt", "labels import", "annotator,label\nana,2\n", "{file}:1: no column `hs`, `cn`"),
         ("dealt", "labels import", "annotator,pair\nana,2\n", "{file}:1: no column `label`"),
         ("dealt", "labels import", SHEET + "ana,1,maybe\n", "{file}:2: unknown label `maybe`"),
@@ -79,7 +79,7 @@ def sha256(study: Path) -> str:
         ("dealt", "labels import", b"annotator,pair,label\nana,1,\xff\n", "{file}:2: byte 0xff is not UTF-8"),
         ("dealt", "labels import", "", "{file}: the file is empty"),
         ("dealt", "labels import", SHEET, "{file}: the file has no rows"),
-        ("dealt", "labels import --format fc-conan", SHEET + "ana,1,2\n", "{file}:1: no column `original_index`"),
+        ("dealt", "labels import --reader fc-conan", SHEET + "ana,1,2\n", "{file}:1: no column `original_index`"),
         ("labelled", "labels import", SHEET + "ana,1,0\nana,1,1\n", "{file}:3: this pair has been answered by ana"),
         ("labelled", "adjudicate --import", "pair,label\n3,not_sure\n", "{file}:2: unknown label `not_sure`"),
         ("labelled", "adjudicate --import", "pair,label\n99,2\n", "{file}:2: pair 99 is not in the grid"),
@@ -124,11 +124,11 @@ def test_a_bad_file_is_named_with_its_line_and_changes_nothing(
 
 @pytest.mark.parametrize(
     "command",
-    ["import", "select --list", "labels import", "labels import --format fc-conan", "adjudicate --import", "run"],
+    ["import", "select --hs-list", "labels import", "labels import --reader fc-conan", "adjudicate --import", "run"],
 )
 @pytest.mark.parametrize("kind", ["missing", "folder"])
 def test_a_file_that_is_not_there_is_named(at: At, fcpair: Fcpair, tmp_path: Path, command: str, kind: str) -> None:
-    study = at({"select --list": "imported", "import": "empty"}.get(command, "labelled"))
+    study = at({"select --hs-list": "imported", "import": "empty"}.get(command, "labelled"))
     path = tmp_path / "given.csv"
     if kind == "folder":
         path.mkdir()
@@ -203,7 +203,7 @@ def test_a_read_only_study_can_be_read_and_says_that_it_cannot_be_written(fcpair
 
 WRITE_FILES = {
     "a tier": ("partition", "--tier", "silver", "--out", "{out}/silver.csv"),
-    "the tier as published": ("partition", "--tier", "silver", "--columns", "fc-conan", "--out", "{out}/silver.csv"),
+    "the tier as published": ("partition", "--tier", "silver", "--layout", "fc-conan", "--out", "{out}/silver.csv"),
     "qrels": ("export", "qrels", "--tier", "silver", "--out", "{out}/qrels.txt"),
     "beir": ("export", "beir", "--tier", "silver", "--out", "{out}/beir"),
     "hf": ("export", "hf", "--out", "{out}/hf"),

@@ -59,10 +59,10 @@ TABLES = {
     "late.parquet": parquet(cell=pa.array([2**30], pa.date32())),
 }
 COMMANDS = (
-    ("imported", "select --list"),
+    ("imported", "select --hs-list"),
     ("dealt", "labels import"),
     ("dealt", "answers import"),
-    ("labelled", "adjudicate --by ana --import"),
+    ("labelled", "adjudicate --adjudicator ana --import"),
     ("checking", "validate import"),
     ("empty", "import"),
     ("empty", "describe --text text"),
@@ -88,7 +88,7 @@ def test_every_command_names_the_table_that_cannot_be_read(
     for name, content in TABLES.items():
         path = tmp_path / name
         path.write_bytes(content)
-        read_as = f"import --format {path.suffix[1:]}" if command == "import" else command
+        read_as = f"import --reader {path.suffix[1:]}" if command == "import" else command
         refused(fcpair, study, read_as, path)
 
 
@@ -96,14 +96,14 @@ def test_every_command_names_the_table_that_cannot_be_read(
 def test_a_table_that_cannot_be_read_is_named(at: At, fcpair: Fcpair, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(TABLES[name])
-    refused(fcpair, at("empty"), f"import --format {path.suffix[1:]}", path)
+    refused(fcpair, at("empty"), f"import --reader {path.suffix[1:]}", path)
 
 
 @pytest.mark.parametrize("name", ["deep.jsonl", "digits.jsonl", "half.jsonl", "half-within.jsonl"])
 def test_the_line_is_named_where_there_is_one(at: At, fcpair: Fcpair, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(jsonl('"a"') + TABLES[name])
-    assert f"{path}:2: " in refused(fcpair, at("empty"), "import --format jsonl", path)
+    assert f"{path}:2: " in refused(fcpair, at("empty"), "import --reader jsonl", path)
 
 
 @pytest.mark.parametrize(

@@ -13,24 +13,17 @@ from click.testing import CliRunner
 from fcpair.cli import COMMANDS, main
 
 DOCS = Path(__file__).parents[2] / "docs"
-ROAD = [
-    *("init", "import", "select", "retrieve", "pair", "assign", "people", "serve", "labels", "answers", "simulate"),
-    *(
-        "examples",
-        "generate",
-        "grids",
-        "status",
-        "agreement",
-        "groups",
-        "adjudicate",
-        "validate",
-        "partition",
-        "explain",
-    ),
-    *("evaluate", "describe", "split", "measure", "classify", "correlate", "curation", "ratings"),
-    *("ask", "items", "diversity", "bias"),
-    *("export", "report", "log", "run", "recipe", "doctor", "backup", "restore", "copy", "upgrade"),
-]
+SECTIONS = {
+    "Study": ["init", "run", "recipe", "status", "grids", "log"],
+    "Build": ["import", "select", "retrieve", "pair", "assign"],
+    "People": ["people", "serve"],
+    "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
+    "Decide": ["agreement", "groups", "adjudicate", "validate"],
+    "Grade": ["partition", "explain", "evaluate", "export", "report"],
+    "Texts": ["describe", "split", "measure", "classify", "correlate", "ratings"],
+    "Surveys and bias": ["ask", "items", "diversity", "bias"],
+    "Keep": ["doctor", "backup", "restore", "copy", "upgrade"],
+}
 
 ON_A_GRID = {
     *("select", "retrieve", "pair", "assign", "labels", "answers", "simulate", "examples", "generate", "agreement"),
@@ -76,12 +69,17 @@ def test_the_walk_sees_commands_and_the_commands_of_groups() -> None:
     assert len(ALL) >= 29
 
 
-def test_help_lists_the_commands_in_the_order_of_the_road() -> None:
-    listed = re.findall(r"^  (\w+)  +\S", help_of().split("Commands:")[1], re.MULTILINE)
-    assert listed == ROAD == list(COMMANDS)
+def test_help_lists_the_commands_in_sections() -> None:
+    _, *parts = re.split(r"^([A-Z][a-z ]+):$", help_of().split("--help  ")[1], flags=re.MULTILINE)
+    listed = {
+        heading: re.findall(r"^  (\w+)  +\S", lines, re.MULTILINE)
+        for heading, lines in zip(parts[::2], parts[1::2], strict=True)
+    }
+    assert listed == SECTIONS
+    assert list(listed) == list(SECTIONS)
 
 
-@pytest.mark.parametrize("name", ROAD)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_line_in_the_list_is_the_first_of_the_command_s_help(name: str) -> None:
     text = found((name,)).help
     assert text is not None

@@ -44,7 +44,7 @@ def test_sheets_are_workbooks_on_request(
     at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: tuple[str, str]
 ) -> None:
     at(stage)
-    printed = fcpair(*command, tmp_path / "s", "--format", "xlsx").stdout
+    printed = fcpair(*command, tmp_path / "s", "--sheet-format", "xlsx").stdout
     there = sorted((tmp_path / "s").iterdir())
     assert {path.suffix for path in there} == {".xlsx"}
     assert sorted(line.split(":")[0] for line in printed.splitlines()) == [str(path) for path in there]
@@ -53,11 +53,11 @@ def test_sheets_are_workbooks_on_request(
 def test_a_sheet_of_conflicts_goes_out_and_in(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study.open(at("decided"))
     path = tmp_path / "c.csv"
-    assert fcpair("adjudicate", "--sheet", path, "--by", "eva").stdout == f"{path}: 5 pairs\n"
+    assert fcpair("adjudicate", "--sheet", path, "--adjudicator", "eva").stdout == f"{path}: 5 pairs\n"
     path.write_text(path.read_text("utf-8").replace(",,\n", ",appropriate,\n"), "utf-8")
     assert fcpair("adjudicate", "--import", path).stdout == f"adjudicate: imported 5 · already there 0 ({path})\n"
     assert study.grid().waiting_pairs() == []
-    assert "is there already" in fcpair("adjudicate", "--sheet", path, "--by", "eva", code=2).stderr
+    assert "is there already" in fcpair("adjudicate", "--sheet", path, "--adjudicator", "eva", code=2).stderr
 
 
 def test_one_way_to_decide_at_a_time(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_a_language_that_the_format_knows_nothing_of_is_warned_of(fcpair: Fcpair
     fcpair("init")
     rows = [{"cn_id": f"{code}1", "hateSpeech": f"h{code}", "counterSpeech": f"c{code}"} for code in ("EN", "IT")]
     path = write_csv(tmp_path / "CONAN.csv", rows)
-    result = fcpair("import", path, "--language", "it", *CONAN_COLUMNS)
+    result = fcpair("import", path, "--only-language", "it", *CONAN_COLUMNS)
     assert result.stdout == "import: rows 2 · hs 2 · cn 2\n"
     assert f"read as csv, {path} does not say which language a row is in, so all 2 rows were taken to be `it`" in (
         result.stderr
     )
-    result = fcpair("import", path, "--language", "it", "--format", "conan", "--redo")
+    result = fcpair("import", path, "--only-language", "it", "--reader", "conan", "--redo")
     assert result.stdout == "import: rows 1 · hs 1 · cn 1\n"
     assert result.stderr == ""

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cli.conftest import Fcpair
 from fcpair.cli import machine_output, main, output
 from fcpair.cli.machine_output import print_csv, print_json
+from fcpair.cli.oversight import status
 from fcpair.cli.release import partition
 from fcpair.cli.table import Cell
 from fcpair.study import Study
@@ -24,7 +25,11 @@ At = Callable[[str], Path]
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows are long, and are printed two at a time."""
-    for module, name, n in ((output, "LONGEST_TABLE", 5), (partition, "LONGEST_TABLE", 5)):
+    for module, name, n in (
+        (output, "LONGEST_TABLE", 5),
+        (partition, "LONGEST_TABLE", 5),
+        (status, "LONGEST_TABLE", 5),
+    ):
         monkeypatch.setattr(module, name, n)
     for module in (partition, machine_output):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)
@@ -35,7 +40,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_tier_is_cut_and_says_how_to_get_it_all(at: At, fcpair: Fcpair, columns: str) -> None:
     at("checked")
     n = len(json.loads(fcpair("partition", "--tier", "bronze", "--format", "json").stdout))
-    printed = fcpair("partition", "--tier", "bronze", "--columns", columns).stdout
+    printed = fcpair("partition", "--tier", "bronze", "--layout", columns).stdout
     assert printed.startswith(f"bronze: {n} pairs")
     said = f"the first 5 of {n} rows; `--format csv` prints all, `--out FILE` writes them"
     assert said in " ".join(printed.split())

@@ -32,7 +32,7 @@ REPORTING = [
     ("agreement",),
     ("partition",),
     ("partition", "--tier", "bronze"),
-    ("partition", "--tier", "bronze", "--columns", "fc-conan"),
+    ("partition", "--tier", "bronze", "--layout", "fc-conan"),
     ("partition", "--tier", "diamond", "--diamond", "majority"),
     ("explain", "6"),
     ("log",),
@@ -102,6 +102,15 @@ def test_the_status_tells_the_stages_the_people_and_what_is_next(at: At, fcpair:
     assert [row["open"] for row in state["people"]] == [14, 14, 14]
     assert "42" in state["next"]
     assert "`fcpair labels sheets DIR`" in state["next"]
+
+
+@pytest.mark.parametrize("stage", ["dealt", "checking"])
+def test_commands_that_the_status_names_can_be_pasted(at: At, fcpair: Fcpair, stage: str) -> None:
+    at(stage)
+    state = strict(fcpair("status", "--format", "json").stdout)
+    named = [command for step in (state["next"], *state["also"]) for command in step.split("`")[1::2]]
+    assert [command for command in named if not command.startswith("fcpair ")] == []
+    assert {"labels import FILE", "validate import FILE"} & {command.removeprefix("fcpair ") for command in named}
 
 
 @pytest.mark.parametrize(
@@ -388,7 +397,7 @@ def test_a_report_in_a_folder_that_is_not_there_is_refused(at: At, fcpair: Fcpai
 def test_overlap_and_groups_are_read_from_the_options(at: At, fcpair: Fcpair) -> None:
     study = Study.open(at("paired"))
     fcpair("people", "add", "ana", "ben", "cleo")
-    fcpair("assign", "--overlap", "2:0.25", "--group", "ana, cleo", "--order", "hs", "--seed", "2")
+    fcpair("assign", "--overlap", "2:0.25", "--annotator-group", "ana, cleo", "--order", "hs", "--seed", "2")
     params = study.log()[-1].params
     assert params["overlap"] == {"2": 0.25}
     assert params["groups"] == [["ana", "cleo"]]

@@ -41,7 +41,7 @@ READING = {
     ("evaluate", "--system", "tfidf"): "checked",
     ("people", "list"): "checked",
     ("people", "terms"): "checked",
-    ("adjudicate", "--by", "ada"): "decided",
+    ("adjudicate", "--adjudicator", "ada"): "decided",
     ("adjudicate", "--policy", "majority", "--dry-run"): "labelled",
 }
 # C0 but for tab and line feed, DEL, C1; and what orders signs from right to left.
@@ -84,7 +84,7 @@ def test_nothing_steers_a_real_terminal_in_any_format(at: At, form: str) -> None
 
 def test_a_dialogue_shows_notes_without_their_controls(at: At) -> None:
     path = poison(at("decided"))
-    command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", str(path))
+    command = (sys.executable, "-m", "fcpair", "adjudicate", "--adjudicator", "ada", "--study", str(path))
     with Terminal(*command) as terminal:
         shown = terminal.read("[q] quit")
         terminal.press("q")

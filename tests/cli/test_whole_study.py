@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.torch, pytest.mark.slow]
 LINES = """
 export FCPAIR_STUDY=s.db
 fcpair init
-fcpair import CONAN.csv --format conan --language en
-fcpair select --list hs45.csv                 # or --hs 45 --seed 13
+fcpair import CONAN.csv --reader conan --only-language en
+fcpair select --hs-list hs45.csv                 # or --hs 45 --seed 13
 fcpair retrieve --k 2 --count-duplicates      # --model all-MiniLM-L6-v2 is the default
 fcpair pair --candidates 129 --seed 13
 fcpair assign --annotators 9 --overlap 2:0.126 --overlap 3:0.05 --seed 13
@@ -41,7 +41,7 @@ fcpair explain 17
 fcpair report --out report.html
 
 FCPAIR_STUDY=published.db fcpair init
-FCPAIR_STUDY=published.db fcpair labels import bronze_partition_df.csv --format fc-conan
+FCPAIR_STUDY=published.db fcpair labels import bronze_partition_df.csv --reader fc-conan
 FCPAIR_STUDY=published.db fcpair partition --diamond majority --format json
 """
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -210,7 +210,7 @@ def test_a_unanimous_diamond_is_smaller(printed: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_each_tier_holds_the_published_pairs(printed: dict[str, str], data: Path, tier: str) -> None:
-    words = ("partition", "--diamond", "majority", "--tier", tier, "--columns", "fc-conan")
+    words = ("partition", "--diamond", "majority", "--tier", tier, "--layout", "fc-conan")
     fcpair(*words, "--out", f"{tier}.csv", study="published.db")
     found = []
     for path in (Path(f"{tier}.csv"), data / "fc-conan" / f"{tier}_partition_df.csv"):

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from fcpair.cli.adjudication.dialogue import Dialogue, check_terminal
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import supersede_option, with_grid
 from fcpair.cli.output import format_counts, print_message, print_run
-from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.cli.reading import note_trial
+from fcpair.cli.receipts import print_receipt
+from fcpair.cli.terminal import print_wrapped
 from fcpair.errors import SettingError
 from fcpair.params import Adjudicate, Policy, Ties
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
 
 
+@with_old_spellings(by="--adjudicator")
 @click.command()
 @click.option("--policy", type=click.Choice(get_args(Policy)), help="Decide by rule, without the dialogue.")
 @click.option(
@@ -30,11 +35,18 @@ if TYPE_CHECKING:
 @click.option(
     "--sheet",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the pairs that wait for `--by` as a sheet to fill in (.csv or .xlsx); `--import` takes it back.",
+    help="Write the pairs that wait for the adjudicator as a sheet to fill in (.csv or .xlsx), for `--import`.",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would be decided, and whether that is what stands.")
+@shared_option("--dry-run", is_flag=True, callback=note_trial, detail="Say too whether that is what stands.")
 @supersede_option
-@click.option("--by", default="adjudicator", show_default=True, help="The pseudonym of the person who decides.")
+@click.option(
+    "--adjudicator",
+    "by",
+    metavar="NAME",
+    default="adjudicator",
+    show_default=True,
+    help="The pseudonym of the person who decides.",
+)
 @with_grid
 def adjudicate(grid: Grid, **arguments: Any) -> None:
     """Turn each pair's labels into one.
@@ -45,11 +57,11 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
 
     \b
     Example:
-      fcpair adjudicate --by ana
+      fcpair adjudicate --adjudicator ana
       fcpair adjudicate --policy majority
       fcpair adjudicate --policy majority --dry-run
       fcpair adjudicate --import decisions.csv
-      fcpair adjudicate --sheet conflicts.xlsx --by ana
+      fcpair adjudicate --sheet conflicts.xlsx --adjudicator ana
     """
     given_flags = [
         flag for flag, name in (("--policy", "policy"), ("--import", "path"), ("--sheet", "sheet")) if arguments[name]
@@ -57,7 +69,8 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
     if len(given_flags) > 1:
         raise click.UsageError(f"give either {' or '.join(given_flags)}, not both")
     if arguments["sheet"]:
-        print_raw(f"{arguments['sheet']}: {grid.write_conflicts(arguments['sheet'], by=arguments['by']):,} pairs")
+        n = grid.write_conflicts(arguments["sheet"], by=arguments["by"])
+        print_receipt(f"{arguments['sheet']}: {n:,} pairs", {"file": str(arguments["sheet"]), "pairs": n})
         return
     current = _current_policy(grid, anew=bool(arguments["policy"]))
     policy = {name: arguments[name] for name in ("policy", "ties") if arguments[name]}
@@ -102,10 +115,17 @@ def _apply_policy(grid: Grid, options: Adjudicate, previous: Adjudicate | None) 
 
 def _compare_policy(grid: Grid, options: Adjudicate) -> None:
     result = grid.adjudicate_dry_run(options)
-    print_wrapped(f"would be: {format_counts(result.counts)}")
-    print_wrapped(
-        f"{result.standing:,} decisions stand; {result.n_same:,} of {result.compared:,} compared are the same"
+    lines = (
+        f"would be: {format_counts(result.counts)}",
+        f"{result.standing:,} decisions stand; {result.n_same:,} of {result.compared:,} compared are the same",
     )
+    data = {
+        "would_be": result.counts,
+        **{name: getattr(result, name) for name in ("standing", "compared")},
+        "same": result.n_same,
+        **{name: list(getattr(result, name)) for name in ("different", "reopened")},
+    }
+    print_receipt("\n".join(lines), data, print_wrapped)
     for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):
         if pairs:
             print_message(f"{what}: pairs {', '.join(map(str, pairs[:20]))}{' ...' * (len(pairs) > 20)}")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.figures import FIGURE_COLUMNS, figure_row, figure_table, footnotes, remarks
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, format_option, with_grid
 from fcpair.cli.output import Table, emit, print_message, sampled_field, status_spinner
 from fcpair.cli.table import Cell
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
 
+@with_old_spellings(by="--blocks", not_sure="--indefinite")
 @click.command()
-@click.option("--round", "name", metavar="NAME", help="A round of the grid: figures for each part of its form.")
+@shared_option("--round", "name", metavar="NAME", detail="There are figures for each part of its form.")
 @with_grid
 @effective_params(Agree)
 @format_option
@@ -36,9 +39,9 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
 
     \b
     Example:
-      fcpair agreement --weights linear --not-sure drop
+      fcpair agreement --weights linear --indefinite drop
       fcpair agreement --intervals annotators
-      fcpair agreement --grid rate --by column
+      fcpair agreement --grid rate --blocks column
       fcpair agreement --grid rate --weights quadratic --bin 1-2 --bin 2.5-3.5 --bin 4-5
       fcpair agreement --grid write --round write
       fcpair agreement --format json

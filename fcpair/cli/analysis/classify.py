@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.figures import figure_row, figure_table, remarks
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import format_option, resamples_option
 from fcpair.cli.output import Table, emit, progress
 from fcpair.cli.table import Cell
@@ -23,14 +25,15 @@ if TYPE_CHECKING:
 LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 
 
+@with_old_spellings(group="--cluster", model="--classifier")
 @click.command()
 @with_texts
 @click.option(
     "--truth", multiple=True, required=True, metavar="COLUMN", help="The true labels; of several columns, all."
 )
 @click.option("--predicted", metavar="COLUMN", help="The predicted labels.")
-@click.option("--model", metavar="NAME", help="Predict by this local transformers model instead; needs --text.")
-@click.option("--text", metavar="COLUMN", help="The texts that the model is to label.")
+@click.option("--classifier", "model", metavar="NAME", help="Predict by this local transformers model, from --text.")
+@shared_option("--text", metavar="COLUMN", detail="The classifier labels them.")
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -38,10 +41,10 @@ LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
     show_default=True,
     help="From which score on the model's label is predicted.",
 )
-@click.option("--label", "labels", multiple=True, metavar="NAME", help="A label; without any, those of the truth.")
+@shared_option("--label", "labels", multiple=True, metavar="NAME", detail="Without any, those of the truth.")
 @click.option("--ignore", multiple=True, metavar="NAME", help="A predicted label to be left out, and counted.")
-@click.option("--by", metavar="COLUMN", help="Figures for each value of this column as well.")
-@click.option("--group", metavar="COLUMN", help="Draw whole groups for the intervals, such as all texts of one HS.")
+@shared_option("--by", metavar="COLUMN", detail="Each has figures too.")
+@shared_option("--cluster", "group", metavar="COLUMN", detail="Intervals draw whole clusters.")
 @resamples_option
 @format_option
 def classify(
@@ -68,8 +71,8 @@ def classify(
     \b
     Example:
       fcpair classify types.csv --truth type --truth more_types --predicted guessed
-      fcpair classify types.csv --truth type --predicted guessed --ignore sarcasm --group hs
-      fcpair classify types.csv --truth type --model ./my-classifier --text reply
+      fcpair classify types.csv --truth type --predicted guessed --ignore sarcasm --cluster hs
+      fcpair classify types.csv --truth type --classifier ./my-classifier --text reply
     """
     from fcpair.files.tables.tabular import require_columns
     from fcpair.texts.classify import classify as measured
@@ -103,7 +106,7 @@ def _with_predictions(
 ) -> tuple[pd.DataFrame, str]:
     """The table, and which of its columns has the predictions: those of a file, or of a model."""
     if (predicted is None) == (model is None) or (model is None) != (text is None):
-        raise InputError("give either --predicted COLUMN, or --model NAME and --text COLUMN")
+        raise InputError("give either --predicted COLUMN, or --classifier NAME and --text COLUMN")
     if predicted is not None or model is None or text is None:
         return frame, str(predicted)
     from fcpair.models.model_files import resolve

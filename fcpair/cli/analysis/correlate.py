@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.figures import figure_row, figure_table
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import format_option, resamples_option
 from fcpair.cli.output import Table, emit, print_message
 from fcpair.cli.table import Cell
@@ -17,13 +19,20 @@ if TYPE_CHECKING:
     from fcpair.texts.correlate import CorrelationFigures
 
 
+@with_old_spellings(measure="--score")
 @click.command()
 @with_texts
-@click.option("--measure", required=True, metavar="COLUMN", help="A number for each text: what is to be held against.")
-@click.option("--rating", required=True, metavar="COLUMN", help="What a rater gave the text; empty where nothing.")
-@click.option("--text", metavar="COLUMN", help="Which text a row is about; without it each row is a text of its own.")
-@click.option("--rater", metavar="COLUMN", help="Who rated; without it one person did.")
-@click.option("--by", metavar="COLUMN", help="Correlations for each value of this column as well, such as a type.")
+@click.option(
+    "--score",
+    "measure",
+    required=True,
+    metavar="COLUMN",
+    help="The column of a number for each text, which is compared with the ratings.",
+)
+@shared_option("--rating", required=True, metavar="COLUMN", detail="Empty where a rater gave none.")
+@shared_option("--text", metavar="COLUMN", detail="Without it each row is about a text of its own.")
+@shared_option("--rater", metavar="COLUMN", detail="Without it one person did.")
+@shared_option("--by", metavar="COLUMN", detail="Each has correlations too, such as those of a type.")
 @click.option(
     "--population",
     type=click.Path(path_type=Path),
@@ -52,8 +61,8 @@ def correlate(
 
     \b
     Example:
-      fcpair correlate rated.csv --measure bleurt --rating rating --text id --rater rater
-      fcpair correlate rated.csv --measure bleurt --rating rating --by type --population all.csv
+      fcpair correlate rated.csv --score bleurt --rating rating --text id --rater rater
+      fcpair correlate rated.csv --score bleurt --rating rating --by type --population all.csv
     """
     from fcpair.texts.correlate import correlate as correlations
     from fcpair.texts.rating_table import read_population, read_rated_texts

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.aliases import LabelColumn, with_labels
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option
 from fcpair.cli.output import Table, emit, print_message
 from fcpair.cli.table import Cell
@@ -26,35 +27,30 @@ FOUND_SOMETHING = 1
 LONGEST_TEXT = 60
 WIDEST_NAMES = 40  # of labels above the columns of a table, all together; wider ones are abbreviated
 ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
-_COLUMNS = {
-    "text": "The texts.",
-    "row": "What the texts answer, such as the HS; it makes the rows.",
-    "group": "What the table is counted by, such as the target group.",
-    "source": "What it is counted by besides: where the texts come from.",
-    "writer": "Who wrote the texts.",
-}
-
-
-def _with_columns(command: Any) -> Any:
-    """Give the command an option for each of `Columns`."""
-    for name, text in reversed(_COLUMNS.items()):
-        command = click.option(f"--{name}", metavar="COLUMN", required=name == "text", help=text)(command)
-    return command
 
 
 @click.command()
 @with_texts
-@_with_columns
+@shared_option("--text", metavar="COLUMN", required=True)
+@shared_option("--row", metavar="COLUMN", detail="It makes the rows.")
+@click.option("--group", metavar="COLUMN", help="What the table is counted by, such as the target group.")
+@shared_option("--source", metavar="COLUMN", detail="The table is counted by it besides.")
+@click.option("--writer", metavar="COLUMN", help="The column of who wrote the texts.")
 @with_labels(several=True)
-@click.option(
+@shared_option(
     "--by",
     metavar="COLUMN",
-    help="Count every label by this, such as the targets of the HS; a cell may hold several.",
+    detail="Every label is counted in each, such as in the targets of the HS; a cell may hold several.",
 )
 @click.option("--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of so many words or fewer.")
 @click.option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of so many words or more.")
 @click.option(
-    "--keywords", "n_keywords", type=click.IntRange(min=0), default=5, show_default=True, help="Of each label."
+    "--keywords",
+    "n_keywords",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="How many keywords of each label.",
 )
 @click.option(
     "--check-printed",
@@ -172,7 +168,10 @@ def _describe_shared(shared: SharedRow, texts: Texts) -> str:
 
 def _shorten(text: str) -> str:
     plain = " ".join(text.split())
-    return plain if len(plain) <= LONGEST_TEXT else f"{plain[: LONGEST_TEXT - 3]}..."
+    if len(plain) <= LONGEST_TEXT:
+        return plain
+    beginning, space, _ = plain[: LONGEST_TEXT - 3].rpartition(" ")
+    return f"{beginning} ..." if space else f"{plain[: LONGEST_TEXT - 3]}..."
 
 
 def _as_dict(description: Description) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option
 from fcpair.cli.output import Table, emit, progress
 from fcpair.cli.table import Cell
@@ -24,14 +25,14 @@ COLUMNS = ("measure", "n", "value", "sd")
 
 @click.command()
 @with_texts
-@click.option("--text", required=True, metavar="COLUMN", help="The column of the texts that are measured.")
+@shared_option("--text", required=True, metavar="COLUMN")
 @click.option(
     "--reference", "references", multiple=True, metavar="COLUMN", help="A column of references; may be repeated."
 )
-@click.option("--row", metavar="COLUMN", help="Texts with the same here share all their references.")
-@click.option("--by", metavar="COLUMN", help="Figures for each group of texts too: those with the same here.")
-@click.option("--measure", "measures", required=True, multiple=True, metavar="NAME", help="May be repeated.")
-@click.option("--language", metavar="CODE", help="The language of the texts, such as en or fa; some measures need it.")
+@shared_option("--row", metavar="COLUMN", detail="Texts that answer the same share all their references.")
+@shared_option("--by", metavar="COLUMN", detail="Each has figures too.")
+@shared_option("--measure", "measures", required=True, multiple=True, metavar="NAME", detail="May be repeated.")
+@shared_option("--language", metavar="CODE", detail="Some measures need it.")
 @click.option("--each", type=click.Path(path_type=Path), help="A table to write, with the figures of each text.")
 @format_option
 def measure(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.figures import figure_row, footnotes, remarks
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, resamples_option
 from fcpair.cli.output import Table, emit
 from fcpair.cli.table import Cell
@@ -21,13 +22,13 @@ COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
 
 @click.command()
 @with_texts
-@click.option(
-    "--rating", "columns", multiple=True, required=True, metavar="COLUMN", help="Ratings; several are a criterion each."
+@shared_option(
+    "--rating", "columns", multiple=True, required=True, metavar="COLUMN", detail="Several are a criterion each."
 )
 @click.option("--criterion", metavar="COLUMN", help="What a rating is about, where one column has all ratings.")
-@click.option("--source", metavar="COLUMN", help="Where a text comes from; without it all are of one source.")
-@click.option("--rater", metavar="COLUMN", default="by", show_default=True, help="Who rated.")
-@click.option("--text", metavar="COLUMN", help="Which text a row is about; without it each row is a text of its own.")
+@shared_option("--source", metavar="COLUMN", detail="Without it all are of one source.")
+@shared_option("--rater", metavar="COLUMN", default="by", show_default=True)
+@shared_option("--text", metavar="COLUMN", detail="Without it each row is about a text of its own.")
 @resamples_option
 @format_option
 def ratings(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.aliases import LabelColumn, with_labels
-from fcpair.cli.options import format_option
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
+from fcpair.cli.options import format_option, seed_option
 from fcpair.cli.output import Table, emit, print_message
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
@@ -21,9 +23,10 @@ NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
 SPLIT = "split"
 
 
+@with_old_spellings(group="--cluster")
 @click.command()
 @with_texts
-@click.option("--group", metavar="COLUMN", required=True, help="What stays together, such as the HS.")
+@shared_option("--cluster", "group", metavar="COLUMN", required=True, detail="Each is on one side.")
 @with_labels(several=False)
 @click.option(
     "--share",
@@ -34,12 +37,11 @@ SPLIT = "split"
     metavar="SHARE",
     help="Of the lines, for the first side, the second, ...; the last side gets the rest.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of which group goes where.")
-@click.option(
+@seed_option
+@shared_option(
     "--out",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the table with the column `split`: CSV, JSONL or Parquet by its suffix.",
+    detail="The table with the column `split`: CSV, JSONL or Parquet by its suffix.",
 )
 @format_option
 def split(
@@ -52,9 +54,9 @@ def split(
 
     \b
     Example:
-      fcpair split answers.csv --group hs --labels type --share 0.8 --seed 13 --out split.csv
-      fcpair split Final_Dataset.json --reader crowdcounter --group hs --labels types --share 0.625 --seed 13
-      fcpair split answers.csv --group hs --labels type --share 0.6 --share 0.2
+      fcpair split answers.csv --cluster hs --labels type --share 0.8 --seed 13 --out split.csv
+      fcpair split Final_Dataset.json --reader crowdcounter --cluster hs --labels types --share 0.625 --seed 13
+      fcpair split answers.csv --cluster hs --labels type --share 0.6 --share 0.2
     """
     import numpy as np
     import pandas as pd

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, redo_option, with_grid
 from fcpair.cli.output import Table, emit, print_run, progress
-from fcpair.cli.terminal import print_raw
+from fcpair.cli.receipts import print_receipt
 from fcpair.cli.warnings import warn_of_simulated
 from fcpair.errors import InputError, StageError
 
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
     from fcpair.cli.table import Cell
     from fcpair.grid import Grid
 
-round_option = click.option(
-    "--round", "name", required=True, metavar="NAME", help="The round whose models are shown them."
-)
+round_option = shared_option("--round", "name", required=True, metavar="NAME", detail="Its models are shown them.")
 
 
 @click.group()
@@ -99,7 +98,7 @@ def sheet(grid: Grid, out: Path, name: str) -> None:
         raise InputError(f"{out}: is there already, and may hold reviews; move it away, or name another file")
     write_table(frame, out)
     warn_of_simulated(grid)
-    print_raw(f"{out}: {len(frame):,} examples")
+    print_receipt(f"{out}: {len(frame):,} examples", {"file": str(out), "examples": len(frame)})
 
 
 @examples.command()

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_grid
 from fcpair.cli.output import Table, emit, print_run, progress
+from fcpair.cli.reading import note_writing
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,8 +26,8 @@ _A_MILLION = 1_000_000
 
 
 @click.command()
-@click.option("--round", "name", required=True, help="The round that they answer.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked, and ask nothing.")
+@shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
+@shared_option("--dry-run", is_flag=True, detail="It is said what models would be asked.")
 @click.option("--price-in", type=float, help="For a dry run: the price of a million tokens that a model reads.")
 @click.option("--price-out", type=float, help="For a dry run: the price of a million tokens that it writes.")
 @with_grid
@@ -46,6 +48,7 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     if dry_run:
         _print_estimates(grid.estimate_generation(name), price_in, price_out, form)
         return
+    note_writing()
     with progress("asking") as report:
         run = grid.generate(name, progress=report)
     print_run(run)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import recipe_params, redo_option, with_grid
 from fcpair.cli.output import print_run, status_spinner
 from fcpair.params import Assign
@@ -14,20 +16,21 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
 
 
+@with_old_spellings(group="--annotator-group")
 @click.command()
 @recipe_params(Assign)
 @redo_option
-@click.option(
+@shared_option(
     "--more",
     is_flag=True,
-    help="Deal what has not been dealt, raise the overlap to `--overlap`, and give late joiners their share.",
+    detail="Deal what has not been dealt, raise the overlap to `--overlap`, and give late joiners their share.",
 )
 @click.option(
     "--close",
     is_flag=True,
     help="End open dealing: what nobody has is taken away, and what people hold is theirs for good.",
 )
-@click.option("--round", "round_", metavar="NAME", help="Of a planned grid: the round to deal, by its own options.")
+@shared_option("--round", "round_", metavar="NAME", detail="Of a planned grid: it is dealt by its own options.")
 @with_grid
 def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool, round_: str | None) -> None:
     """Deal the pairs to annotators.

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_values
 from fcpair.cli.options import recipe_params, redo_option, sheet_format_option, supersede_option, with_grid
 from fcpair.cli.output import for_each_file, print_run, status_spinner
-from fcpair.cli.terminal import print_raw
+from fcpair.cli.receipts import print_receipt
 from fcpair.cli.warnings import warn_of_old_sheets
 from fcpair.params import Validate
 
@@ -31,7 +33,7 @@ def validate() -> None:
 @validate.command()
 @recipe_params(Validate)
 @redo_option
-@click.option("--more", is_flag=True, help="Add pairs without a verdict to a round that is under way.")
+@shared_option("--more", is_flag=True, detail="Pairs without a verdict are added.")
 @with_grid
 def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
     """Deal adjudicated pairs to validators who took no part in them.
@@ -46,6 +48,7 @@ def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
     print_run(run)
 
 
+@with_old_values("--sheet-format", csv="csv", xlsx="xlsx")
 @validate.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @sheet_format_option
@@ -59,11 +62,12 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
     \b
     Example:
       fcpair validate sheets verdicts/
-      fcpair validate sheets verdicts/ --format xlsx
+      fcpair validate sheets verdicts/ --sheet-format xlsx
     """
     rows_by_person = grid.write_validation_sheets(folder, form)
     for name, rows in rows_by_person.items():
-        print_raw(f"{folder / name}.{form}: {rows:,} pairs")
+        path = f"{folder / name}.{form}"
+        print_receipt(f"{path}: {rows:,} pairs", {"file": path, "person": name, "pairs": rows})
     warn_of_old_sheets(grid.old_sheets(folder, checks=True), rows_by_person, "validate")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import click
 
+from fcpair.cli.old_spellings import with_old_spellings, with_old_values
 from fcpair.cli.options import recipe_params, redo_option, with_study
 from fcpair.cli.output import print_run, status_spinner
 from fcpair.params import Import
@@ -14,7 +15,11 @@ from fcpair.params import Import
 if TYPE_CHECKING:
     from fcpair.study import Study
 
+FORMATS = get_args(get_type_hints(Import)["format"])
 
+
+@with_old_values("--reader", **{name: name for name in FORMATS})
+@with_old_spellings(language="--only-language")
 @click.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
 @recipe_params(Import, without=("path",))
@@ -25,8 +30,8 @@ def import_(study: Study, path: Path, said: dict[str, Any], redo: bool) -> None:
 
     \b
     Example:
-      fcpair import CONAN.csv --format conan --language en
-      fcpair import corpus.jsonl --format jsonl --hs-column claim --cn-column reply
+      fcpair import CONAN.csv --reader conan --only-language en
+      fcpair import corpus.jsonl --reader jsonl --hs-column claim --cn-column reply
       fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
     """
     with status_spinner("reading the corpus"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.options import params, study_option
-from fcpair.cli.terminal import print_raw
+from fcpair.cli.receipts import print_receipt
 from fcpair.params import Setup
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def init(study: Place, options: dict[str, Any]) -> None:
 
     made = Study.create(study, Setup(**options))
     made.close()
-    print_raw(f"{made.place}: a new study")
+    print_receipt(f"{made.place}: a new study", {"study": str(made.place), "made": True})
 
 
 @click.command()
@@ -47,7 +47,6 @@ def upgrade(study: Place) -> None:
     from fcpair.study import Study, display_name
 
     backup = Study.upgrade(study)
-    print_raw(
-        f"{display_name(study)}: "
-        f"{'up to date already' if backup is None else f'upgraded; as it was, it is in {backup}'}"
-    )
+    name = display_name(study)
+    state = "up to date already" if backup is None else f"upgraded; as it was, it is in {backup}"
+    print_receipt(f"{name}: {state}", {"study": str(name), "backup": None if backup is None else str(backup)})

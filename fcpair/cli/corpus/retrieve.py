@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import recipe_params, redo_option, with_grid
 from fcpair.cli.output import print_run, progress
 from fcpair.params import Retrieve
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
 
 
+@with_old_spellings(list="--cn-list")
 @click.command()
 @recipe_params(Retrieve)
 @redo_option
@@ -28,7 +30,7 @@ def retrieve(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     Example:
       fcpair retrieve --k 2 --count-duplicates
       fcpair retrieve --backend onnx --dask local:4
-      fcpair retrieve --list candidates.csv
+      fcpair retrieve --cn-list candidates.csv
       fcpair retrieve --run bm25.trec --run dense.trec --depth 20
     """
     with progress("retrieving") as report:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ import click
 from fcpair.cli.options import StudyPlace, study_option
 from fcpair.cli.output import progress
 from fcpair.cli.oversight.doctor import FOUND, SHORT, explain
-from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.cli.reading import note_trial
+from fcpair.cli.receipts import print_receipt
+from fcpair.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
     from fcpair.records import BackupReport
@@ -39,12 +42,15 @@ def backup(study: Place, file: Path) -> None:
     from fcpair.study import Study, display_name
 
     Study.back_up(study, file)
-    print_raw(f"{display_name(study)}: backed up to {file}")
+    name = display_name(study)
+    print_receipt(f"{name}: backed up to {file}", {"study": str(name), "file": str(file)})
 
 
 @click.command()
 @_FILE
-@click.option("--check", is_flag=True, help="Restore nothing; say whether the backup is what was written.")
+@click.option(
+    "--check", is_flag=True, callback=note_trial, help="Restore nothing; say whether the backup is what was written."
+)
 @_create
 @study_option
 def restore(study: Place, file: Path, check: bool, create: bool) -> None:
@@ -66,18 +72,18 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
             restored = Study.check_backup(file, progress=report)
         else:
             restored = Study.restore(file, study, create=create, progress=report)
-    print_raw(
-        f"{file}: as it was written {restored.at} by fcpair {restored.fcpair} (schema {restored.schema}, "
-        f"{restored.kind})"
-    )
+    written = {name: getattr(restored, name) for name in ("at", "fcpair", "schema", "kind")}
+    line = f"{file}: as it was written {restored.at} by fcpair {restored.fcpair} (schema {restored.schema}, "
+    print_receipt(f"{line}{restored.kind})", {"file": str(file), **written})
     if not check:
-        print_raw(f"{display_name(study)}: restored")
+        print_receipt(f"{display_name(study)}: restored", {"study": str(display_name(study)), "restored": True})
     _report_health(restored, display_name(study), check=check)
 
 
 def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
     if restored.health is not None:
-        explain(restored.health)
+        health = restored.health
+        print_receipt("", {"health": asdict(health), "sound": health.is_sound}, lambda _: explain(health))
         sys.exit(0 if restored.health.is_sound else FOUND)
     elif check:
         print_wrapped("What is in it was not examined; `fcpair restore` does that.", err=True)
@@ -106,7 +112,6 @@ def copy(source: Place, target: Place, create: bool) -> None:
     with progress("copying") as report:
         made = Study.copy(source, target, report, create=create)
     n = sum(made.n_rows.values())
-    print_raw(
-        f"{display_name(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: "
-        f"{made.digest[:SHORT]}"
-    )
+    line = f"{display_name(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: "
+    data = {"study": str(display_name(target)), "source": str(made.source), "rows": made.n_rows, "digest": made.digest}
+    print_receipt(line + made.digest[:SHORT], data)

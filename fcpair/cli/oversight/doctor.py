@@ -10,6 +10,7 @@ import click
 
 from fcpair.cli.options import format_option, study_option
 from fcpair.cli.output import Table, emit, print_message, progress
+from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import print_wrapped
 
@@ -44,6 +45,7 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
     from fcpair.study import Study
 
     if as_it_is:
+        note_writing()
         _accept_as_is(study)
     with progress("examining") as report:
         health = Study.doctor(study, progress=report)

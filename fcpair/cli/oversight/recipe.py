@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.machine_output import print_json
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import with_study
+from fcpair.cli.receipts import collect_receipts
 from fcpair.cli.terminal import print_machine
 
 if TYPE_CHECKING:
@@ -14,8 +18,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@shared_option(
+    "--format",
+    "form",
+    type=click.Choice(["toml", "json"]),
+    default="toml",
+    show_default=True,
+    callback=collect_receipts,
+)
 @with_study
-def recipe(study: Study) -> None:
+def recipe(study: Study, form: str) -> None:
     """Print the recipe that the study has come to.
 
     It is the recipe that the study was walked by first, with all that was done otherwise since, on a page or by a
@@ -26,4 +38,8 @@ def recipe(study: Study) -> None:
     Example:
       fcpair recipe
     """
-    print_machine(study.recipe_text(), end="")
+    text = study.recipe_text()
+    if form == "json":
+        print_json(tomllib.loads(text))
+    else:
+        print_machine(text, end="")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import close_at_end, study_option
 from fcpair.cli.output import print_message, print_run, progress
+from fcpair.cli.receipts import print_receipt
 from fcpair.cli.terminal import STOPPED, print_wrapped
 from fcpair.cli.warnings import warn_of_changes, warn_of_simulated
 from fcpair.errors import RecipeEndError
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("recipe", type=click.Path(path_type=Path))
-@click.option("--loosen", is_flag=True, help="Let the recipe loosen limits and opt-outs that the study has.")
+@shared_option("--loosen", is_flag=True, detail="The recipe may do so.")
 @study_option
 def run(study: Place, recipe: Path, loosen: bool) -> None:
     """Walk a recipe as far as it goes.
@@ -58,9 +60,8 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
             raise SystemExit(STOPPED) from None
         raise
     state = opened.status()
-    print_wrapped(f"next: {state['next']}")
-    for step in state["also"]:
-        print_wrapped(f"also: {step}")
+    lines = [f"next: {state['next']}", *(f"also: {step}" for step in state["also"])]
+    print_receipt("\n".join(lines), {"next": state["next"], "also": state["also"]}, print_wrapped)
     first_grid = opened.grid(opened.grids[0])
     warn_of_simulated(first_grid)
     warn_of_changes(first_grid)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli import USAGE_OR_DATA
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import effective_params, with_study
 from fcpair.cli.output import print_message
 from fcpair.cli.terminal import print_raw
@@ -45,7 +46,7 @@ class _RefusedError(click.ClickException):
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
 )
-@click.option("--loosen", is_flag=True, help="Loosen, while it serves, limits and opt-outs that the study has.")
+@shared_option("--loosen", is_flag=True, detail="They are loosened while it serves.")
 def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,27 @@ import click
 from fcpair.cli.corpus.grids import COLUMNS as GRID_COLUMNS
 from fcpair.cli.corpus.grids import COUNTS as GRID_COUNTS
 from fcpair.cli.corpus.grids import grid_rows
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_study
-from fcpair.cli.output import Table, emit, print_message, status_spinner
-from fcpair.cli.table import Cell
-from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_message, status_spinner
+from fcpair.cli.receipts import print_receipt
+from fcpair.cli.table import Cell, wrap_text
+from fcpair.cli.terminal import (
+    as_displayed,
+    break_line,
+    print_footnote,
+    print_headline,
+    print_raw,
+    print_wrapped,
+    screen_width,
+)
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
 
 if TYPE_CHECKING:
     from fcpair.records import RunRecord
     from fcpair.study import Study
 
+LONGEST_VALUE = 48  # of a parameter or count in the log
 PERSON_COLUMNS = ("name", "role", "retired", "open", "done", "skipped", "withdrawn", "decided")
 PAIRS_ARE = {
     "no_label": "no label yet",
@@ -101,7 +113,7 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
 
 
 @click.command()
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write.")
+@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="An HTML file.")
 @with_study
 def report(study: Study, out: Path) -> None:
     """Write a self-contained HTML report.
@@ -116,7 +128,7 @@ def report(study: Study, out: Path) -> None:
     warn_of_simulated(first_grid)
     warn_of_sampled(first_grid)
     warn_of_changes(first_grid)
-    print_raw(f"{out}: written")
+    print_receipt(f"{out}: written", {"file": str(out)})
 
 
 @click.command()
@@ -132,13 +144,32 @@ def log(study: Study, form: str) -> None:
       fcpair log --format json
     """
     runs = study.log()
-    short: list[list[Cell]] = [
-        [run.id, run.at[:16].replace("T", " "), run.stage, _format_values(run.params), _format_values(run.counts)]
-        for run in runs
-    ]
-    table = Table("Runs", ("id", "at", "stage", "parameters", "counts"), short)
+    if form == "table":
+        _print_runs(runs)
+        return
     data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
-    emit(form, data=data, tables=[table], rows=[_log_row(run) for run in runs])
+    emit(form, data=data, tables=(), rows=[_log_row(run) for run in runs])
+
+
+def _print_runs(runs: Sequence[RunRecord]) -> None:
+    """Print each run in a line, and its parameters and counts below it."""
+    print_headline("Runs")
+    print_raw()
+    width = len(str(runs[-1].id)) if runs else 0
+    for run in runs[:LONGEST_TABLE]:
+        head = f"  {run.id:>{width}}   {run.at[:16].replace('T', ' ')}   {run.stage}"
+        print_raw(*break_line(as_displayed(head), screen_width()))
+        for name, values in (("parameters", run.params), ("counts", run.counts)):
+            if text := _format_values(values):
+                _print_indented(as_displayed(f"{name}: {text}"), width + 5)
+    if len(runs) > LONGEST_TABLE:
+        print_footnote(f"the first {LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all")
+
+
+def _print_indented(text: str, indent: int) -> None:
+    """Print a text that far in, and what does not fit into its first line two places further."""
+    first, *more = wrap_text(text, screen_width() - indent - 2)
+    print_raw(" " * indent + first, *(" " * (indent + 2) + line for line in more))
 
 
 def _format_values(values: dict[str, Any]) -> str:
@@ -146,14 +177,18 @@ def _format_values(values: dict[str, Any]) -> str:
     given_values = {
         name: value for name, value in values.items() if value not in (None, "", [], {}) and name != "scheme"
     }
-    return ", ".join(f"{name} {_shorten(value)}" for name, value in given_values.items())
+    return " · ".join(f"{name} {_shorten(value)}" for name, value in given_values.items())
 
 
-def _shorten(value: Any, width: int = 24) -> str:
+def _shorten(value: Any) -> str:
+    """A value in short: the beginning of a text in whole words, or the end of a path or a digest."""
     if isinstance(value, float):
         return f"{value:.4g}"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= width else f"…{text[-width + 1 :]}"
+    text = " ".join((value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).split())
+    if len(text) <= LONGEST_VALUE:
+        return text
+    beginning, space, _ = text[:LONGEST_VALUE].rpartition(" ")
+    return f"{beginning} …" if space else f"…{text[-LONGEST_VALUE + 1 :]}"
 
 
 def _log_row(run: RunRecord) -> dict[str, Cell]:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, round_option, seed_option, with_grid, with_study
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.oversight.status import PERSON_COLUMNS
-from fcpair.cli.terminal import print_raw
+from fcpair.cli.receipts import print_receipt
 from fcpair.errors import InputError
 from fcpair.params import DEFAULT_SERVER_URL, Assign
 from fcpair.records import Role, invite_link
@@ -62,7 +63,7 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
       fcpair people add vera --role validator
     """
     tokens = study.access.add(list(names), Role(role))
-    print_raw(f"added as {role}: {', '.join(tokens)}")
+    print_receipt(f"added as {role}: {', '.join(tokens)}", {"role": role, "added": list(tokens)})
     _show_links(tokens, url)
     state = study.status()
     idle = [row["name"] for row in state["people"] if row["name"] in names and not row["open"]]
@@ -77,10 +78,10 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
 @people.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("--all", "everybody", is_flag=True, help="Invite everybody who has no link yet.")
-@click.option(
+@shared_option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Write the links to a new CSV that only you can read, and print none.",
+    detail="The links go to a new CSV that only you can read, and none is printed.",
 )
 @url_option
 @with_study
@@ -107,14 +108,16 @@ def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | Non
 
     tokens = study.access.invite_all(names, store_links)
     if out is not None:
-        print_raw(f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent")
+        line = f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent"
+        print_receipt(line, {"file": str(out), "links": len(tokens)})
         return
     _show_links(tokens, url)
 
 
 def _show_links(tokens: dict[str, str], url: str) -> None:
     for name, token in tokens.items():
-        print_raw(f"{name}: {invite_link(url, token)}")
+        link = invite_link(url, token)
+        print_receipt(f"{name}: {link}", {"name": name, "link": link})
 
 
 def _write_links(path: Path, links: dict[str, str]) -> None:
@@ -142,7 +145,8 @@ def revoke(study: Study, name: str) -> None:
       fcpair people revoke ana
     """
     study.access.revoke(name)
-    print_raw(f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link")
+    line = f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link"
+    print_receipt(line, {"name": name, "revoked": True})
 
 
 @people.command("rotate-secret")
@@ -162,7 +166,8 @@ def rotate_secret(study: Study, yes: bool) -> None:
     if not yes:
         click.confirm("Everybody is signed out, and comes in again by their invite link. Go on?", abort=True, err=True)
     study.access.rotate_secret()
-    print_raw("every session has ended; people come in again by their invite links")
+    line = "every session has ended; people come in again by their invite links"
+    print_receipt(line, {"sessions_ended": True})
 
 
 @people.command("list")
@@ -211,7 +216,8 @@ def forget(study: Study, name: str) -> None:
       fcpair people forget ana
     """
     study.access.forget(name)
-    print_raw(f"what {name} said about themselves is deleted; copies of the study still have it")
+    line = f"what {name} said about themselves is deleted; copies of the study still have it"
+    print_receipt(line, {"name": name, "forgotten": True})
 
 
 @people.command()
@@ -226,7 +232,7 @@ def role(study: Study, name: str, new_role: str) -> None:
       fcpair people role ana validator
     """
     study.change_role(name, Role(new_role))
-    print_raw(f"{name} is {new_role} now")
+    print_receipt(f"{name} is {new_role} now", {"name": name, "role": new_role})
 
 
 @people.command()

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, figures_option, format_option, with_grid
 from fcpair.cli.output import Table, emit, print_message, progress
+from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell, format_cell
 from fcpair.cli.warnings import warn_of_changes
 from fcpair.evaluate.outcome import ALPHA, group_by_system
@@ -35,13 +38,14 @@ KEY = (
 )
 
 
+@with_old_spellings(k="--cutoff")
 @click.command()
 @with_grid
 @effective_params(Evaluate)
 @effective_params(Partition, "rules")
 @click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
 @figures_option
-@click.option("--dry-run", is_flag=True, help="Say what would be asked of a service, and ask nothing.")
+@shared_option("--dry-run", is_flag=True, detail="It is said what a service would be asked.")
 @format_option
 def evaluate(
     grid: Grid, rules: Partition, options: Evaluate, runs: Path | None, figures: Path | None, dry_run: bool, form: str
@@ -59,6 +63,7 @@ def evaluate(
     if dry_run:
         _print_costs(grid.evaluation_costs(options, rules), form)
         return
+    note_writing()
     with progress("evaluating", at_once=True) as report:
         outcome = grid.evaluate(options, rules, runs=runs, figures=figures, progress=report)
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*significance_cautions(outcome)]}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import effective_params, params, round_option, with_grid
 from fcpair.cli.output import print_run, status_spinner
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 TIER = click.Choice(TIERS)
 
-tier_option = click.option("--tier", required=True, type=TIER, help="From which tier.")
-file_option = click.option("--out", required=True, type=click.Path(path_type=Path), help="The file to write.")
-folder_option = click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="The folder to make; an empty one may be there."
+tier_option = shared_option("--tier", required=True, type=TIER)
+file_option = shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A file.")
+folder_option = shared_option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    detail="A folder to make; an empty one may be there.",
 )
 
 
@@ -218,12 +222,12 @@ def decisions(grid: Grid, out: Path) -> None:
 @export.command()
 @with_grid
 @round_option
-@click.option(
+@shared_option(
     "--layout",
     type=click.Choice(get_args(Layout)),
     default="table",
     show_default=True,
-    help="A table, a folder to train on, a Hugging Face folder, the layout of a published dataset, or templates.",
+    detail="A table, a folder to train on, a Hugging Face folder, the layout of a published dataset, or templates.",
 )
 @params(Export, only=Export.kinds["texts"])
 @file_option

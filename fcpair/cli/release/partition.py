@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.machine_output import ROWS_AT_ONCE
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, format_option, with_grid
 from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_field, status_spinner
+from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import print_wrapped
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
@@ -29,17 +32,19 @@ CAPTIONS = (
 )
 
 
+@with_old_spellings(columns="--layout")
 @click.command()
 @with_grid
 @effective_params(Partition)
-@click.option("--tier", type=click.Choice(TIERS), help="Write this tier.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where to: a .csv, .jsonl or .parquet file.")
-@click.option(
-    "--columns",
+@shared_option("--tier", type=click.Choice(TIERS), detail="Its pairs are written.")
+@shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+@shared_option(
+    "--layout",
+    "columns",
     type=click.Choice(["fcpair", "fc-conan"]),
     default="fcpair",
     show_default=True,
-    help="The names of the columns: ours, or those in which FC-CONAN was published.",
+    detail="The names of the columns: ours, or those in which FC-CONAN was published.",
 )
 @format_option
 def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
@@ -61,6 +66,7 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     elif out is None:
         _print_tier(grid, Tier[tier.upper()], options, published=published, form=form)
     else:
+        note_writing()
         with status_spinner("writing"):
             run = grid.release(Tier[tier.upper()], out, options, published=published)
         print_run(run)
@@ -116,8 +122,11 @@ def _rows_in_parts(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _shorten(cell: Any, width: int = 32) -> Any:
-    """A text cut to what fits beside another one on a terminal."""
-    return f"{cell[: width - 1]}…" if isinstance(cell, str) and len(cell) > width else cell
+    """A text cut to what fits beside another one on a terminal, after a word where it has several."""
+    if not isinstance(cell, str) or len(cell) <= width:
+        return cell
+    beginning, space, _ = cell[:width].rpartition(" ")
+    return f"{beginning} …" if space else f"{cell[: width - 1]}…"
 
 
 @click.command()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import close_at_end, figures_option, format_option, seed_option, study_option, with_study
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.table import Cell
@@ -26,9 +28,7 @@ SURVEY = "survey"
 NUMBERED = "p"  # what pseudonyms of respondents begin with
 COUNTS = ("yes", "no", "decline", "skipped")
 
-survey_option = click.option(
-    "--grid", metavar="NAME", default=SURVEY, show_default=True, help="What the grid of the survey is called."
-)
+survey_option = shared_option("--grid", metavar="NAME", default=SURVEY, show_default=True)
 
 
 @click.group()
@@ -38,21 +38,22 @@ def ask() -> None:
     \b
     Example:
       fcpair ask import statements.csv
-      fcpair ask open --people 250
+      fcpair ask open --respondents 250
       fcpair ask results --keep "believed > 0.60"
     """
 
 
+@with_old_spellings(list="--as-list")
 @ask.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
+@shared_option(
     "--question",
     "questions",
     multiple=True,
     metavar="TEXT",
     default=("heard", "believed"),
     show_default=True,
-    help="What is asked of each statement; may be repeated.",
+    detail="It is asked of each statement; may be repeated.",
 )
 @click.option(
     "--answers", metavar="YES,NO,DECLINE", default="yes,no,decline", show_default=True, help="How answers are called."
@@ -60,9 +61,9 @@ def ask() -> None:
 @click.option(
     "--part", type=click.IntRange(min=1), metavar="N", help="How many people answer each statement.  [default: all]"
 )
-@click.option("--list", "listed", is_flag=True, help="Put a list of statements on each screen, and not one.")
+@click.option("--as-list", "listed", is_flag=True, help="Put a list of statements on each screen, and not one.")
 @click.option("--suggest", metavar="TEXT", help="What is asked at the end, freely; empty: nothing.")
-@click.option("--title", default=Setup().title, help="The title of a study that is not there yet.")
+@shared_option("--title", default=Setup().title, detail="Of a study that is not there yet.")
 @seed_option
 @survey_option
 @study_option
@@ -113,9 +114,14 @@ def import_(
     )
 
 
+@with_old_spellings(people="--respondents")
 @ask.command("open")
 @click.option(
-    "--people", "n", type=click.IntRange(min=1), metavar="N", help="Add so many respondents under numbered pseudonyms."
+    "--respondents",
+    "n",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Add so many respondents under numbered pseudonyms.",
 )
 @survey_option
 @with_study
@@ -127,14 +133,14 @@ def open_(study: Study, n: int | None, grid: str) -> None:
 
     \b
     Example:
-      fcpair ask open --people 250
+      fcpair ask open --respondents 250
       fcpair people invite --all --out links.csv
       fcpair serve
     """
     respondents = [person.name for person in study.people if person.role is Role.RESPONDENT and not person.retired]
     if n is None and not respondents:
         raise StageError(
-            "there are no respondents; say with `--people N` how many there are to be, or add them with "
+            "there are no respondents; say with `--respondents N` how many there are to be, or add them with "
             "`fcpair people add NAME --role respondent`"
         )
     study.grid(grid)
@@ -156,17 +162,31 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
     return names
 
 
+@with_old_spellings(question="--question-column", population="--population-size")
 @ask.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--statement", metavar="COLUMN", default="row", show_default=True, help="The statements, in FILE.")
-@click.option("--question", metavar="COLUMN", default="column", show_default=True, help="What was asked, in FILE.")
-@click.option("--person", metavar="COLUMN", default="by", show_default=True, help="Who answered, in FILE.")
-@click.option("--answer", metavar="COLUMN", default="answer", show_default=True, help="The answers, in FILE.")
+@click.option("--statement", metavar="COLUMN", default="row", show_default=True, help="The column of the statements.")
+@click.option(
+    "--question-column",
+    "question",
+    metavar="COLUMN",
+    default="column",
+    show_default=True,
+    help="The column of the questions.",
+)
+@click.option("--person", metavar="COLUMN", default="by", show_default=True, help="The column of who answered.")
+@shared_option("--answer", metavar="COLUMN", default="answer", show_default=True)
 @click.option("--keep", metavar="RULE", help="Which statements to keep, as 'believed > 0.60'.")
-@click.option("--by", metavar="COLUMN", help="Figures for groups: a column of FILE, or a question about people.")
-@click.option("--population", type=click.IntRange(min=1), metavar="N", help="How many people there are in all.")
+@shared_option("--by", metavar="COLUMN", detail="Of a study, a question about people.")
+@click.option(
+    "--population-size",
+    "population",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many people there are in all.",
+)
 @click.option("--margin", type=float, metavar="SHARE", help="Say how many respondents such a margin of error needs.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the statements that are kept.")
+@shared_option("--out", type=click.Path(path_type=Path), detail="The statements that are kept.")
 @figures_option
 @format_option
 @survey_option
@@ -196,7 +216,7 @@ def results(
     \b
     Example:
       fcpair ask results --keep "believed > 0.60" --out kept.csv --figures figures
-      fcpair ask results answers.csv --statement text --question asked --person id --answer said --format json
+      fcpair ask results answers.csv --statement text --question-column asked --person id --answer said --format json
     """
     from fcpair.stages.surveys.survey import parse_keep
 

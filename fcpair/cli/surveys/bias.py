@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import close_at_end, figures_option, format_option, grid_option, round_option, study_option
 from fcpair.cli.output import Table, emit
 from fcpair.cli.table import Cell
@@ -37,18 +39,19 @@ def bias() -> None:
     """
 
 
+@with_old_spellings(people="--survey")
 @bias.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--as", "scheme", type=click.Choice(SCHEMES), required=True, help="Whose scores.")
-@click.option(
+@shared_option(
     "--reader",
     type=click.Choice(READERS),
     default=READERS[0],
     show_default=True,
-    help="What FILES are: BBQ's JSON Lines, tables of items as `fcpair items expand` writes them, or the samples that "
+    detail="BBQ's JSON Lines, tables of items as `fcpair items expand` writes them, or the samples that "
     "lm-evaluation-harness logs of such items.",
 )
-@click.option("--answer", metavar="COLUMN", help="What holds the answers.")
+@shared_option("--answer", metavar="COLUMN")
 @click.option(
     "--probability", "shares", multiple=True, metavar="COLUMN", help="That of an option, of items; three, in order."
 )
@@ -56,14 +59,13 @@ def bias() -> None:
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
 )
 @click.option(
-    "--people",
+    "--survey",
+    "people",
     metavar="GRID|FILE",
     help="A survey: measure how far people are from the model. Of a study, the name of its grid; with FILES, a file of "
     "answers as `fcpair answers export` writes it.",
 )
-@click.option(
-    "--question", metavar="TEXT", default=BELIEVED, show_default=True, help="The survey's question that is compared."
-)
+@shared_option("--question", metavar="TEXT", default=BELIEVED, show_default=True, detail="It is compared.")
 @click.option(
     "--smooth",
     type=click.FloatRange(min=0),
@@ -104,7 +106,7 @@ def score(
     Example:
       fcpair bias score preds_Age.jsonl.gz --as bbq --answer unifiedqa-t5-11b_pred_race
       fcpair bias score items.csv --reader items --as pbbq --probability a --probability b --probability c
-      fcpair bias score --grid test --as pbbq --people survey --format json
+      fcpair bias score --grid test --as pbbq --survey survey --format json
     """
     from fcpair.bias import measure_divergence
     from fcpair.bias import score as scored_by

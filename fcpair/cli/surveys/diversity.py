@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from fcpair.cli.analysis.measure import figure_rows, figure_table
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import close_at_end, format_option, grid_option, study_option
 from fcpair.cli.output import emit, progress
 from fcpair.errors import InputError, suggest_name
@@ -34,18 +35,18 @@ class _TextSample(NamedTuple):
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option(
+@shared_option(
     "--reader",
     type=click.Choice(READERS),
     default=READERS[0],
     show_default=True,
-    help="What FILE is: templates (our own, BBQ's, KoBBQ's), or a table of texts.",
+    detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.",
 )
 @click.option(
     "--unit", type=click.Choice(UNITS), default=UNITS[0], show_default=True, help="What of templates a text is."
 )
-@click.option("--text", metavar="COLUMN", help="The texts, of a table.")
-@click.option("--by", metavar="COLUMN", help="Figures for each group of a table too; of templates, for each category.")
+@shared_option("--text", metavar="COLUMN", detail="Of a table.")
+@shared_option("--by", metavar="COLUMN", detail="Each has figures too; of templates, each category.")
 @click.option("--stop", type=click.Path(path_type=Path), metavar="FILE", help="Words that TTR leaves out, one a line.")
 @click.option(
     "--homogenization",
@@ -54,8 +55,8 @@ class _TextSample(NamedTuple):
     show_default=True,
     help="How alike two texts are.",
 )
-@click.option("--model", metavar="NAME", help="The encoder for that.")
-@click.option("--language", metavar="CODE", help="The language of the texts, such as en or fa.")
+@shared_option("--model", detail="It encodes for that.")
+@shared_option("--language", metavar="CODE")
 @format_option
 @grid_option
 @study_option

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import close_at_end, figures_option, format_option, grid_option, round_option, study_option
 from fcpair.cli.output import Table, emit, status_spinner
 from fcpair.cli.table import Cell
@@ -23,14 +25,15 @@ MIXED = ("mixed_odds_ratio", "mixed_odds_low", "mixed_odds_high")
 TOGETHER = ("groups", "n", "agreement")
 
 
+@with_old_spellings(label="--labels")
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--item", metavar="COLUMN", help="What is labelled, in FILE.")
-@click.option("--annotator", metavar="COLUMN", help="Who labelled, in FILE.")
-@click.option("--label", metavar="COLUMN", help="The labels; of a study, a question of the round.")
-@click.option("--by", multiple=True, metavar="COLUMN", help="What makes groups; of a study, a question about people.")
+@click.option("--item", metavar="COLUMN", help="The column of what is labelled.")
+@click.option("--annotator", metavar="COLUMN", help="The column of who labelled.")
+@shared_option("--labels", "label", metavar="COLUMN", detail="Of a study, a question of the round.")
+@shared_option("--by", multiple=True, metavar="COLUMN", detail="Of a study, a question about people. May be repeated.")
 @click.option("--mixed", is_flag=True, help="Fit one mixed model of all groups too (extra `mixed`).")
-@click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of permutations.")
+@shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True)
 @figures_option
 @format_option
 @round_option
@@ -59,7 +62,7 @@ def groups(
 
     \b
     Example:
-      fcpair groups labels.csv --item pair --annotator by --label label --by gender
+      fcpair groups labels.csv --item pair --annotator by --labels label --by gender
       fcpair groups --grid survey --by Gender --format json
     """
     if file is not None:
@@ -103,7 +106,7 @@ def _compare_file(
     from fcpair.stages.stats.group_differences import compare_annotator_groups
 
     if not (item and annotator and label and by):
-        raise InputError("name the columns of the file with `--item`, `--annotator`, `--label` and `--by`")
+        raise InputError("name the columns of the file with `--item`, `--annotator`, `--labels` and `--by`")
     table = read_table(file, [item, annotator, label, *by])
     columns = {"item": table[item], "annotator": table[annotator], "label": table[label], "line": table[LINE]}
     labels = table[list(by)].assign(**columns)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option
 from fcpair.cli.output import Table, emit, print_message
 from fcpair.errors import InputError
@@ -36,23 +37,23 @@ def items() -> None:
 
 @items.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
+@shared_option(
     "--reader",
     type=click.Choice(READERS),
     default=READERS[0],
     show_default=True,
-    help="What FILE is: our own TOML, or templates as BBQ or KoBBQ released them.",
+    detail="Our own TOML, or templates as BBQ or KoBBQ released them.",
 )
 @click.option("--count", is_flag=True, help="Count the items of each category, and write none.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the items: a CSV, JSONL or Parquet, or a folder.")
-@click.option(
+@shared_option("--out", type=click.Path(path_type=Path), detail="The items: a CSV, JSONL or Parquet, or a folder.")
+@shared_option(
     "--layout",
     type=click.Choice(LAYOUTS),
     default=LAYOUTS[0],
     show_default=True,
-    help="What is written: a table, or a folder for Hugging Face or lm-evaluation-harness.",
+    detail="A table, or a folder for Hugging Face or lm-evaluation-harness.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=13, show_default=True, help="Of the order of options.")
+@shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True, detail="It orders the options.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),

@@ -131,7 +131,7 @@ def _suffix_hint(path: Source, format: str) -> str:
     suffix = Path(path).suffix.lower() if isinstance(path, str | Path) else ""
     if suffix not in READERS or suffix == _file_kind(format):
         return ""
-    return f"it was read as {format}, whatever its name: `--format {suffix[1:]}` may fit"
+    return f"it was read as {format}, whatever its name: `--reader {suffix[1:]}` may fit"
 
 
 def _columns_hint(path: Source, format: str) -> str:
@@ -141,9 +141,9 @@ def _columns_hint(path: Source, format: str) -> str:
     except InputError:
         return ""
     if {*PUBLISHED_TEXTS} <= header:
-        return "these are the columns of a published FC-CONAN partition: `fcpair labels import FILE --format fc-conan`"
+        return "these are the columns of a published FC-CONAN partition: `fcpair labels import FILE --reader fc-conan`"
     fits = [name for name, one in _PUBLISHED.items() if {one.hs, one.cn} <= header and name != format]
-    return f"these are the columns of `--format {fits[0]}`" if fits else ""
+    return f"these are the columns of `--reader {fits[0]}`" if fits else ""
 
 
 def _file_kind(format: str) -> str:

@@ -118,7 +118,7 @@ def require_published_scheme(question: Closed) -> None:
         ours, theirs = (", ".join(choice.name for choice in one) for one in (question, APPROPRIATENESS))
         raise InputError(
             f"FC-CONAN's columns hold its labels ({theirs}), and the labels of this study are {ours}; "
-            "use our own columns (--columns fcpair)"
+            "use our own columns (--layout fcpair)"
         )
 
 

@@ -107,7 +107,7 @@ def _assumed_language_note(options: Import, rows: int) -> str:
     return (
         f"read as {options.format}, {options.path} does not say which language a row is in, so all {rows:,} rows were "
         f"taken to be `{options.language}`; a column `language` would say it, and CONAN's own file is read by "
-        "`--format conan`"
+        "`--reader conan`"
     )
 
 

@@ -65,7 +65,9 @@ def bring_in_candidates(
         basis = Basis(tx, lambda tx: (texts.source_copies(tx), sides.source_cns(tx)))
         corpus_cns, source_ids = basis.inputs
         if not source_ids:
-            raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
+            raise InputError(
+                "no selected HS has a CN in the corpus to look from; take candidates by --cn-list or --run"
+            )
         _warn_of_language(tx, options.model)
     encoder = model_files.resolve(options.model, backend=options.backend)
     ids = corpus_cns["cn_id"].to_numpy()

@@ -38,7 +38,7 @@ def select(
     """Choose the HS: drawn by seed, or as a file lists them; without options, as the recipe says."""
     options = options or by_recipe(grid, Select)
     if options.hs is None and options.list is None:
-        raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
+        raise InputError("say either how many HS to draw (--hs N) or which (--hs-list FILE)")
     with grid._store.write() as tx:
         begin_building(tx, "select", redo=redo)
         hs_ids = find_listed_texts(tx, corpora.HS, options.list) if options.list else _draw_hs(tx, options)

@@ -29,7 +29,9 @@ _IN_MAIN = {
     Act.ASSIGN_VALIDATION: "run `fcpair validate assign`",
     Act.VALIDATE_AGAIN: "pairs whose label has changed since its verdict: {again}",
     Act.ADD_VALIDATORS: "verdicts that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`",
-    Act.VALIDATE: "open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR`, `... import FILE`",
+    Act.VALIDATE: (
+        "open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR` and `fcpair validate import FILE`"
+    ),
 }
 _IN_PLANNED = {  # but for rounds; `status` says nothing else of a planned grid
     Act.PAIR: "run `fcpair pair {grid_option}`",
@@ -68,7 +70,7 @@ def _where_to_label(step: NextStep) -> str:
     """Where open labels are given; sheets are of what people have."""
     if step.progress and (n_free := step.progress.counts.get("free")):
         return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
-    return "`fcpair serve`, or `fcpair labels sheets DIR` and `... import FILE`"
+    return "`fcpair serve`, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
 
 
 def planned_commands(tx: Tx, grid: str) -> Iterator[str]:

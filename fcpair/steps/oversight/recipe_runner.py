@@ -85,7 +85,7 @@ def _missing_section_advice(recipe: Recipe, section: str) -> str:
         return "add it, or run the stage by hand"
     return (
         "add it, or run the stage by hand. A recipe that makes no pairs is for a study that has some: "
-        "`fcpair labels import FILE --format fc-conan` brings those of a published partition, with their labels"
+        "`fcpair labels import FILE --reader fc-conan` brings those of a published partition, with their labels"
     )
 
 

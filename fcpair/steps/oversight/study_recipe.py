@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fcpair.recipe import Recipe
 
 NO_RECIPE_NOTE = "# No recipe has been walked in this study; this is what its settings amount to."
-IMPORTED_NOTE = "# The pairs and their labels were taken over from {}: `fcpair labels import FILE --format fc-conan`."
+IMPORTED_NOTE = "# The pairs and their labels were taken over from {}: `fcpair labels import FILE --reader fc-conan`."
 FRAME_NOTE = "# The corpus came as a frame; write it to a file, and name that as `path` of [import]."
 EDITED_NOTE = "# The guidelines are those of version {}, which the study holds; {}."
 

@@ -49,11 +49,11 @@ FOLDERS: tuple[Layout, ...] = ("training", "hf")
 """The layouts of written texts that are folders."""
 NO_CORPUS = """this study has no corpus: its texts came with the labels. This makes a study that has both:
   fcpair init --study OTHER.db
-  fcpair import CONAN.csv --format conan --language en --study OTHER.db
-  fcpair select --list fc_conan_bronze_hs.csv --study OTHER.db
+  fcpair import CONAN.csv --reader conan --only-language en --study OTHER.db
+  fcpair select --hs-list fc_conan_bronze_hs.csv --study OTHER.db
   fcpair retrieve --k 2 --count-duplicates --study OTHER.db
   fcpair pair --study OTHER.db
-  fcpair labels import bronze_partition_df.csv --format fc-conan --study OTHER.db"""
+  fcpair labels import bronze_partition_df.csv --reader fc-conan --study OTHER.db"""
 
 
 class Exports:

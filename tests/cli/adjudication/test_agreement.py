@@ -56,14 +56,14 @@ def test_a_form_has_a_block_for_each_part_without_asking(study: Path, fcpair: Fc
 
 def test_blocks_as_json_and_csv_have_their_names(study: Path, fcpair: Fcpair) -> None:
     written(study)
-    found = json.loads(fcpair("agreement", "--by", "column", "--format", "json").stdout)
+    found = json.loads(fcpair("agreement", "--blocks", "column", "--format", "json").stdout)
     assert (found["round"], found["simulated"]) == ("write", None)
     named = [(one["part"], one["of"]) for one in found["blocks"]]
     assert named == [
         ("text", ""),
         *((f"types: {part}", of) for part in ("facts", "humour") for of in ("facts", "humour")),
     ]
-    rows = list(csv.DictReader(io.StringIO(fcpair("agreement", "--by", "column", "--format", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(fcpair("agreement", "--blocks", "column", "--format", "csv").stdout)))
     assert list(dict.fromkeys((row["part"], row["of"]) for row in rows)) == named
     assert (rows[0]["figure"], rows[0]["value"]) == ("agreement", "")
 
@@ -71,10 +71,10 @@ def test_blocks_as_json_and_csv_have_their_names(study: Path, fcpair: Fcpair) ->
 def test_a_column_of_the_first_grid_is_named_by_its_text(at: At, fcpair: Fcpair) -> None:
     with closing(Study.open(at("checked"))) as study:
         first = study.grid().explain(1)
-    printed = fcpair("agreement", "--by", "row").stdout
+    printed = fcpair("agreement", "--blocks", "row").stdout
     assert f"label: {first.hs}\nAgreement:" in printed
     assert "intervals for new CN, the same annotators" in printed
-    assert fcpair("agreement", "--by", "grid").stdout == fcpair("agreement").stdout
+    assert fcpair("agreement", "--blocks", "grid").stdout == fcpair("agreement").stdout
 
 
 def skewed(path: Path) -> None:

@@ -42,7 +42,7 @@ def by_hand(study: Study) -> dict[int, tuple[str, int | None]]:
 def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second, third, *rest = grid.waiting_pairs()
-    result = fcpair("adjudicate", "--by", "ada", keys="31xq")
+    result = fcpair("adjudicate", "--adjudicator", "ada", keys="31xq")
     assert by_hand(waiting) == {first: ("person", 2), second: ("person", 0), third: ("person", None)}
     assert grid.waiting_pairs() == rest
     assert "3 decided now, 2 wait" in result.stdout
@@ -51,7 +51,7 @@ def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: F
 def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     shown = grid.conflict(grid.waiting_pairs()[0])
-    printed = fcpair("adjudicate", "--by", "ada", keys="q").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
     assert shown.hs in printed
     assert shown.cn in printed
     assert all(label in printed for label, _ in shown.answers)
@@ -62,7 +62,7 @@ def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(wait
     grid = waiting.grid()
     assign.save_annotate_options(waiting.grid(), Annotate(daily_limit=2))
     first, second, third, *_ = grid.waiting_pairs()
-    result = fcpair("adjudicate", "--by", "ada", keys="3u113")
+    result = fcpair("adjudicate", "--adjudicator", "ada", keys="3u113")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}
     assert "You have read 2 pairs today, as many as one person may read in a day." in result.stdout
     assert "2 decided now, 3 wait" in result.stdout
@@ -74,7 +74,7 @@ def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(wait
 def test_numbers_of_one_digit_are_their_own_keys(tmp_path: Path, fcpair: Fcpair) -> None:
     study = rated(tmp_path, "scale(1,5,1,positive=4)", 1.0)
     first, second, *_ = study.grid().agenda("ada").pairs
-    printed = fcpair("adjudicate", "--by", "ada", keys="041q").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="041q").stdout
     assert "[1] 1  [2] 2  [3] 3  [4] 4  [5] 5  [x] irreconcilable" in printed
     assert by_hand(study) == {first: ("person", 3), second: ("person", 0)}
 
@@ -83,7 +83,7 @@ def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, f
     study = rated(tmp_path)
     keys = "4a9\n4,5\nairreconcilable\nq"  # 4 is no key here, and 9 is not on the scale
     first, second, *_ = study.grid().agenda("ada").pairs
-    result = fcpair("adjudicate", "--by", "ada", keys=keys)
+    result = fcpair("adjudicate", "--adjudicator", "ada", keys=keys)
     assert "[a] answer  [x] irreconcilable" in result.stdout
     assert "`9` is outside of the scale; expected 1 to 5 by 0.5, or `irreconcilable`" in result.output
     assert by_hand(study) == {first: ("person", 7), second: ("person", None)}
@@ -92,7 +92,7 @@ def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, f
 def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second = grid.waiting_pairs()[:2]
-    fcpair("adjudicate", "--by", "ada", keys="nirony, نه\n33q")
+    fcpair("adjudicate", "--adjudicator", "ada", keys="nirony, نه\n33q")
     assert grid.explain(first).decisions[-1]["note"] == "irony, نه"
     assert grid.explain(second).decisions[-1]["note"] == ""
 
@@ -101,7 +101,7 @@ def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair)
 def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, keys: str) -> None:
     grid = waiting.grid()
     first, second = grid.waiting_pairs()[:2]
-    printed = fcpair("adjudicate", "--by", "ada", keys=keys).stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada", keys=keys).stdout
     decided = second if "l1" in keys else first
     assert by_hand(waiting)[decided] == ("person", 0)
     assert grid.explain(decided).decisions[-1]["note"] == ""
@@ -111,7 +111,7 @@ def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, k
 def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first = grid.waiting_pairs()[0]
-    printed = fcpair("adjudicate", "--by", "ada", keys="nhello\nu1q").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="nhello\nu1q").stdout
     assert printed.count(f"pair {first} ·") == 2  # there was nothing to undo
     assert "\nnote: hello\n" in printed
     assert grid.explain(first).decisions[-1]["note"] == "hello"
@@ -120,7 +120,7 @@ def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpa
 def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second = grid.waiting_pairs()[:2]
-    fcpair("adjudicate", "--by", "ada", keys="l3q")
+    fcpair("adjudicate", "--adjudicator", "ada", keys="l3q")
     assert by_hand(waiting) == {second: ("person", 2)}
     assert first in grid.waiting_pairs()
 
@@ -128,7 +128,7 @@ def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair
 def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first = grid.waiting_pairs()[0]
-    result = fcpair("adjudicate", "--by", "ada", keys="3u1q")
+    result = fcpair("adjudicate", "--adjudicator", "ada", keys="3u1q")
     assert f"pair {first} waits again" in result.stdout
     assert by_hand(waiting) == {first: ("person", 0)}
     assert [row["rule"] for row in grid.explain(first).decisions] == ["person", "reopened", "person"]
@@ -137,7 +137,7 @@ def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair
 def test_undo_brings_back_what_was_noted(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first = grid.waiting_pairs()[0]
-    printed = fcpair("adjudicate", "--by", "ada", keys="nirony\n3u1q").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="nirony\n3u1q").stdout
     assert printed.count("\nnote: irony\n") == 2  # as it is typed, and after the undo
     assert [row["note"] for row in grid.explain(first).decisions] == ["irony", "", "irony"]
 
@@ -145,54 +145,54 @@ def test_undo_brings_back_what_was_noted(waiting: Study, fcpair: Fcpair) -> None
 def test_undo_goes_back_over_pairs_that_were_left_for_later(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first, second, third = grid.waiting_pairs()[:3]
-    fcpair("adjudicate", "--by", "ada", keys="3l3uu1q")
+    fcpair("adjudicate", "--adjudicator", "ada", keys="3l3uu1q")
     assert by_hand(waiting) == {first: ("person", 0), third: ("reopened", None)}
     assert {second, third} <= set(grid.waiting_pairs())
 
 
 def test_there_may_be_nothing_to_undo(waiting: Study, fcpair: Fcpair) -> None:
-    assert "nothing to undo" in fcpair("adjudicate", "--by", "ada", keys="uq").stdout
+    assert "nothing to undo" in fcpair("adjudicate", "--adjudicator", "ada", keys="uq").stdout
     assert by_hand(waiting) == {}
 
 
 def test_irreconcilable_discards_the_pair(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
     first = grid.waiting_pairs()[0]
-    fcpair("adjudicate", "--by", "ada", keys="xq")
+    fcpair("adjudicate", "--adjudicator", "ada", keys="xq")
     assert standing(waiting)[first] == ("person", None)
     assert first not in grid.waiting_pairs()
 
 
 @pytest.mark.parametrize("key", ["2", "9", " ", "é", "\n"])
 def test_other_keys_do_nothing(waiting: Study, fcpair: Fcpair, key: str) -> None:
-    fcpair("adjudicate", "--by", "ada", keys=f"{key}q")
+    fcpair("adjudicate", "--adjudicator", "ada", keys=f"{key}q")
     assert by_hand(waiting) == {}
 
 
 def test_capital_letters_are_the_same_keys(waiting: Study, fcpair: Fcpair) -> None:
-    fcpair("adjudicate", "--by", "ada", keys="XUQ")
+    fcpair("adjudicate", "--adjudicator", "ada", keys="XUQ")
     assert list(by_hand(waiting).values()) == [("reopened", None)]
 
 
 @pytest.mark.parametrize("keys", ["", "3", "3\x04"])
 def test_the_end_of_the_input_quits_and_keeps_what_was_decided(waiting: Study, fcpair: Fcpair, keys: str) -> None:
-    result = fcpair("adjudicate", "--by", "ada", keys=keys)
+    result = fcpair("adjudicate", "--adjudicator", "ada", keys=keys)
     assert f"{keys.count('3')} decided now" in result.stdout
     assert len(by_hand(waiting)) == keys.count("3")
 
 
 def test_deciding_the_last_conflict_ends_the_dialogue(waiting: Study, fcpair: Fcpair) -> None:
-    assert "5 decided now, 0 wait" in fcpair("adjudicate", "--by", "ada", keys="33333").stdout
-    assert "no pair waits for a decision" in fcpair("adjudicate", "--by", "ada").stdout
+    assert "5 decided now, 0 wait" in fcpair("adjudicate", "--adjudicator", "ada", keys="33333").stdout
+    assert "no pair waits for a decision" in fcpair("adjudicate", "--adjudicator", "ada").stdout
 
 
 def test_what_was_left_is_asked_the_next_time(waiting: Study, fcpair: Fcpair) -> None:
-    fcpair("adjudicate", "--by", "ada", keys="3q")
-    assert "1 of 4" in fcpair("adjudicate", "--by", "bo", keys="q").stdout
+    fcpair("adjudicate", "--adjudicator", "ada", keys="3q")
+    assert "1 of 4" in fcpair("adjudicate", "--adjudicator", "bo", keys="q").stdout
 
 
 def test_an_annotator_cannot_decide(waiting: Study, fcpair: Fcpair) -> None:
-    assert "`ana` is annotator" in fcpair("adjudicate", "--by", "ana", keys="3", code=2).stderr
+    assert "`ana` is annotator" in fcpair("adjudicate", "--adjudicator", "ana", keys="3", code=2).stderr
     assert by_hand(waiting) == {}
 
 
@@ -217,17 +217,17 @@ def test_without_a_terminal_the_other_ways_are_named_and_nothing_is_decided(at: 
 def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: Fcpair, by: str) -> None:
     study = at("labelled")
     before = dump(study)
-    fcpair("adjudicate", "--by", by, keys="3q", code=2)
+    fcpair("adjudicate", "--adjudicator", by, keys="3q", code=2)
     assert dump(study) == before
 
 
 def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_policy(at: At, fcpair: Fcpair) -> None:
     study = Study.open(at("labelled"))
-    assert "adjudicate: unanimous 17" in fcpair("adjudicate", "--by", "ada", keys="q").stdout
+    assert "adjudicate: unanimous 17" in fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
     fcpair("adjudicate", "--policy", "majority")
     before = standing(study)
     assert "majority" in {rule for rule, _ in before.values()}
-    fcpair("adjudicate", "--by", "ada", keys="q")
+    fcpair("adjudicate", "--adjudicator", "ada", keys="q")
     assert standing(study) == before
     assert study.grid().policy == Adjudicate("majority")
 
@@ -243,11 +243,11 @@ def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
     study.change_role("ana", Role.ADJUDICATOR)
     disputed = study.grid().waiting_pairs()
     own = {pair for pair in disputed if "ana" in who_had(study)[pair]} - {three[0]}
-    printed = fcpair("adjudicate", "--by", "ana", keys="l" * len(disputed)).stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ana", keys="l" * len(disputed)).stdout
     assert "still being labelled: 1" in printed
     assert f"for others, because ana labelled or validates them: {len(own)}" in printed
     assert {int(number) for number in re.findall(r"pair (\d+) ·", printed)} == set(disputed) - own - {three[0]}
-    printed = fcpair("adjudicate", "--by", "judy", keys="l" * len(disputed)).stdout
+    printed = fcpair("adjudicate", "--adjudicator", "judy", keys="l" * len(disputed)).stdout
     assert {int(number) for number in re.findall(r"pair (\d+) ·", printed)} == set(disputed) - {three[0]}
 
 
@@ -285,7 +285,7 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
         return key
 
     monkeypatch.setattr("fcpair.cli.adjudication.dialogue._read_key", read)
-    printed = fcpair("adjudicate", "--by", "ada", keys="hello\n").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="hello\n").stdout
     assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
     assert printed.count(f"pair {first} has been decided") == 1
     if who == "a rule":  # it has discarded all that waited
@@ -317,7 +317,7 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
         return key
 
     monkeypatch.setattr("fcpair.cli.adjudication.dialogue._read_key", read)
-    printed = fcpair("adjudicate", "--by", "ada").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada").stdout
     assert f"nothing was changed: a label of pair {pair} has changed since it was shown" in printed
     assert by_hand(study) == {pair: ("person", 0)}
 
@@ -327,11 +327,11 @@ def test_what_was_decided_before_its_labels_changed_is_asked_again(
 ) -> None:
     grid = waiting.grid()
     first = grid.waiting_pairs()[0]
-    fcpair("adjudicate", "--by", "ada", keys="3q")
+    fcpair("adjudicate", "--adjudicator", "ada", keys="3q")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
     assert grid.second_looks() == [first]
-    printed = fcpair("adjudicate", "--by", "bo", keys="3q").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "bo", keys="3q").stdout
     asked = "Its labels have changed since it was decided: appropriate. The same answer confirms it."
     assert asked in " ".join(printed.split())
     assert grid.second_looks() == []
@@ -347,7 +347,7 @@ def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
     grid.decide(first, 2, by="ada")
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
-    printed = fcpair("adjudicate", "--by", "bo", keys="1uq").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "bo", keys="1uq").stdout
     assert f"→ what was decided before on pair {first} stands again" in printed
     assert by_hand(waiting) == {first: ("person", 2)}
     assert grid.second_looks() == [first]
@@ -409,7 +409,7 @@ class Terminal:
 
 def test_a_real_terminal_is_read_key_by_key(waiting: Study) -> None:
     first = waiting.grid().waiting_pairs()[0]
-    command = (sys.executable, "-m", "fcpair", "adjudicate", "--by", "ada", "--study", waiting.place)
+    command = (sys.executable, "-m", "fcpair", "adjudicate", "--adjudicator", "ada", "--study", waiting.place)
     with Terminal(*command) as terminal:
         assert f"pair {first} · 1 of 5" in terminal.read("[q] quit")
         terminal.press("3")

@@ -63,7 +63,7 @@ def test_a_label_that_is_not_known_is_refused_unless_it_is_to_be_ignored(file: P
 @pytest.mark.torch
 def test_a_model_on_this_machine_predicts(file: Path, tmp_path: Path, fcpair: Fcpair) -> None:
     named(tmp_path / "tiny")
-    words = ("classify", file, "--truth", "type", "--model", str(tmp_path / "tiny"), "--text", "reply")
+    words = ("classify", file, "--truth", "type", "--classifier", str(tmp_path / "tiny"), "--text", "reply")
     found = json.loads(fcpair(*words, "--format", "json").stdout)["classified"][0]
     assert found["labels"] == sorted(NAMES)
     assert sum(one["n_predicted"] for one in found["per_label"]) > 0
@@ -75,14 +75,14 @@ def test_a_model_on_this_machine_predicts(file: Path, tmp_path: Path, fcpair: Fc
     "words",
     [
         (),
-        ("--predicted", "guessed", "--model", "x", "--text", "reply"),
-        ("--model", "x"),
+        ("--predicted", "guessed", "--classifier", "x", "--text", "reply"),
+        ("--classifier", "x"),
         ("--predicted", "guessed", "--text", "reply"),
     ],
 )
 def test_predictions_are_those_of_a_column_or_of_a_model(file: Path, fcpair: Fcpair, words: tuple[str, ...]) -> None:
     refused = fcpair("classify", file, "--truth", "type", *words, code=2).stderr
-    assert "give either --predicted COLUMN, or --model NAME and --text COLUMN" in refused
+    assert "give either --predicted COLUMN, or --classifier NAME and --text COLUMN" in refused
 
 
 def test_a_column_that_is_not_there_is_refused(file: Path, fcpair: Fcpair) -> None:

@@ -101,7 +101,7 @@ def test_a_round_of_a_study_is_described_and_split(fcpair: Fcpair, at: Callable[
     at("labelled")
     found = json.loads(fcpair("describe", "--text", "label", "--writer", "by", "--format", "json").stdout)
     halves = json.loads(
-        fcpair("split", "--group", "row", "--labels", "label", "--share", "0.5", "--format", "json").stdout
+        fcpair("split", "--cluster", "row", "--labels", "label", "--share", "0.5", "--format", "json").stdout
     )
     n = next(one["value"] for one in found["figures"] if one["figure"] == "texts")
     assert n == sum(side["lines"] for side in halves["sides"]) > 0
@@ -144,7 +144,7 @@ def test_lists_in_json_cells_are_read_as_classify_reads_them(fcpair: Fcpair, tmp
         ("describe", "--text", "cn"),
         ("measure", "--text", "cn", "--measure", "dist-1"),
         ("classify", "--truth", "kind", "--predicted", "kind", "--resamples", "100"),
-        ("split", "--group", "hs", "--labels", "kind", "--share", "0.5"),
+        ("split", "--cluster", "hs", "--labels", "kind", "--share", "0.5"),
     ],
     ids=lambda words: words[0],
 )
@@ -165,7 +165,7 @@ def test_a_part_of_the_lines_can_be_asked_for_and_a_sample_of_it_drawn(
 def test_split_writes_the_table_with_the_side_of_each_line(fcpair: Fcpair, table: Path, tmp_path: Path) -> None:
     out = tmp_path / "split.csv"
     told = fcpair(
-        "split", table, "--group", "hs", "--labels", "kind", "--share", "0.5", "--out", out, "--format", "json"
+        "split", table, "--cluster", "hs", "--labels", "kind", "--share", "0.5", "--out", out, "--format", "json"
     )
     found = json.loads(told.stdout)
     written = read_table(out)
@@ -179,13 +179,13 @@ def test_split_writes_the_table_with_the_side_of_each_line(fcpair: Fcpair, table
 def test_split_says_why_its_label_distance_is_undefined(fcpair: Fcpair, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("hs,kind\na,x\nb,x\n", "utf-8")
-    told = fcpair("split", path, "--group", "hs", "--labels", "kind", "--share", "0.5", "--format", "json")
+    told = fcpair("split", path, "--cluster", "hs", "--labels", "kind", "--share", "0.5", "--format", "json")
     found = json.loads(told.stdout)
     assert (found["label_distance"], found["why"]) == (None, "there is no label, or all lines of a side have one")
 
 
 def test_the_same_seed_prints_the_same_bytes(fcpair: Fcpair, table: Path) -> None:
-    words = ("split", table, "--group", "cn", "--labels", "kind", "--share", "0.5", "--seed", "3", "--format", "csv")
+    words = ("split", table, "--cluster", "cn", "--labels", "kind", "--share", "0.5", "--seed", "3", "--format", "csv")
     assert fcpair(*words).stdout_bytes == fcpair(*words).stdout_bytes
 
 
@@ -196,21 +196,21 @@ def test_two_sides_are_train_and_test_and_three_have_validation_between(
     fcpair: Fcpair, table: Path, share: list[str], names: list[str]
 ) -> None:
     words = [word for one in share for word in ("--share", one)]
-    told = fcpair("split", table, "--group", "cn", "--labels", "kind", *words, "--format", "json")
+    told = fcpair("split", table, "--cluster", "cn", "--labels", "kind", *words, "--format", "json")
     assert [side["split"] for side in json.loads(told.stdout)["sides"]] == names
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--group", "hs", "--labels", "kind", "--share", "1.5"], "shares 1.5: expected numbers above 0"),
-        (["--group", "hs", "--labels", "kind", "--share", "nan"], "shares nan: expected numbers above 0"),
-        (["--group", "h", "--labels", "kind", "--share", "0.5"], "no column `h`; did you mean `hs`?"),
+        (["--cluster", "hs", "--labels", "kind", "--share", "1.5"], "shares 1.5: expected numbers above 0"),
+        (["--cluster", "hs", "--labels", "kind", "--share", "nan"], "shares nan: expected numbers above 0"),
+        (["--cluster", "h", "--labels", "kind", "--share", "0.5"], "no column `h`; did you mean `hs`?"),
         (
-            ["--group", "target", "--labels", "kind", "--share", "0.5", "--share", "0.3"],
+            ["--cluster", "target", "--labels", "kind", "--share", "0.5", "--share", "0.3"],
             "2 groups cannot be split into 3",
         ),
-        (["--group", "hs", *DECLARED, "--share", "0.5"], "unknown label `jok`"),
+        (["--cluster", "hs", *DECLARED, "--share", "0.5"], "unknown label `jok`"),
     ],
 )
 def test_what_cannot_be_split_ends_with_2(fcpair: Fcpair, table: Path, words: list[str], said: str) -> None:
@@ -220,13 +220,13 @@ def test_what_cannot_be_split_ends_with_2(fcpair: Fcpair, table: Path, words: li
 def test_a_line_without_a_group_is_a_finding(fcpair: Fcpair, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("hs,kind\na,x\n ,x\nb,y\n", "utf-8")
-    told = fcpair("split", path, "--group", "hs", "--labels", "kind", "--share", "0.5", code=2)
+    told = fcpair("split", path, "--cluster", "hs", "--labels", "kind", "--share", "0.5", code=2)
     assert f"{path}:3: no `hs`: it says what stays together" in told.stderr
 
 
 def test_a_table_that_has_a_column_split_is_not_written_over(fcpair: Fcpair, tmp_path: Path) -> None:
     path, out = tmp_path / "t.csv", tmp_path / "out.csv"
     path.write_text("hs,kind,split\na,x,1\nb,y,2\n", "utf-8")
-    words = ("split", path, "--group", "hs", "--labels", "kind", "--share", "0.5", "--out", out)
+    words = ("split", path, "--cluster", "hs", "--labels", "kind", "--share", "0.5", "--out", out)
     assert "there is a column `split`" in fcpair(*words, code=2).stderr
     assert not out.exists()

@@ -47,7 +47,7 @@ READING = (
     ("partition", "--format", "json"),
     ("partition", "--tier", "bronze"),
     ("partition", "--tier", "bronze", "--format", "json"),
-    ("adjudicate", "--by", "ada"),
+    ("adjudicate", "--adjudicator", "ada"),
     ("adjudicate", "--policy", "median", "--dry-run"),
     ("people", "list"),
     ("doctor",),
@@ -59,7 +59,7 @@ WRITING = {
     ("answers", "export", "--round", "validate", "--out"): "verdicts.csv",
     ("validate", "sheets"): "checks",
     ("partition", "--tier", "bronze", "--out"): "bronze.csv",
-    ("adjudicate", "--by", "ada", "--sheet"): "conflicts.csv",
+    ("adjudicate", "--adjudicator", "ada", "--sheet"): "conflicts.csv",
     ("report", "--out"): "report.html",
 }
 

@@ -107,7 +107,7 @@ def test_texts_picked_by_the_extremes_of_a_measure_are_warned_about_by_type(tmp_
     some = [*facts[:8], *facts[-8:], *[row for row in everything if row.endswith("humour")][::3]]
     rated = [f"{row},{who},{1 + (int(row.split(',')[0]) * 7 + at) % 5}" for row in some for at, who in enumerate("xy")]
     path = write(tmp_path / "rated.csv", ["id,score,type,who,rating", *rated])
-    words = ("correlate", path, "--measure", "score", "--rating", "rating", "--text", "id", "--rater", "who")
+    words = ("correlate", path, "--score", "score", "--rating", "rating", "--text", "id", "--rater", "who")
     told = fcpair(*words, "--by", "type", "--population", tmp_path / "all.csv", "--resamples", "200")
     assert "Warning: type facts: the texts look picked by the extremes of the measure: 0 of 16" in told.stderr
     assert "humour: the texts" not in told.stderr

@@ -75,5 +75,5 @@ def test_an_option_departs_and_a_flag_can_be_taken_back(fcpair: Fcpair, at: At, 
 
 def test_the_help_says_where_defaults_are_from(fcpair: Fcpair) -> None:
     said = " ".join(fcpair("validate", "assign", "--help").stdout.split())
-    assert "Of the draw and the deal. [default: the recipe's, else 0]" in said
+    assert "Random seed. [default: the recipe's, else 0]" in said
     assert "--blind / --no-blind" in said

@@ -58,7 +58,7 @@ def test_a_first_run_whose_recipe_goes_no_further_keeps_what_was_done(
 def test_a_recipe_that_makes_no_pairs_names_the_import_that_it_needs(fcpair: Fcpair, tmp_path: Path) -> None:
     said = fcpair("run", written(tmp_path, '[partition]\ndiamond = "majority"\n')).stderr
     assert "no section [import]" in said
-    assert "`fcpair labels import FILE --format fc-conan`" in said
+    assert "`fcpair labels import FILE --reader fc-conan`" in said
 
 
 def test_a_run_says_all_that_can_be_done_now(fcpair: Fcpair, at: At, tmp_path: Path) -> None:

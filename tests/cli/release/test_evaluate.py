@@ -14,7 +14,7 @@ from steps.small import dump
 from cli.conftest import Fcpair
 
 At = Callable[[str], Path]
-FAST = ("--resamples", "100", "--k", "3", "--pool", "all")
+FAST = ("--resamples", "100", "--cutoff", "3", "--pool", "all")
 
 
 def test_each_tier_has_a_table_and_the_tiers_a_summary(fcpair: Fcpair, at: At) -> None:
@@ -113,7 +113,7 @@ def test_the_study_s_own_options_are_used_where_none_is_given(fcpair: Fcpair, at
     recipe.write_text('[evaluate]\nsystems = ["bm25"]\npool = "all"\nk = 2\nresamples = 100\n', "utf-8")
     fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
     fcpair("run", recipe)
-    data = json.loads(fcpair("evaluate", "--k", "3", "--format", "json").stdout)
+    data = json.loads(fcpair("evaluate", "--cutoff", "3", "--format", "json").stdout)
     assert ([one["short"] for one in data["systems"]], data["measures"][0]) == (["bm25"], "HitRatio@3")
 
 

@@ -171,7 +171,7 @@ def test_the_written_corpus_is_imported_by_another_study(conan: Path) -> None:
 @pytest.mark.torch
 def test_a_study_of_published_labels_alone_gives_qrels_but_no_corpus(conan: Path) -> None:
     run("init --study published.db")
-    run("labels import bronze_partition_df.csv --format fc-conan --study published.db")
+    run("labels import bronze_partition_df.csv --reader fc-conan --study published.db")
     said = run("export qrels --tier silver --out silver.qrels --study published.db")
     assert "pairs 3,580 · hs 45 · cn 130 · " in said
     assert len((conan / "silver.qrels").read_text().splitlines()) == 3580

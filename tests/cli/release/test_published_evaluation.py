@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
 RECIPE = Path(__file__).parents[3] / "examples" / "fc-conan-evaluate.toml"
 LINES = """
-fcpair evaluate --diamond majority --system sbert:all-MiniLM-L6-v2 --system tfidf --system bm25 --system random --pool positive --k 10
+fcpair evaluate --diamond majority --system sbert:all-MiniLM-L6-v2 --system tfidf --system bm25 --system random --pool positive --cutoff 10
 fcpair evaluate --system "bm25(variant=okapi,tokens=space,lower=false)" --pool positive --format json
 fcpair evaluate --system "tfidf(fit=train.csv)" --pool positive --format json --runs runs/ --figures figures/
 fcpair evaluate --system run:runs/mine.trec --pool positive --tier gold
@@ -42,7 +42,7 @@ def published(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         patch.chdir(folder)
         Path("train.csv").symlink_to(data / "fc-conan" / "recommender" / "conan_not_in_bronze_train_df.csv")
         fcpair("init")
-        fcpair("labels", "import", data / "fc-conan" / "bronze_partition_df.csv", "--format", "fc-conan")
+        fcpair("labels", "import", data / "fc-conan" / "bronze_partition_df.csv", "--reader", "fc-conan")
         yield folder
 
 

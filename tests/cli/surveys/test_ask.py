@@ -29,7 +29,7 @@ def said(folder: Path, **changed: str) -> Path:
 
 def test_a_survey_goes_from_statements_to_what_is_kept(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
     assert "cells 16" in fcpair("ask", "import", STATEMENTS, "--title", "Sleep").output
-    assert "assignments 320" in fcpair("ask", "open", "--people", "20").output
+    assert "assignments 320" in fcpair("ask", "open", "--respondents", "20").output
     fcpair("simulate", "--grid", "survey", "--positive", "0.7", "--seed", "3")
     out = tmp_path / "kept.csv"
     told = json.loads(fcpair("ask", "results", "--keep", "believed > 0.60", "--out", out, "--format", "json").stdout)
@@ -49,7 +49,7 @@ def test_a_study_that_is_there_gets_the_survey_as_well(fcpair: Fcpair, study: Pa
     assert "a grid `survey` already" in fcpair("ask", "import", STATEMENTS, code=2).output
     fcpair("ask", "import", STATEMENTS, "--grid", "second")
     assert "there are no respondents" in fcpair("ask", "open", code=2).output
-    assert "no grid `third`" in fcpair("ask", "open", "--grid", "third", "--people", "3", code=2).output
+    assert "no grid `third`" in fcpair("ask", "open", "--grid", "third", "--respondents", "3", code=2).output
     assert "nobody" in fcpair("people", "list").output or "respondent" not in fcpair("people", "list").output
 
 
@@ -63,13 +63,23 @@ def test_a_survey_that_cannot_be_made_leaves_no_study(fcpair: Fcpair, study: Pat
 def test_people_who_are_there_keep_their_names(fcpair: Fcpair) -> None:
     fcpair("ask", "import", STATEMENTS)
     fcpair("people", "add", "p1", "--role", "respondent")
-    fcpair("ask", "open", "--people", "2")
+    fcpair("ask", "open", "--respondents", "2")
     listed = json.loads(fcpair("people", "list", "--format", "json").stdout)
     assert len({one["name"] for one in listed}) == 3
 
 
 def test_figures_of_a_file_by_hand(fcpair: Fcpair, tmp_path: Path) -> None:
-    words = ("ask", "results", said(tmp_path), "--keep", "believed > 0.60", "--margin", "0.05", "--population", "1000")
+    words = (
+        "ask",
+        "results",
+        said(tmp_path),
+        "--keep",
+        "believed > 0.60",
+        "--margin",
+        "0.05",
+        "--population-size",
+        "1000",
+    )
     told = json.loads(fcpair(*words, "--format", "json").stdout)
     (one,) = told["statements"]
     assert (one["yes"], one["no"], one["decline"], one["n"]) == (200, 40, 10, 240)
@@ -121,7 +131,7 @@ def test_groups_of_fewer_than_five_have_no_figures(fcpair: Fcpair, tmp_path: Pat
         ({}, ("--keep", "believed > 0.6", "--by", "gender"), "give `--keep` or `--by`"),
         ({}, ("--out", "x.csv"), "give `--keep`"),
         ({}, ("--answer", "said"), "missing column `said`"),
-        ({}, ("--population", "10"), "250 respondents of a population of 10"),
+        ({}, ("--population-size", "10"), "250 respondents of a population of 10"),
         ({}, ("--margin", "2"), "between 0 and 1"),
     ],
 )

@@ -14,7 +14,7 @@ from steps.small import dump, write_csv
 
 from cli.conftest import Fcpair
 
-WORDS = ("--item", "pair", "--annotator", "who", "--label", "label", "--by", "gender")
+WORDS = ("--item", "pair", "--annotator", "who", "--labels", "label", "--by", "gender")
 
 
 def labels(folder: Path, n_first: int = 6, n_other: int = 6, **changed: str) -> Path:

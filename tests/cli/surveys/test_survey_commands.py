@@ -315,7 +315,7 @@ def test_people_are_held_against_models_in_a_study_and_in_files_alike(
     fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
 ) -> None:
     shutil.copy(walked("survey"), study)
-    words = ("bias", "score", "--grid", "test", "--as", "bbq", "--people", "survey")
+    words = ("bias", "score", "--grid", "test", "--as", "bbq", "--survey", "survey")
     told = json.loads(fcpair(*words, "--format", "json").stdout)
     hasty, careful = (one["people"] for one in told["models"])
     assert {one["statement"] for one in hasty["statements"]} < {
@@ -330,15 +330,15 @@ def test_people_are_held_against_models_in_a_study_and_in_files_alike(
     of_items = [{**row, "hasty": said.get(row["item"], "")} for row in _rows(tmp_path / "items.csv")]
     file = write_csv(tmp_path / "said.csv", of_items)
     of_files = ("bias", "score", file, "--reader", "items", "--as", "bbq", "--answer", "hasty")
-    of_file = json.loads(fcpair(*of_files, "--people", tmp_path / "people.csv", "--format", "json").stdout)
+    of_file = json.loads(fcpair(*of_files, "--survey", tmp_path / "people.csv", "--format", "json").stdout)
     assert of_file["people"] == hasty
     table = csv.DictReader(
-        io.StringIO(fcpair(*of_files, "--people", tmp_path / "people.csv", "--format", "csv").stdout)
+        io.StringIO(fcpair(*of_files, "--survey", tmp_path / "people.csv", "--format", "csv").stdout)
     )
     assert sum(bool(row["statement"]) for row in table) == 7
     assert (
         "did you mean `believed`"
-        in fcpair(*of_files, "--people", tmp_path / "people.csv", "--question", "beleived", code=2).output
+        in fcpair(*of_files, "--survey", tmp_path / "people.csv", "--question", "beleived", code=2).output
     )
 
 

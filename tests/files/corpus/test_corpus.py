@@ -34,10 +34,10 @@ def conan(folder: Path, *rows: str) -> Path:
 @pytest.mark.parametrize(
     ("header", "format", "said"),
     [
-        ("cn_id,hateSpeech,counterSpeech", "csv", "these are the columns of `--format conan`"),
-        ("INDEX,HATE_SPEECH,COUNTER_NARRATIVE,TARGET", "csv", "these are the columns of `--format mt-conan`"),
-        ("INDEX,HATE_SPEECH,COUNTER_NARRATIVE,TARGET", "conan", "these are the columns of `--format mt-conan`"),
-        ("original_index,hate speech,counternarrative", "csv", "`fcpair labels import FILE --format fc-conan`"),
+        ("cn_id,hateSpeech,counterSpeech", "csv", "these are the columns of `--reader conan`"),
+        ("INDEX,HATE_SPEECH,COUNTER_NARRATIVE,TARGET", "csv", "these are the columns of `--reader mt-conan`"),
+        ("INDEX,HATE_SPEECH,COUNTER_NARRATIVE,TARGET", "conan", "these are the columns of `--reader mt-conan`"),
+        ("original_index,hate speech,counternarrative", "csv", "`fcpair labels import FILE --reader fc-conan`"),
     ],
 )
 def test_the_format_of_a_published_file_is_proposed(tmp_path: Path, header: str, format: str, said: str) -> None:
@@ -51,7 +51,7 @@ def test_the_format_of_a_published_file_is_proposed(tmp_path: Path, header: str,
 def test_nothing_is_proposed_for_another_file(tmp_path: Path, content: str) -> None:
     with pytest.raises(InputError) as raised:
         read_corpus(written(tmp_path, content), "csv")
-    assert "--format" not in str(raised.value)
+    assert "--reader" not in str(raised.value)
 
 
 # -- the published corpora
@@ -191,7 +191,7 @@ def test_the_format_says_how_a_file_is_read_and_not_its_suffix(
 
 def test_a_format_that_does_not_fit_is_named_beside_the_one_that_may(tmp_path: Path) -> None:
     path = written(tmp_path, '{"hs": "a", "cn": "b"}\n', "c.jsonl")
-    with pytest.raises(InputError, match="it was read as csv, whatever its name: `--format jsonl` may fit"):
+    with pytest.raises(InputError, match="it was read as csv, whatever its name: `--reader jsonl` may fit"):
         read_corpus(path, "csv")
 
 

@@ -263,7 +263,7 @@ def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None
 @pytest.mark.parametrize("options", [{}, {"hs": 2, "list": Path("x.csv")}])
 def test_hs_are_either_drawn_or_listed(at: At, options: dict[str, Any]) -> None:
     study = at("imported")
-    assert_refused(study, lambda: study.grid().select(Select(**options)), InputError, "--hs N.*--list FILE")
+    assert_refused(study, lambda: study.grid().select(Select(**options)), InputError, "--hs N.*--hs-list FILE")
 
 
 def test_a_use_case_takes_its_own_params_and_nothing_else(at: At) -> None:

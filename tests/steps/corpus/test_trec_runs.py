@@ -154,7 +154,7 @@ def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: 
     run = a_run(tmp_path / "r.trec", "5 Q0 7 1 2 x")
     listed = write_csv(tmp_path / "l.csv", [{"cn": CNS[0]}])
     for options, said in (
-        ({"runs": (run,), "list": listed}, "either .*--list FILE.* or .*--run FILE"),
+        ({"runs": (run,), "list": listed}, "either .*--cn-list FILE.* or .*--run FILE"),
         ({"runs": (run, tmp_path / "." / "r.trec")}, "a run is given twice"),
         ({"runs": (run,), "depth": 0}, "depth is 0; expected a whole number, 1 or more"),
         ({"runs": (tmp_path / "none",)}, "there is no such file"),
@@ -256,7 +256,7 @@ def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) 
         study.import_corpus(Import(path, unpaired=True))
     study.import_corpus(Import(path, unpaired=True), redo=True)
     grid.select(Select(hs=2))
-    said = "no selected HS has a CN in the corpus to look from; take candidates by --list or --run"
+    said = "no selected HS has a CN in the corpus to look from; take candidates by --cn-list or --run"
     assert_refused(study, lambda: grid.retrieve(Retrieve()), InputError, said)
     grid.retrieve(Retrieve(list=write_csv(tmp_path / "l.csv", [{"cn": "c"}])))
     assert grid.pair(Pair()).counts["pairs"] == 2

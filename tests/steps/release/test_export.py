@@ -326,7 +326,7 @@ def test_a_study_without_a_corpus_is_told_how_to_make_one_that_has_it(at: At, tm
     before = dump(study)
     with pytest.raises(StageError, match=r"has no corpus(.|\n)*fcpair import CONAN.csv") as caught:
         grid.export.corpus(tmp_path / "train.csv", Tier.BRONZE)
-    assert "labels import bronze_partition_df.csv --format fc-conan" in str(caught.value)
+    assert "labels import bronze_partition_df.csv --reader fc-conan" in str(caught.value)
     assert dump(study) == before
 
 

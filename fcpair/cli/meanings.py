@@ -1,0 +1,51 @@
+"""Meanings of options that several commands write out for themselves: one for each name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+# The first sentence of the help of every option that several commands write out for themselves: what it means anywhere.
+MEANINGS = {
+    "--answer": "The column of the answers.",
+    "--by": "A column whose values make groups.",
+    "--cluster": "The column whose values make clusters, such as the HS.",
+    "--dry-run": "Say what would be done, and do nothing.",
+    "--format": "How the result is printed.",
+    "--grid": "The name of the grid.",
+    "--label": "A label that there is.",
+    "--labels": "The column of the labels.",
+    "--language": "The language of the texts, such as en or fa.",
+    "--layout": "The form of what is written.",
+    "--loosen": "Loosen limits and opt-outs that the study has.",
+    "--measure": "Which measure, by its name.",
+    "--model": "A sentence-transformers model: a name or a folder.",
+    "--more": "Go on with what is under way.",
+    "--out": "Where to write.",
+    "--question": "A question of the survey.",
+    "--rater": "The column of who rated.",
+    "--rating": "A column of ratings.",
+    "--reader": "The kind of file that is read.",
+    "--resamples": "How many resamples intervals and tests rest on.",
+    "--round": "The name of the round.",
+    "--row": "The column of what the texts answer, such as the HS.",
+    "--sample": "How many to draw at random; all if not given.",
+    "--seed": "Random seed.",
+    "--sheet-format": "The form of a sheet.",
+    "--source": "The column of where the texts come from.",
+    "--text": "The column of the texts.",
+    "--tier": "Which tier.",
+    "--title": "The study's title.",
+}
+
+
+def shared_option(flag: str, *names: str, detail: str = "", **settings: Any) -> Callable[[Command], Command]:
+    """An option of several commands: it means the same in each, and `detail` says what more there is to it in this one.
+
+    Its help is its meaning and the detail.
+    """
+    return click.option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)

@@ -1,0 +1,137 @@
+"""Every command as it may be called, on the small study or one of BUILT, and the files that it reads then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from steps.small import open_work, write_corpus, write_csv
+
+from cli.test_commands import ALL, found
+from fcpair.study import Study
+
+# Each command as it may be called: the stage of the small study, or one of BUILT, and what follows its name.
+CALLS: dict[tuple[str, ...], tuple[str, str]] = {
+    ("init",): ("empty", "--study {folder}/new.db --title …"),
+    ("import",): ("empty", "{corpus} --only-language en"),
+    ("select",): ("imported", "--hs 3"),
+    ("pair",): ("retrieved", ""),
+    ("assign",): ("paired", "--annotators 2"),
+    ("people", "add"): ("dealt", "زهرا"),
+    ("people", "list"): ("dealt", ""),
+    ("people", "invite"): ("dealt", "ana"),
+    ("people", "revoke"): ("dealt", "ana"),
+    ("people", "rotate-secret"): ("dealt", "--yes"),
+    ("people", "terms"): ("dealt", ""),
+    ("people", "forget"): ("dealt", "ana"),
+    ("people", "role"): ("labelled", "ana validator"),
+    ("people", "retire"): ("dealt", "ana"),
+    ("people", "dismiss"): ("labelled", "ana --yes"),
+    ("people", "pilot"): ("piloted", "--grid write"),
+    ("people", "handover"): ("dealt", "ana"),
+    ("labels", "sheets"): ("dealt", "{folder}/…"),
+    ("labels", "import"): ("dealt", "{label}"),
+    ("labels", "withdraw"): ("labelled", "{label_run}"),
+    ("labels", "export"): ("labelled", "--out {folder}/é.csv"),
+    ("answers", "export"): ("labelled", "--out {folder}/ö.csv"),
+    ("answers", "sheets"): ("dealt", "{folder}/…"),
+    ("answers", "import"): ("dealt", "{answers}"),
+    ("answers", "refusals"): ("labelled", ""),
+    ("answers", "replies"): ("curated", "--round propose --out {folder}/ï.csv"),
+    ("answers", "withdraw"): ("labelled", "{label_run}"),
+    ("simulate",): ("dealt", ""),
+    ("generate",): ("unasked", "--round propose"),
+    ("curation",): ("curated", ""),
+    ("examples", "find"): ("shown", "--grid replies --round propose --redo"),
+    ("examples", "list"): ("shown", "--grid replies --round propose"),
+    ("examples", "sheet"): ("shown", "--grid replies --round propose {folder}/ë.csv"),
+    ("examples", "review"): ("shown", "--grid replies --round propose {folder}/reviewed.csv"),
+    ("grids",): ("dealt", ""),
+    ("status",): ("checked", ""),
+    ("agreement",): ("labelled", ""),
+    ("groups",): ("surveyed", ""),
+    ("adjudicate",): ("decided", ""),
+    ("validate", "assign"): ("decided", "--validators 2"),
+    ("validate", "sheets"): ("checking", "{folder}/v"),
+    ("validate", "import"): ("checking", "{validate}"),
+    ("validate", "withdraw"): ("checked", "{validate_run}"),
+    ("partition",): ("checked", "--tier bronze"),
+    ("explain",): ("checked", "6"),
+    ("evaluate",): ("checked", "--system tfidf --system random --tier bronze --tier silver"),
+    ("measure",): ("empty", "{corpus} --text cn --reference hs --measure dist-2 --measure gleu"),
+    ("export", "qrels"): ("checked", "--tier bronze --out {folder}/q"),
+    ("export", "beir"): ("checked", "--tier bronze --out {folder}/b"),
+    ("export", "hf"): ("checked", "--out {folder}/h"),
+    ("export", "triplets"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/t"),
+    ("export", "pairs"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/p"),
+    ("export", "preferences"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/f"),
+    ("export", "corpus"): ("checked", "--without bronze --out {folder}/c.csv"),
+    ("export", "decisions"): ("checked", "--out {folder}/d.csv"),
+    ("recipe",): ("checked", ""),
+    ("export", "texts"): ("shown", "--grid write --out {folder}/w.csv"),
+    ("describe",): ("labelled", "--text label --row row --by by --labels label"),
+    ("split",): ("labelled", "--cluster row --labels label --share 0.5"),
+    ("report",): ("checked", "--out {folder}/r.html"),
+    ("log",): ("checked", ""),
+    ("run",): ("empty", "{recipe} --study {folder}/run.db"),
+    ("classify",): ("empty", "{texts} --truth type --predicted guess"),
+    ("correlate",): ("empty", "{texts} --score score --rating rating"),
+    ("ratings",): ("empty", "{texts} --rating rating --source type --rater who"),
+    ("ask", "import"): ("dealt", "{statements}"),
+    ("ask", "open"): ("planned", "--respondents 2"),
+    ("ask", "results"): ("surveyed", ""),
+    ("items", "expand"): ("empty", "{templates} --count"),
+    ("diversity",): ("empty", "{templates}"),
+    ("bias", "score"): ("empty", "{said} --as bbq --answer model"),
+    ("backup",): ("checked", "{folder}/é.backup"),
+    ("restore",): ("checked", "{backup} --study {folder}/é.db"),
+    ("copy",): ("checked", "{study} {folder}/é.db"),
+    ("doctor",): ("checked", ""),
+    ("upgrade",): ("checked", ""),
+}
+ANSWERED = [
+    {
+        **{"category": "sleep – late", "question_index": "1", "question_polarity": "neg", "context_condition": "ambig"},
+        "answer_info": {"ans0": ["owl", "owls"], "ans1": ["lark", "larks"], "ans2": ["unknown", "unknown"]},
+        "additional_metadata": {"stereotyped_groups": ["owls"]},
+        **{"ans0": "the owl", "ans1": "the lark", "ans2": "not said", "label": 2, "model": answer},
+    }
+    for answer in ("the owl", "not said", "…")
+]
+NO_CALL = {("serve",), ("retrieve",)}  # one does not end by itself, and one wants a model
+ENCODERS = {("examples", "find"), ("diversity",)}  # which load an encoder
+LEAVES = [path for path in ALL if not hasattr(found(path), "commands") and path not in NO_CALL]
+LEAVES_OR_SLOW = [pytest.param(one, marks=pytest.mark.slow) if one in ENCODERS else one for one in LEAVES]
+
+
+def files_for(folder: Path, study: Path) -> dict[str, str]:
+    """The files that CALLS name, for what is open in a study."""
+    opened = Study.open(study)
+    backup = folder / "ü.backup"
+    if not backup.exists():
+        Study.back_up(study, backup)
+    answers = {
+        "label": ("annotator", "label", "NOT SURE"),
+        "validate": ("validator", "verdict", "agree"),
+    }
+    named = {"folder": str(folder), "study": str(study), "backup": str(backup)}
+    named["corpus"] = str(write_corpus(folder / "k.csv"))
+    for round_, (person, column, answer) in answers.items():
+        work = open_work(opened, checks=round_ == "validate")
+        rows = [{"pair": pair, person: who, column: answer, "note": "é…"} for who, pair in work]
+        named[round_] = str(write_csv(folder / f"{round_}.csv", rows or [{"pair": 1}]))
+        imports = [run.id for run in opened.log() if run.stage == f"{round_} import"]
+        named[f"{round_}_run"] = str(imports[-1]) if imports else ""
+    rows = [{"cell": cell, "by": who, "label": "NOT SURE", "note": "é…"} for who, cell in open_work(opened)]
+    named["answers"] = str(write_csv(folder / "answers.csv", rows or [{"cell": 1}]))
+    recipe = folder / "r.toml"
+    recipe.write_text(f'[study]\ntitle = "…"\n[import]\npath = "{folder / "k.csv"}"\n', "utf-8")
+    columns = ("type", "guess", "score", "rating", "who")
+    texts = [("é", "é", 1, 2, "ana"), ("ö", "é", 2, 3, "زهرا"), ("…", "…", 3, 5, "ana")]
+    named["texts"] = str(write_csv(folder / "t.csv", [dict(zip(columns, one, strict=True)) for one in texts]))
+    named["templates"] = str(Path(__file__).parents[2] / "examples" / "survey-templates.toml")
+    named["statements"] = str(Path(__file__).parents[2] / "examples" / "survey-statements.csv")
+    said = folder / "said.jsonl"
+    said.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in ANSWERED), "utf-8")
+    return {**named, "recipe": str(recipe), "said": str(said)}

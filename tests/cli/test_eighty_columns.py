@@ -1,0 +1,63 @@
+"""At 80 columns no command splits a word, and no line is longer."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from cli.calls import ENCODERS, LEAVES
+from cli.conftest import Prepare
+from cli.test_commands import found
+from fcpair.cli import main
+from fcpair.cli.table import format_table
+from fcpair.cli.terminal import width_of
+
+WIDTH, WIDE = 80, 2000
+LONGEST = 60  # a word that is longer, such as a path, may be broken
+
+
+def prints_tables(path: tuple[str, ...]) -> bool:
+    return any(isinstance(param.type, click.Choice) and "table" in param.type.choices for param in found(path).params)
+
+
+REPORTING = [
+    pytest.param(path, marks=pytest.mark.slow) if path in ENCODERS else path for path in LEAVES if prints_tables(path)
+]
+
+
+def printed(arguments: list[str], width: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", str(width))
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("path", REPORTING, ids=" ".join)
+def test_no_word_is_split_and_no_line_too_long(
+    prepare: Prepare, path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = set(printed(prepare(path), WIDE, monkeypatch).split())
+    narrow = printed(prepare(path), WIDTH, monkeypatch)
+    assert [line for line in narrow.splitlines() if width_of(line) > WIDTH and len(line.split()) > 1] == []
+    assert [word for word in sorted(words - set(narrow.split())) if "─" not in word and width_of(word) < LONGEST] == []
+
+
+def test_a_table_with_no_room_for_whole_words_is_a_list() -> None:
+    rows = [["an-unbroken-name-of-thirty-signs", "another-unbroken-name-of-thirty", "a-third-of-twenty"]]
+    assert format_table(("first", "second", "third"), rows, WIDTH) == [
+        "  first    an-unbroken-name-of-thirty-signs",
+        "  second   another-unbroken-name-of-thirty",
+        "  third    a-third-of-twenty",
+    ]
+
+
+def test_a_word_that_is_longer_than_a_line_is_broken_and_leaves_the_table_a_table() -> None:
+    lines = format_table(("path", "n"), [["x" * 200, 7]], WIDTH)
+    assert lines[0].split() == ["path", "n"]
+    assert "".join(line.split()[0] for line in lines[2:]) == "x" * 200
+
+
+def test_a_text_of_a_script_without_spaces_may_be_broken() -> None:
+    lines = format_table(("text", "other"), [["仇恨言论" * 8, "word " * 20]], WIDTH)
+    assert lines[0].split() == ["text", "other"]

@@ -1,0 +1,62 @@
+"""`--format json`: every command prints what it found or did as one JSON document, alone on standard output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli.calls import LEAVES_OR_SLOW
+from cli.conftest import Fcpair, Prepare
+from cli.test_commands import ALL, found
+from fcpair.cli import main
+from fcpair.study import Study
+
+At = Callable[[str], Path]
+
+WITHOUT_DIALOGUE = {("adjudicate",): ["--policy", "majority"]}
+
+
+@pytest.mark.parametrize("path", LEAVES_OR_SLOW, ids=" ".join)
+def test_every_command_prints_one_json_document(prepare: Prepare, path: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(main, [*prepare(path), *WITHOUT_DIALOGUE.get(path, []), "--format", "json"])
+    assert result.exit_code == 0, result.output
+    json.loads(result.stdout)
+
+
+def test_only_the_server_has_no_format() -> None:
+    leaves = [path for path in ALL if not hasattr(found(path), "commands")]
+    assert [path for path in leaves if not any("--format" in param.opts for param in found(path).params)] == [
+        ("serve",)
+    ]
+
+
+def test_a_run_has_its_counts_and_the_number_by_which_it_is_withdrawn(at: At, fcpair: Fcpair) -> None:
+    study = Study.open(at("imported"))
+    receipts = json.loads(fcpair("select", "--hs", "2", "--format", "json").stdout)
+    assert receipts == [{"stage": "select", "run": study.log()[-1].id, "counts": study.log()[-1].counts}]
+
+
+def test_files_that_were_taken_are_printed_where_another_is_refused(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("dealt")
+    fcpair("labels", "sheets", tmp_path / "s")
+    good = next((tmp_path / "s").iterdir())
+    result = fcpair("labels", "import", good, tmp_path / "none.csv", "--format", "json", code=2)
+    assert [receipt["file"] for receipt in json.loads(result.stdout)] == [str(good)]
+    assert "there is no such file" in result.stderr
+
+
+def test_an_error_alone_prints_nothing_for_programs(at: At, fcpair: Fcpair) -> None:
+    at("dealt")
+    assert fcpair("labels", "withdraw", "999", "--format", "json", code=2).stdout == ""
+
+
+def test_nothing_to_do_is_an_empty_list(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("dealt")
+    fcpair("labels", "sheets", tmp_path / "s")
+    for sheet in (tmp_path / "s").iterdir():
+        sheet.write_text(sheet.read_text("utf-8").replace(",,\n", ",2,\n"), "utf-8")
+    assert json.loads(fcpair("labels", "sheets", tmp_path / "s", "--format", "json").stdout) == []
