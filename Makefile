@@ -12,7 +12,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo axe test test-slow lint types bench clean
+.PHONY: help venv demo axe docs test test-slow lint types bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,8 +68,12 @@ lint: $(STAMP) ## style and format
 types: $(STAMP) ## mypy, strict
 	$(BIN)/mypy
 
+docs: $(STAMP) ## the site, from docs/ into build/site; warnings and dead links are errors
+	$(BIN)/python -m sphinx -W --keep-going -n -q -d build/doctrees docs build/site
+	@echo "Open build/site/index.html in a browser."
+
 bench: $(STAMP) ## measured ratios, outside the test suite; needs FCPAIR_DATA
 	$(BIN)/python -m benchmarks
 
 clean: ## remove what was made, the environment included
-	rm -rf $(VENV) $(BROWSER_TESTS)/node_modules demo build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BROWSER_TESTS)/node_modules demo build docs/project docs/reference/commands dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,9 +1,8 @@
 """How often 95 % intervals of agreement figures hold the true value, in simulated studies of known agreement.
 
-`python -m benchmarks.coverage` prints the table of docs/07-agree.md, and with `--hard` that of studies in which they
-hold less often. The studies come from `benchmarks.latent`,
-the intervals that fcpair gives from `benchmarks.batch`, those of the pigeonhole bootstrap and of the large-sample
-formula for Cohen's kappa from lines here.
+`python -m benchmarks.coverage` prints the table of docs/reference/stages/07-agree.md, and with `--hard` that of studies
+in which they hold less often. The studies come from `benchmarks.latent`, the intervals that fcpair gives from
+`benchmarks.batch`, those of the pigeonhole bootstrap and of the large-sample formula for Cohen's kappa from lines here.
 """
 
 from __future__ import annotations

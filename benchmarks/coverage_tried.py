@@ -1,7 +1,7 @@
 """Other intervals of agreement, in studies in which those of fcpair hold less often than they say.
 
 `python -m benchmarks.coverage_tried` prints how often each held, the least of eight figures, and its median width for
-the mean kappa. None of them was taken: docs/07-agree.md says why.
+the mean kappa. None of them was taken: docs/reference/stages/07-agree.md says why.
 """
 
 from __future__ import annotations

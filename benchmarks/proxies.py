@@ -1,4 +1,4 @@
-"""nginx and Caddy with the configurations of docs/deploy.md, in front of a server of this machine, without TLS."""
+"""nginx and Caddy as docs/howto/deploy.md configures them, in front of a server of this machine, without TLS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "deploy.md"
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "deploy.md"
 UPSTREAM = "127.0.0.1:8000"
 HOST = "labels.example.org"
 PATIENCE_S = 10

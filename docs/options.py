@@ -1,4 +1,4 @@
-"""Makes docs/options.md, the table of all options: `python docs/options.py`."""
+"""Makes docs/reference/options.md, the table of all options: `python docs/options.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from fcpair.cli import main
 from fcpair.cli.option_table import format_options
 
-PAGE = Path(__file__).with_name("options.md")
+PAGE = Path(__file__).parent / "reference" / "options.md"
 HEAD = """# All options
 
 What each option of the command line means. A name has the same meaning and type in every command that has it; what more

@@ -48,8 +48,8 @@ def data() -> Path:
     if folder := os.environ.get("FCPAIR_DATA"):
         return Path(folder)
     if os.environ.get("FCPAIR_REQUIRE_DATA") == "1":
-        pytest.fail("FCPAIR_REQUIRE_DATA is 1, but FCPAIR_DATA is not set: see docs/data.md")
-    pytest.skip("FCPAIR_DATA is not set: see docs/data.md")
+        pytest.fail("FCPAIR_REQUIRE_DATA is 1, but FCPAIR_DATA is not set: see docs/reference/data.md")
+    pytest.skip("FCPAIR_DATA is not set: see docs/reference/data.md")
 
 
 @pytest.fixture(scope="session", autouse=True)

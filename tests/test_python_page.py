@@ -1,4 +1,4 @@
-"""docs/python.md: its lines run from the top to the bottom, and print what stands below them.
+"""docs/tutorials/python.md: its lines run from the top to the bottom, and print what stands below them.
 
 `python tests/test_python_page.py`, in a folder with a copy of `examples`, renews what it prints.
 """
@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.torch
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "python.md"
+PAGE = ROOT / "docs" / "tutorials" / "python.md"
 BLOCK = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 
 

@@ -48,7 +48,7 @@ def test_what_is_cited_is_the_newest_release() -> None:
 
 
 def test_the_page_about_the_study_file_says_which_schema_each_release_has() -> None:
-    page = (CHECKOUT / "docs" / "store.md").read_text("utf-8")
+    page = (CHECKOUT / "docs" / "explanation" / "store.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| (\d+\.\d+\.\d+) \| `(\d{4})` \|$", page, re.MULTILINE))
     assert rows == revisions.RELEASED
     assert f"(its schema is 0001, this one has {revisions.HEAD})" in page

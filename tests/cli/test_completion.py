@@ -1,4 +1,4 @@
-"""Completion in a real bash, as docs/completion.md switches it on."""
+"""Completion in a real bash, as docs/howto/completion.md switches it on."""
 
 from __future__ import annotations
 

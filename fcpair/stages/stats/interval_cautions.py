@@ -22,7 +22,7 @@ COVERAGE_NOTE = "95 % intervals held the true value in as few as {held} of 100 s
 
 
 def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> tuple[str, ...]:
-    """Why intervals may hold less often than they say; docs/07-agree.md has what was measured.
+    """Why intervals may hold less often than they say; docs/reference/stages/07-agree.md has what was measured.
 
     Three things can be seen in the labels on overlapping pairs: that these lie unevenly on a side, that few texts of a
     side differ strongly (in camps or not), and that nearly all labels are of one class.

@@ -3,7 +3,7 @@
 The pairs of a grid are not independent: they share HS and CN, and annotators. What the delete-one jackknife gives for
 each of these, and for what they have in common, adds up to one variance by inclusion and exclusion. It draws nothing
 at random, so the same labels always give the same interval. How often such intervals hold the true value is measured
-by `benchmarks/coverage.py`; docs/07-agree.md has the table.
+by `benchmarks/coverage.py`; docs/reference/stages/07-agree.md has the table.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_WIDTH = 1e-9
 """A standard error below this comes from rounding."""
 
 FEW = 10
-"""Sides and annotators fewer than this are pointed out: see the table in docs/07-agree.md."""
+"""Sides and annotators fewer than this are pointed out: see the table in docs/reference/stages/07-agree.md."""
 
 
 class Cluster(StrEnum):

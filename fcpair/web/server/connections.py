@@ -35,7 +35,7 @@ ROUNDS = 4  # of connections that the loop accepts until those are closed that h
 LOG_EVERY_S = 60.0
 FULL = (
     "all {most:,} connections that fit are taken; {n:,} that had sent no whole request, or were idle, were closed for "
-    "new ones. If nobody attacks, raise LimitNOFILE; docs/deploy.md says how"
+    "new ones. If nobody attacks, raise LimitNOFILE; docs/howto/deploy.md says how"
 )
 NO_HTTP = (
     "{n:,} times something came that is no HTTP, and was answered 400; browsers must come to the proxy, and the proxy "

@@ -72,7 +72,8 @@ def test_the_figures_of_each_text_are_written_beside_the_columns(fcpair: Fcpair,
 
 def test_the_first_output_of_the_page_is_real(fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    console = (ROOT / "docs" / "measuring.md").read_text("utf-8").split("```console\n$ fcpair ")[1].split("```")[0]
+    page = (ROOT / "docs" / "howto" / "measuring.md").read_text("utf-8")
+    console = page.split("```console\n$ fcpair ")[1].split("```")[0]
     command, _, printed = console.partition("\n")
     assert fcpair(*command.split()).stdout == printed
 

@@ -225,7 +225,7 @@ def actual_guards(conn: Connection) -> dict[str, str]:
 
 
 def erase_deleted(_conn: Connection) -> None:
-    """PostgreSQL overwrites nothing: VACUUM lets go of what was deleted, and docs/scale.md says when."""
+    """PostgreSQL overwrites nothing: VACUUM lets go of what was deleted, and docs/howto/scale.md says when."""
 
 
 def raw_column(table: Table, column: str, of: str) -> str:

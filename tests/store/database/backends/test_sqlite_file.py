@@ -389,7 +389,7 @@ def copied_by_backup(path: Path, copy: Path) -> None:
 
 
 def copied_by_vacuum(path: Path, copy: Path) -> None:
-    """As `docs/deploy.md` advises."""
+    """As `docs/howto/deploy.md` advises."""
     with closing(sqlite3.connect(path)) as source:
         source.execute("VACUUM INTO ?", (str(copy),))
 
