@@ -19,7 +19,6 @@ import click
 
 from fcpair import revisions
 from fcpair.cli.reading import word_error
-from fcpair.cli.receipts import add_receipt_format
 from fcpair.cli.repeated_options import check_once, refuse_repeated
 from fcpair.cli.sanitize import sanitize
 from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, tolerate_closed_pipes
@@ -114,6 +113,8 @@ class CommandGroup(click.Group):
         """Load a command; None when there is none of that name."""
         if name not in COMMANDS:
             return None
+        from fcpair.cli.receipts import add_receipt_format
+
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
         return refuse_repeated(command if name == SERVER else add_receipt_format(command))

@@ -44,9 +44,8 @@ class _OldValues(ReceiptFormat):
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
         """Give an old value to the option that takes it now."""
-        old = opts.get(self.name)
-        if old in self._new_by_old:
-            value = self._new_by_old[old]
+        old = str(opts.get(self.name))
+        if value := self._new_by_old.get(old):
             _hand_over(ctx, opts, self, self._new, f"{self.opts[0]} {old}", f"{self._new.opts[0]} {value}", value)
         return super().handle_parse_result(ctx, opts, args)
 

@@ -17,7 +17,7 @@ from fcpair.study import Study
 
 At = Callable[[str], Path]
 
-WITHOUT_DIALOGUE = {("adjudicate",): ["--policy", "majority"]}
+WITHOUT_DIALOGUE: dict[tuple[str, ...], list[str]] = {("adjudicate",): ["--policy", "majority"]}
 
 
 @pytest.mark.parametrize("path", LEAVES_OR_SLOW, ids=" ".join)

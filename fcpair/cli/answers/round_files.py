@@ -6,12 +6,13 @@ the answers of the round that counts. They differ in what `--layout` and `--read
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from fcpair.cli.meanings import shared_option
+from fcpair.cli.meanings import Command, shared_option
 from fcpair.cli.old_spellings import with_old_values
 from fcpair.cli.options import round_option, sheet_format_option, supersede_option, with_grid
 from fcpair.cli.output import for_each_file, print_run, status_spinner
@@ -46,7 +47,7 @@ def add_round_files(group: click.Group) -> None:
         group.add_command(make(door))
 
 
-def _layout_option(door: _Door) -> Any:
+def _layout_option(door: _Door) -> Callable[[Command], Command]:
     return shared_option(
         "--layout",
         type=click.Choice([CELLS, PAIRS]),
