@@ -102,7 +102,9 @@ ANSWERED = [
 NO_CALL = {("serve",), ("retrieve",)}  # one does not end by itself, and one wants a model
 ENCODERS = {("examples", "find"), ("diversity",)}  # which load an encoder
 LEAVES = [path for path in ALL if not hasattr(found(path), "commands") and path not in NO_CALL]
-LEAVES_OR_SLOW = [pytest.param(one, marks=pytest.mark.slow) if one in ENCODERS else one for one in LEAVES]
+LEAVES_OR_SLOW = [
+    pytest.param(one, marks=[pytest.mark.slow, pytest.mark.torch]) if one in ENCODERS else one for one in LEAVES
+]
 
 
 def files_for(folder: Path, study: Path) -> dict[str, str]:

@@ -22,7 +22,9 @@ def prints_tables(path: tuple[str, ...]) -> bool:
 
 
 REPORTING = [
-    pytest.param(path, marks=pytest.mark.slow) if path in ENCODERS else path for path in LEAVES if prints_tables(path)
+    pytest.param(path, marks=[pytest.mark.slow, pytest.mark.torch]) if path in ENCODERS else path
+    for path in LEAVES
+    if prints_tables(path)
 ]
 
 
