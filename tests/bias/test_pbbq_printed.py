@@ -1,4 +1,4 @@
-"""The tables that PBBQ prints, held against each other, as docs/tutorials/pbbq.md says of them."""
+"""The tables that PBBQ prints, held against each other, as docs/reference/printed/pbbq.md says of them."""
 
 from __future__ import annotations
 
