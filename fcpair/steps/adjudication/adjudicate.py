@@ -13,8 +13,7 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
-from fcpair.param_values import takes_params
-from fcpair.params import Adjudicate, Annotate
+from fcpair.params import Adjudicate, Annotate, Policy, Ties
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
@@ -30,6 +29,7 @@ from fcpair.steps.base.context import (
     note_stage_run,
     scheme_of,
 )
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.reading_limits import check_reading_limit
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
@@ -43,7 +43,13 @@ if TYPE_CHECKING:
 
 
 @takes_params
-def adjudicate(grid: GridContext, options: Adjudicate | None = None) -> RunRecord:
+def adjudicate(
+    grid: GridContext,
+    options: Adjudicate | None = None,
+    *,
+    policy: Policy = own("manual"),
+    ties: Ties = own("wait"),
+) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
     What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
@@ -59,7 +65,13 @@ def adjudicate(grid: GridContext, options: Adjudicate | None = None) -> RunRecor
 
 
 @takes_params
-def dry_run(grid: GridContext, options: Adjudicate | None = None) -> DryRun:
+def dry_run(
+    grid: GridContext,
+    options: Adjudicate | None = None,
+    *,
+    policy: Policy = own("manual"),
+    ties: Ties = own("wait"),
+) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid.store.read() as tx:
         need_labels(tx, "adjudicate")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.param_values import takes_params
-from fcpair.params import Agree
+from fcpair.params import Agree, AgreementBlocks, IntervalScope, NotSure, Weights
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
 from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
@@ -16,6 +16,7 @@ from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, need_labels, note_stage_run, scheme_of
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import distinct_answers, rounds
@@ -32,7 +33,16 @@ def measure_agreement(grid: GridContext, options: Agree | None = None, *, round:
 
 @takes_params
 def measure_agreement(
-    grid: GridContext, options: Agree | None = None, *, round: str | None = None
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: str | None = None,
+    weights: Weights = own("none"),
+    not_sure: NotSure = own("class"),
+    intervals: IntervalScope = own("texts"),
+    level: float = own(0.95),
+    by: AgreementBlocks | None = own(None),
+    bins: Sequence[str] = own(()),
 ) -> Agreement | tuple[AgreementBlock, ...]:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
@@ -70,9 +80,20 @@ def sides_of(tx: Tx) -> Sides:
 
 
 @takes_params
-def round_of_blocks(grid: GridContext, options: Agree) -> str | None:
+def round_of_blocks(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    weights: Weights = own("none"),
+    not_sure: NotSure = own("class"),
+    intervals: IntervalScope = own("texts"),
+    level: float = own(0.95),
+    by: AgreementBlocks | None = own(None),
+    bins: Sequence[str] = own(()),
+) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
     with grid.store.read() as tx:
+        options = options or effective_options(tx, Agree, {})
         return rounds.primary(tx).name if options.by else _round_to_be_named(tx)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.param_values import as_params, takes_params
-from fcpair.params import Annotate, Assign, check_distinct_spelling
+from fcpair.param_values import as_params
+from fcpair.params import Annotate, Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.extra_labels import assign_more
@@ -23,6 +24,7 @@ from fcpair.steps.base.context import (
     options_as_done,
     save_options,
 )
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
@@ -31,7 +33,20 @@ from fcpair.store.corpus import cells
 
 
 @takes_params
-def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = False, more: bool = False) -> RunRecord:
+def assign(
+    grid: GridContext,
+    options: Assign | None = None,
+    *,
+    redo: bool = False,
+    more: bool = False,
+    annotators: int | None = own(None),
+    overlap: Mapping[int, float] = own({}),
+    groups: Sequence[Sequence[str]] = own(()),
+    order: ShardOrder = own("random"),
+    seed: int = own(0),
+    open: bool = own(False),
+    lease_minutes: int = own(30),
+) -> RunRecord:
     """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`).
 
     Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),

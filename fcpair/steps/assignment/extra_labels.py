@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.param_values import takes_params
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.base.context import Basis, GridContext, MovedError, need_corpus, note_run, save_options
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import expected_names
 from fcpair.steps.people.reassignment import Handover

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Task, Visitor
 from fcpair.stages.assignment.extra_labels import n_labels_missing
 from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.store import Store, Tx

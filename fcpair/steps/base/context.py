@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.deprecation import OldName
-from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
+from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
 from fcpair.param_values import as_params
-from fcpair.params import MAIN, Assign
+from fcpair.params import IN_MEMORY, MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
 from fcpair.steps.base.sample_size import load_sample_size
@@ -91,13 +91,14 @@ class GridContext(StudyContext):
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
     """The grid of this name; without a name, the only one, or `main`.
 
-    Raises UnknownIdError, with the names there are, when there is none.
+    Raises UnknownIdError, with the nearest name or all there are, when there is none.
     """
     keys_by_name = {one.name: one for one in grids.keys(tx)}
     by_default = MAIN if len(keys_by_name) > 1 else next(iter(keys_by_name))
     grid_name = by_default if name is None else name
     if grid_name not in keys_by_name:
-        raise UnknownIdError(f"there is no grid `{grid_name}`; the grids of this study: {', '.join(keys_by_name)}")
+        hint = suggest_name(grid_name, keys_by_name, "the grids of this study:")
+        raise UnknownIdError(f"there is no grid `{grid_name}`; {hint}")
     return keys_by_name[grid_name]
 
 
@@ -237,6 +238,8 @@ def file_setting(path: Path) -> dict[str, str]:
 
     Of a file that is not there, the path alone.
     """
+    if path == IN_MEMORY:
+        return {"path": str(path)}
     place = {"path": str(path.absolute())}
     return place | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()} if path.is_file() else place
 

@@ -23,6 +23,8 @@ Options = TypeVar("Options")
 
 OF_STUDY = (Annotate, Simulate)  # kept with the first grid, as they are about all
 
+HELD = (Adjudicate, Agree, Annotate, Partition)  # where none are given, what the stage was done with holds on
+
 
 OF_PLAN: dict[str, type[Any]] = {
     "agreement": Agree,
@@ -49,6 +51,21 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
         if not overrides:
             raise settings_error(cls, recipe_options, error) from None
     return _combine_options(cls, recipe_options, overrides)
+
+
+def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str, Any], *, more: bool) -> Options:
+    """The parameters of a stage of which some are given: those, and for the others what holds where none are given.
+
+    Raises InputError where what is given cannot be.
+    """
+    if cls not in HELD:
+        return by_recipe(study, cls, more=more, **overrides)
+    with study.store.read() as tx:
+        held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
+    try:
+        return cls(**{**held, **overrides})
+    except InputError:
+        return _combine_options(cls, held, overrides)
 
 
 def _recipe_values(tx: Tx, cls: type) -> dict[str, Any]:

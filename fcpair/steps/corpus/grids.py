@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
+from fcpair.params import Adjudicate, Agree, Partition, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
@@ -17,6 +18,7 @@ from fcpair.stages.assignment.plan import check_plans, label_question
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
 from fcpair.steps.base.context import PLAN, GridContext, StudyContext, begin_building, file_setting, find_grid, note_run
+from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.recipe_options import plan_sections
 from fcpair.steps.corpus.collect import CollectedSide, Row, collect
 from fcpair.steps.rules.round_progress import check_done
@@ -34,7 +36,21 @@ SOURCE_FILES = ("file", "aliases", "slurs")
 
 
 @takes_params
-def add_grid(study: StudyContext, plan: GridPlan) -> RunRecord:
+def add_grid(
+    study: StudyContext,
+    plan: GridPlan = REQUIRED,
+    *,
+    name: str = REQUIRED,
+    rows: SidePlan = REQUIRED,
+    columns: SidePlan = REQUIRED,
+    rounds: Sequence[RoundPlan] = REQUIRED,
+    row_name: str = "row",
+    column_name: str = "column",
+    agreement: Agree | None = None,
+    adjudicate: Adjudicate | None = None,
+    validate: Validate | None = None,
+    partition: Partition | None = None,
+) -> RunRecord:
     """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
 
     Raises:

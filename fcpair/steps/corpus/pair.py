@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
 from fcpair.params import Pair
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.pair import even_shares
 from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, save_options
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.sample_size import load_sample_size, save_sample_size
 from fcpair.steps.corpus import grids
@@ -23,7 +24,16 @@ from fcpair.store.corpus import cells, sides
 
 
 @takes_params
-def make_grid(grid: GridContext, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
+def make_grid(
+    grid: GridContext,
+    options: Pair | None = None,
+    *,
+    redo: bool = False,
+    candidates: int | None = own(None),
+    keep_known: bool = own(False),
+    sample: int | None = own(None),
+    seed: int = own(0),
+) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
     With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is

@@ -21,8 +21,7 @@ from fcpair.files.release.training import Kind, training_sets
 from fcpair.files.release.training_corpus import remaining_rows
 from fcpair.files.tables.folders import check_new_folder, new_folder
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
-from fcpair.param_values import takes_params
-from fcpair.params import Export, Pair, Partition
+from fcpair.params import DiamondRule, Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.adjudication.partition import as_tier, tier_rules
 from fcpair.steps.answers.decision_table import decisions_table
@@ -30,6 +29,7 @@ from fcpair.steps.answers.written_texts import written_table
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import GridContext, effective_options, need_labels, note_run, options_as_done, scheme_of
 from fcpair.steps.base.grid_rows import ROW, rows_table
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.release.partition import Tiers, empty_tier_message, tier_rows, tiers_of
 from fcpair.steps.release.pool import pool_ids
@@ -71,7 +71,15 @@ class Exports:
 
     @takes_params
     def qrels(
-        self, path: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
+        self,
+        path: str | Path,
+        tier: Tier | str,
+        options: Export = DEFAULT_OPTIONS,
+        rules: Partition | None = None,
+        *,
+        pool: str = "judged",
+        binary: bool = False,
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `qrels.grades`."""
         tier = as_tier(tier)
@@ -83,7 +91,15 @@ class Exports:
 
     @takes_params
     def beir(
-        self, folder: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
+        self,
+        folder: str | Path,
+        tier: Tier | str,
+        options: Export = DEFAULT_OPTIONS,
+        rules: Partition | None = None,
+        *,
+        pool: str = "judged",
+        binary: bool = False,
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir.beir_files`."""
         tier = as_tier(tier)
@@ -96,7 +112,9 @@ class Exports:
         return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded_pairs)})
 
     @takes_params
-    def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
+    def hf(
+        self, folder: str | Path, rules: Partition | None = None, *, diamond: DiamondRule = own("unanimous")
+    ) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf.hf_files`."""
         check_new_folder(folder)
         with self._grid.store.read() as tx:
@@ -117,6 +135,11 @@ class Exports:
         tier: Tier | str,
         options: Export = DEFAULT_OPTIONS,
         rules: Partition | None = None,
+        *,
+        negatives: int = 5,
+        test_share: float = 0.2,
+        seed: int = 0,
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `files.release.training`."""
         tier = as_tier(tier)
@@ -139,6 +162,9 @@ class Exports:
         without: Tier | str | None = None,
         options: Export = DEFAULT_OPTIONS,
         rules: Partition | None = None,
+        *,
+        pool: str = "judged",
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`training_corpus.remaining_rows`).
 
@@ -165,7 +191,14 @@ class Exports:
 
     @takes_params
     def texts(
-        self, path: str | Path, layout: Layout = "table", options: Export = DEFAULT_OPTIONS, name: str | None = None
+        self,
+        path: str | Path,
+        layout: Layout = "table",
+        options: Export = DEFAULT_OPTIONS,
+        name: str | None = None,
+        *,
+        test_share: float = 0.2,
+        seed: int = 0,
     ) -> RunRecord:
         """Write what was written in a round, the one that counts if none is named, in a layout of `writings.py`.
 

@@ -14,8 +14,7 @@ from fcpair.errors import InputError
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
-from fcpair.param_values import takes_params
-from fcpair.params import Partition
+from fcpair.params import DiamondRule, Partition
 from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
@@ -45,6 +44,7 @@ from fcpair.steps.base.context import (
     note_stage_run,
     scheme_of,
 )
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -79,7 +79,12 @@ class Tiers:
 
 
 @takes_params
-def partition(grid: GridContext, options: Partition | None = None) -> Tiers:
+def partition(
+    grid: GridContext,
+    options: Partition | None = None,
+    *,
+    diamond: DiamondRule = own("unanimous"),
+) -> Tiers:
     """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
 
     The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
@@ -149,7 +154,12 @@ def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np
 
 @takes_params
 def tier_rows(
-    grid: GridContext, tier: Tier | str, options: Partition | None = None, *, published: bool = False
+    grid: GridContext,
+    tier: Tier | str,
+    options: Partition | None = None,
+    *,
+    published: bool = False,
+    diamond: DiamondRule = own("unanimous"),
 ) -> pd.DataFrame:
     """The pairs of a tier (`Tier.GOLD`, or its name, `"gold"`), as `release` writes them, by number.
 
@@ -162,7 +172,13 @@ def tier_rows(
 
 @takes_params
 def first_tier_rows(
-    grid: GridContext, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
+    grid: GridContext,
+    tier: Tier | str,
+    first: int | None,
+    options: Partition | None = None,
+    *,
+    published: bool = False,
+    diamond: DiamondRule = own("unanimous"),
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
     tier = as_tier(tier)
@@ -207,7 +223,13 @@ def _in_published_columns(
 
 @takes_params
 def release(
-    grid: GridContext, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
+    grid: GridContext,
+    tier: Tier | str,
+    path: str | Path,
+    options: Partition | None = None,
+    *,
+    published: bool = False,
+    diamond: DiamondRule = own("unanimous"),
 ) -> RunRecord:
     """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
     tier, options = as_tier(tier), options or grid.effective_options(Partition)
@@ -232,7 +254,13 @@ def empty_tier_message(tier: Tier) -> str:
 
 
 @takes_params
-def explain(grid: GridContext, number: int, options: Partition | None = None) -> Explanation:
+def explain(
+    grid: GridContext,
+    number: int,
+    options: Partition | None = None,
+    *,
+    diamond: DiamondRule = own("unanimous"),
+) -> Explanation:
     """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
 
     The answers of every round are there as people read them, of a form with several questions each with its name.

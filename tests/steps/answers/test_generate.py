@@ -83,7 +83,7 @@ def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:
         assert judgements.n_by_origin(tx) == {Origin.GENERATED: 3}
     assert given["annotator"].tolist() == ["plain"] * 3
     assert given["note"].tolist()[-1] == "the model has no reply to this cell"
-    assert [one.role for one in Study(grid.store).people] == [Role.MODEL]
+    assert [one.role for one in Study._of(grid.store).people] == [Role.MODEL]
 
 
 def test_only_what_has_no_answer_is_asked_again(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_what_models_say_is_kept_whatever_happens_elsewhere_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid = asked(tmp_path)
-    said = meanwhile(monkeypatch, lambda: Study(grid.store).edit_guidelines("Be kind.", by="lea"))
-    Study(grid.store).add_people(["lea"], Role.LEAD)
+    said = meanwhile(monkeypatch, lambda: Study._of(grid.store).edit_guidelines("Be kind.", by="lea"))
+    Study._of(grid.store).add_people(["lea"], Role.LEAD)
     assert grid.generate("propose").counts["answers"] == 2
     assert len(said) == 3
 
@@ -349,7 +349,7 @@ def test_what_models_said_is_taken_back_as_a_whole_and_asked_again(tmp_path: Pat
 
 def test_a_person_is_no_model(tmp_path: Path) -> None:
     grid = asked(tmp_path)
-    Study(grid.store).add_people(["plain"], Role.ANNOTATOR)
+    Study._of(grid.store).add_people(["plain"], Role.ANNOTATOR)
     with pytest.raises(InputError, match="`plain` is a person of this study"):
         grid.generate("propose")
 
@@ -398,4 +398,4 @@ def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeyp
         grid.generate("propose")
     with grid.store.read() as tx:
         assert not judgements.n_by_origin(tx)
-    assert not Study(grid.store).people
+    assert not Study._of(grid.store).people
