@@ -56,7 +56,7 @@ class Study(StudyContext):
 
         `Study.create` makes one with a title, a scheme and guidelines. Raises StudyError when neither can be done.
         """
-        super().__init__((Study.open(path) if Study.exists(path) else Study.create(path)).store)
+        super().__init__((Study.open(path) if Study.exists(path) else Study.create(path))._store)
 
     @classmethod
     def _of(cls, store: Store) -> Self:
@@ -152,59 +152,59 @@ class Study(StudyContext):
 
         That reads all of it.
         """
-        self.store.examine()
+        self._store.examine()
 
     @property
     def exposure_warning(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
-        return file_permissions.exposure_warning(self.store.place)
+        return file_permissions.exposure_warning(self._store.place)
 
     @property
     def place(self) -> str:
         """The file of the study, or the URL of its database without any password."""
-        return self.store.place
+        return self._store.place
 
     @property
     def schema(self) -> str:
         """The revision of the study's tables, such as `0009`; each released fcpair has one."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return schema.revision(tx)
 
     @property
     def address(self) -> str:
         """By which the study can be opened from anywhere on this machine; it may hold a password."""
-        return self.store.address
+        return self._store.address
 
     def share(self) -> None:
         """Let many read while one writes, as long as the study is served; `close` ends it."""
-        self.store.share()
+        self._store.share()
 
     def close(self) -> None:
         """Let go of the file, and make it one file again after `share`."""
-        self.store.close()
+        self._store.close()
 
     def remove(self) -> None:
         """Delete the study's file, as it was opened or made here."""
-        self.store.remove()
+        self._store.remove()
 
     def grid(self, name: str | None = None) -> Grid:
         """The grid of this name; without a name, the only one, or `main`.
 
         Raises UnknownIdError, with the nearest name or all there are, when there is none.
         """
-        with self.store.read() as tx:
-            return Grid(self.store, find_grid(tx, name))
+        with self._store.read() as tx:
+            return Grid(self._store, find_grid(tx, name))
 
     @property
     def grids(self) -> list[str]:
         """The names of the grids, oldest first."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return [one.name for one in grids.keys(tx)]
 
     @property
     def guidelines(self) -> tuple[int, str]:
         """The number and the Markdown of the guidelines that hold."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return guidelines.current_version(tx)
 
     add_grid = steps.grids.add_grid
@@ -227,7 +227,7 @@ class Study(StudyContext):
         """Everybody who takes or took part."""
         from fcpair.store.people import people
 
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return people.people(tx)
 
     access = steps.cached(steps.access.Access)
@@ -243,8 +243,11 @@ class Study(StudyContext):
     log = steps.status.log
     report = steps.report.write_report
 
+    __repr__ = steps.summaries.describe_study
+    _repr_html_ = steps.summaries.study_html
+
     desk = OldName("work_queue")
-    warm_up = OldName("WorkQueue.warm_up", lambda study: partial(steps.text_checks.warm_up, study.store))
+    warm_up = OldName("WorkQueue.warm_up", lambda study: partial(steps.text_checks.warm_up, study._store))
     exposed = OldName("exposure_warning")
     by_recipe = OldName("recipe_options")
 

@@ -26,6 +26,7 @@ with fcpair.Study(sys.argv[1] + "/study.db") as study:
     study.grid().select(hs=1)
     study.report(sys.argv[1] + "/report.html")
     study.work_queue(about="Tea.")
+    study._repr_html_()
 """
 WITHOUT_POSTGRES = f"""
 import sys

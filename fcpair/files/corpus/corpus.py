@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import LINE, READERS, name_of, place_of, read_table
+from fcpair.files.tables.tabular import FRAME, LINE, READERS, name_of, place_of, read_table
 from fcpair.stages.corpus.text_identity import digest
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fcpair.files.tables.tabular import Source
 
 HS, CN = "hs", "cn"
-MAY_BE_UNPAIRED = "; `--unpaired` takes such a row for a text without a pair"
+MAY_BE_UNPAIRED = "; `{}` takes such a row for a text without a pair"
 PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 
@@ -154,8 +154,9 @@ def _file_kind(format: str) -> str:
 def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
     empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
     both = empty[HS] & empty[CN]
+    may_be_unpaired = MAY_BE_UNPAIRED.format("unpaired=True" if place_of(frame) == FRAME else "--unpaired")
     return [
-        Finding(place_of(frame), int(line), f"the {side} text is empty{'' if unpaired or nothing else MAY_BE_UNPAIRED}")
+        Finding(place_of(frame), int(line), f"the {side} text is empty{'' if unpaired or nothing else may_be_unpaired}")
         for side in (HS, CN)
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)

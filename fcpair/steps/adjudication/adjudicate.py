@@ -56,7 +56,7 @@ def adjudicate(
     rule that this policy would not make is replaced or reopened, whichever policy had made it. Without options, the
     policy is the one that holds, else the recipe's.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
         options = options or effective_options(tx, Adjudicate, {})
         changes = rule_decisions.preview_policy(tx, options)
@@ -73,7 +73,7 @@ def dry_run(
     ties: Ties = own("wait"),
 ) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "adjudicate")
         options = options or effective_options(tx, Adjudicate, {})
         changes = rule_decisions.preview_policy(tx, options)
@@ -89,19 +89,19 @@ def dry_run(
 
 def waiting_pairs(grid: GridContext) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return list(map(to_public_number, rule_decisions.waiting_cell_ids(tx)))
 
 
 def second_looks(grid: GridContext) -> list[int]:
     """The pairs that somebody decided before their labels changed, by number: they wait for a second look."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return list(map(to_public_number, rule_decisions.stale_decisions(tx)))
 
 
 def agenda(grid: GridContext, by: str) -> Agenda:
     """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
         pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (own_agenda.pairs, own_agenda.again))
         return replace(own_agenda, pairs=pairs, again=frozenset(again_numbers))
@@ -115,7 +115,7 @@ def conflict(grid: GridContext, number: int, *, by: str | None = None) -> Confli
     Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
     reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         person, cell_id = permissions.find_decider(tx, by) if by else None, find_cell(tx, number)
         case = permissions.open_case(tx, person, cell_id)
         if person is not None:
@@ -163,7 +163,7 @@ def decide(
     Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
     while it is still being labelled.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         person, cell_id = _find_adjudicator(tx, by), find_cell(tx, number)
         check_reading_limit(tx, person.id, effective_options(tx, Annotate, {}), cell_id)
         if seen is not None:
@@ -202,7 +202,7 @@ def take_back(grid: GridContext, number: int, *, by: str) -> bool:
     Otherwise the pair waits again, unless the policy that holds decides it. Raises ConflictError when there is no such
     decision.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         person, cell_id = permissions.find_decider(tx, by), find_cell(tx, number)
         permissions.check_may_take_back(tx, person, cell_id)
         return record_reopening(tx, cell_id, person or _find_adjudicator(tx, by))[1]
@@ -226,7 +226,7 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
     Decisions that stand already are not written again, but for those that wait for a second look and are given again
     to `supersede`; another decision by hand is replaced only then.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
         read_word = outcome_reader(scheme_of(tx))
         keyed_by, answer = layout_of(tx, path)

@@ -11,7 +11,13 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Agree, AgreementBlocks, IntervalScope, NotSure, Weights
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
-from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
+from fcpair.stages.stats.agreement import (
+    Agreement,
+    AgreementBlock,
+    PartAgreements,
+    compute_agreement,
+    part_agreements,
+)
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.base.answer_values import closed_question, form_of
@@ -24,11 +30,33 @@ from fcpair.store.corpus import cells, sides
 
 
 @overload
-def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: None = None) -> Agreement: ...
+def measure_agreement(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: None = None,
+    weights: Weights = ...,
+    not_sure: NotSure = ...,
+    intervals: IntervalScope = ...,
+    level: float = ...,
+    by: AgreementBlocks | None = ...,
+    bins: Sequence[str] = ...,
+) -> Agreement: ...
 
 
 @overload
-def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: str) -> tuple[AgreementBlock, ...]: ...
+def measure_agreement(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: str,
+    weights: Weights = ...,
+    not_sure: NotSure = ...,
+    intervals: IntervalScope = ...,
+    level: float = ...,
+    by: AgreementBlocks | None = ...,
+    bins: Sequence[str] = ...,
+) -> PartAgreements: ...
 
 
 @takes_params
@@ -43,7 +71,7 @@ def measure_agreement(
     level: float = own(0.95),
     by: AgreementBlocks | None = own(None),
     bins: Sequence[str] = own(()),
-) -> Agreement | tuple[AgreementBlock, ...]:
+) -> Agreement | PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
     With the name of a `round`, on what was answered in that: a block for each part of its form, and with `options.by`
@@ -55,11 +83,12 @@ def measure_agreement(
             is one that checks what was decided.
         UnknownIdError: the grid has no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "agreement")
         options = options or effective_options(tx, Agree, {})
         if round is not None:
-            return agreement_blocks(tx, of := rounds.by_name(tx, round), _with_fitting_bins(tx, of, options))
+            of = rounds.by_name(tx, round)
+            return PartAgreements(agreement_blocks(tx, of, _with_fitting_bins(tx, of, options)))
         if name := _round_to_be_named(tx):
             raise InputError(
                 f"round `{name}` does not ask one closed question; name it, to have agreement on each part"
@@ -92,7 +121,7 @@ def round_of_blocks(
     bins: Sequence[str] = own(()),
 ) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         options = options or effective_options(tx, Agree, {})
         return rounds.primary(tx).name if options.by else _round_to_be_named(tx)
 
@@ -137,7 +166,7 @@ def note_agreement(grid: GridContext, options: Agree) -> RunRecord:
         counts = _agreement_counts(measure_agreement(grid, options))
     else:
         counts = _block_counts(measure_agreement(grid, options, round=name))
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         return note_stage_run(tx, options, counts)
 
 

@@ -58,7 +58,7 @@ def simulate(
         StageError: nothing is open, or a person has answered in this study.
     """
     options = options or by_recipe(grid, Simulate)
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         if n := n_answers_by_people(tx):
             raise StageError(
                 f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "

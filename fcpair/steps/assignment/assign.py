@@ -55,7 +55,7 @@ def assign(
     Raises ConflictError where pairs or people changed while the shards were worked out.
     """
     options = options or by_recipe(grid, Assign, more=more)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         is_open = options_as_done(tx, Assign).open
     if more and (options.open or is_open):
         return leases.open_more_slots(grid, options)
@@ -67,7 +67,7 @@ def assign(
 
     from fcpair.stages.assignment.assign import assign_pairs, overlap_counts, shard_order
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         check_building(tx, "assign", redo=redo)
         basis = Basis(tx, lambda tx: (expected_names(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
     names, pairs = basis.inputs
@@ -84,7 +84,7 @@ def assign(
             str(n): n_pairs for n, n_pairs in overlap_counts(len(pairs), options.overlap).items() if n_pairs
         },
     }
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         basis.check_unmoved(tx)
         begin_building(tx, "assign", redo=redo)
         ids = np.array([one.id for one in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
@@ -104,7 +104,7 @@ def assign(
 @takes_params
 def save_annotate_options(study: StudyContext, options: Annotate) -> RunRecord:
     """Set the texts and questions for people who answer in the browser."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         return note_stage_run(tx, options, {"questions": len(options.demographics)})
 
 

@@ -60,7 +60,7 @@ def assign_validation(
     from fcpair.stages.assignment.assign import shard_order, share_out
 
     options = options or by_recipe(grid, Validate, more=more)
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         if not rounds.validation(tx).ids:
             raise StageError("decisions of this grid are not validated; a recipe says so by [grid.validate]")
         was_blind = is_blind(tx)

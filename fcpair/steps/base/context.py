@@ -44,12 +44,17 @@ class StudyContext:
     """A study, as the use cases take it that are about all of it."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self._store = store
+
+    def __dir__(self) -> list[str]:
+        """The names that hold: not those of the version before."""
+        old = {name for cls in type(self).__mro__ for name, member in vars(cls).items() if isinstance(member, OldName)}
+        return [name for name in super().__dir__() if name not in old]
 
     @property
     def facts(self) -> dict[str, str]:
         """Facts about the study: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return runs.study_facts(tx)
 
     def effective_options(self, cls: type[Options], **options: Any) -> Options:
@@ -57,14 +62,14 @@ class StudyContext:
 
         Those of a study are those of its first grid.
         """
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return effective_options(tx, cls, options)
 
     own, has_own = OldName("effective_options"), OldName("has_saved_options")
 
     def has_saved_options(self, cls: type[Options]) -> bool:
         """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return has_saved_options(tx, cls)
 
 
@@ -78,13 +83,13 @@ class GridContext(StudyContext):
     @property
     def scheme(self) -> Closed:
         """The label scheme: the question that the labels answer."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return scheme_of(tx)
 
     @property
     def has_labels(self) -> bool:
         """Whether the answers that count are labels: one choice or a number, on which decisions and tiers can rest."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return labels_of(tx) is not None
 
 

@@ -41,7 +41,7 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
     there already, and with `more` all that is about the first deal alone. Raises InputError where what is given cannot
     be, SettingError for a setting of the recipe that cannot be used.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         recipe_values = parameters_from_settings(cls, _recipe_values(tx, cls))
         ignored_names = {*_people_params_in_use(tx), *(getattr(cls, "of_first_deal", ()) if more else ())}
     recipe_options = {name: value for name, value in recipe_values.items() if name not in ignored_names}
@@ -60,7 +60,7 @@ def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str,
     """
     if cls not in HELD:
         return by_recipe(study, cls, more=more, **overrides)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
     try:
         return cls(**{**held, **overrides})

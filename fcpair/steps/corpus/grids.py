@@ -57,7 +57,7 @@ def add_grid(
         InputError: a name that a grid has already, a side of answers that no grid has, a form that cannot be read, or
             no such file.
     """
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         return add(tx, plan)
 
 
@@ -135,7 +135,7 @@ def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = F
         InputError: all findings about a file at once: an empty text, a text that is duplicated.
         StageError: a side is what is written in a grid in which work is open still, or nothing was written.
     """
-    with grid.store.write(bulk=True) as tx:
+    with grid._store.write(bulk=True) as tx:
         return fill_current_grid(tx, grid.grid.name, plan, redo=redo)
 
 

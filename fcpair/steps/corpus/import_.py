@@ -60,7 +60,7 @@ def import_corpus(
     file = path.path if isinstance(path, Import) else IN_MEMORY if frame is not None else cast("Path", path)
     keywords = Import(file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired)
     options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         digest = digester(tx)
     corpus = corpora.read_corpus(
         options.path if frame is None else frame,
@@ -73,7 +73,7 @@ def import_corpus(
         unpaired=options.unpaired,
         digest_of=digest,
     )
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         if dependent_grids := sides.grids_on_corpus(tx):
             raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, which therefore stays as it is")
         begin_building(tx, "import", redo=redo)

@@ -42,7 +42,7 @@ def make_grid(
     Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
     are numbers.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         planned = is_planned(tx)
     options = options or by_recipe(grid, Pair)
     if planned and options != Pair():
@@ -51,7 +51,7 @@ def make_grid(
 
 
 def _make_corpus_grid(grid: GridContext, options: Pair, *, redo: bool) -> RunRecord:
-    with grid.store.write(bulk=True) as tx:
+    with grid._store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
         candidate_ids = sides.text_ids(tx, "column")
         n = len(candidate_ids) if options.candidates is None else options.candidates

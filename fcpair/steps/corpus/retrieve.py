@@ -60,7 +60,7 @@ def bring_in_candidates(
     retrieve.check_k(options.k)
     if options.dask is not None:
         check_address(options.dask)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         basis = Basis(tx, lambda tx: (texts.source_copies(tx), sides.source_cns(tx)))
         corpus_cns, source_ids = basis.inputs
@@ -79,7 +79,7 @@ def bring_in_candidates(
     candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         basis.check_unmoved(tx)
         begin_building(tx, "retrieve", redo=redo)
         sides.set_neighbours(
@@ -111,7 +111,7 @@ def _nearest_on_cluster(
 
 def _use_listed_candidates(grid: GridContext, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
     """Take the candidates of a file; each is a CN of the corpus, source CNs among them."""
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         candidates = find_listed_texts(tx, corpora.CN, path)
         sides.set_texts(tx, "column", candidates)
@@ -120,7 +120,7 @@ def _use_listed_candidates(grid: GridContext, options: Retrieve, path: Path, *, 
 
 def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
     """Take what stands at the top of runs for the selected HS, source CNs among them, in the order of the corpus."""
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         pool = pool_runs(tx, options.runs, options.depth)
         if pool.empty:

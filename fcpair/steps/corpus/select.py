@@ -39,7 +39,7 @@ def select(
     options = options or by_recipe(grid, Select)
     if options.hs is None and options.list is None:
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         begin_building(tx, "select", redo=redo)
         hs_ids = find_listed_texts(tx, corpora.HS, options.list) if options.list else _draw_hs(tx, options)
         sides.set_texts(tx, "row", hs_ids)

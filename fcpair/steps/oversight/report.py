@@ -73,7 +73,7 @@ def gather_report_data(
     study: StudyContext, partition: Partition | None = None, agreement: Agree | None = None
 ) -> ReportData:
     """Everything that the report says, at whatever stage the study is."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         main: MainPart | None = None
         grid_parts: list[GridPart] = []
         for key in for_each_grid(tx):

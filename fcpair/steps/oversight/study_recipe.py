@@ -49,10 +49,10 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
 
     What the recipe says nothing of stays as it is.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         if departures.recipe_version(tx) and not list(_new_sections(tx, recipe)):
             return
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         new_sections = list(_new_sections(tx, recipe))
         run = note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
         departures.add_recipe_version(tx, run.id)
@@ -101,7 +101,7 @@ def recipe(study: StudyContext) -> Recipe:
     Of a study that was made without one, what its settings amount to. Raises SettingError for a setting that cannot be
     used.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return _recipe(tx)
 
 
@@ -109,7 +109,7 @@ def recipe_text(study: StudyContext) -> str:
     """The recipe that the study has come to, as TOML, which can be walked; comments say what it cannot hold."""
     from fcpair.recipe import as_toml
 
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return "\n".join([*_remarks(tx), "", as_toml(_recipe(tx))])
 
 

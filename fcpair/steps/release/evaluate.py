@@ -125,7 +125,7 @@ def _evaluate_and_record(
     figures: Path | None = None,
 ) -> tuple[Outcome, RunRecord]:
     systems, inputs = _parse_systems(options), _load_inputs(grid, options, rules)
-    grid.store.check_writable()
+    grid._store.check_writable()
     for folder in (runs, figures):
         if folder is not None:
             make_writable_folder(folder)  # now, and not after hours of ranking
@@ -140,7 +140,7 @@ def _evaluate_and_record(
     if figures is not None:
         files |= {figures / name: content for name, content in render_all(outcome).items()}
     counts = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **extra_params}, counts, outcome=outcome.as_data())
         if not extra_params:
             save_options(tx, options, run)
@@ -156,7 +156,7 @@ def _parse_systems(options: Evaluate) -> list[System]:
 
 
 def _load_inputs(grid: GridContext, options: Evaluate, rules: Partition) -> _EvaluationInputs:
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "evaluate")
         tiers = tiers_of(tx, rules)
         pool = pool_ids(tx, tiers, options.pool)

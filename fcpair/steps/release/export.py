@@ -83,7 +83,7 @@ class Exports:
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `qrels.grades`."""
         tier = as_tier(tier)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             graded_pairs, _ = _grade_pairs(tx, tier, options, rules)
         params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
@@ -104,7 +104,7 @@ class Exports:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir.beir_files`."""
         tier = as_tier(tier)
         check_new_folder(folder)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             graded_pairs, cns = _grade_pairs(tx, tier, options, rules)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
@@ -117,7 +117,7 @@ class Exports:
     ) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf.hf_files`."""
         check_new_folder(folder)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             facts = _facts(tx, rules)
         bronze = tier_rows(self._grid, Tier.BRONZE, rules)
@@ -144,7 +144,7 @@ class Exports:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `files.release.training`."""
         tier = as_tier(tier)
         check_new_folder(folder)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             tiers = _derive_tiers(tx, rules)
             pairs = _pairs_in_tier(tiers, tier)
@@ -174,7 +174,7 @@ class Exports:
         if without is None:
             return self._whole_corpus(path, options)
         without = as_tier(without)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             tiers = _derive_tiers(tx, rules)
             rows = _corpus_rows(tx)
@@ -209,7 +209,7 @@ class Exports:
         target = Path(path)
         if layout in FOLDERS:
             check_new_folder(target)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rows = written_table(tx, name)
             row_table = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
             facts = runs.study_facts(tx)
@@ -233,7 +233,7 @@ class Exports:
         `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
         """
         check_suffix(path)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rows = decisions_table(tx, self._grid.grid.name)
         by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
         params = {"kind": "decisions", "out": str(path)}
@@ -242,7 +242,7 @@ class Exports:
     def _whole_corpus(self, path: str | Path, options: Export) -> RunRecord:
         if options.pool != Export.pool:
             raise InputError("a pool says which CNs are left out beside the HS of a tier; name the tier (--without)")
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rows = _corpus_rows(tx)
         params = {"kind": "corpus", "out": str(path)}
         return _write_file(self._grid, path, remaining_rows(rows, (), ()), params, {"rows": len(rows)})
@@ -338,7 +338,7 @@ def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[
 def _write_file(
     grid: GridContext, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
 ) -> RunRecord:
-    with grid.store.write() as tx, replace_file(path) as temporary:  # it takes its place when all of this is noted
+    with grid._store.write() as tx, replace_file(path) as temporary:  # it takes its place when all of this is noted
         if isinstance(content, str):
             temporary.write_text(content, "utf-8", newline="\n")
         else:
@@ -354,7 +354,7 @@ def _write_folder(
     params: dict[str, Any],
     counts: dict[str, Any],
 ) -> RunRecord:
-    with grid.store.write() as tx, new_folder(path) as folder:
+    with grid._store.write() as tx, new_folder(path) as folder:
         for name, content in files.items():
             place = folder / name
             place.parent.mkdir(exist_ok=True)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
-from fcpair.files.release.tier import tier_table
+from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
+from fcpair.notebook import Result, html_of
 from fcpair.params import DiamondRule, Partition
 from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudication.adjudicate import tally
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
 NO_LABELS = "the answers in this grid are no labels"
 
 
-@dataclass(frozen=True)
-class Tiers:
+@dataclass(frozen=True, repr=False)
+class Tiers(Result):
     """The graded pairs and the tables about them.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
@@ -77,6 +78,22 @@ class Tiers:
     n_simulated: int
     n_second_look: int = 0
 
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
+
+        `label`, `verdict` (valid, not valid) and `tier` (the best) are names; a pair without a label or a tier has
+        None there, one without a verdict an empty text.
+        `Grid.tier` has the texts, too.
+        """
+        return pair_frame(self.pairs, self.question)
+
+    def _summary(self) -> str:
+        sizes = ((tier.label, int((self.pairs["tier"] >= tier).sum())) for tier in reversed(Tier))
+        return ", ".join(f"{name} {n:,}" for name, n in sizes)
+
+    def _repr_html_(self) -> str:
+        return html_of(repr(self), self.tables[0])
+
 
 @takes_params
 def partition(
@@ -90,7 +107,7 @@ def partition(
     The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
     Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "partition")
         tiers = tiers_of(tx, options or effective_options(tx, Partition, {}))
         return replace(tiers, pairs=_with_pair_numbers(tiers.pairs))
@@ -101,7 +118,7 @@ def note_partition(grid: GridContext, options: Partition) -> RunRecord:
     """Derive the tiers, and make these rules the study's own."""
     pairs = partition(grid, options).pairs
     counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         return note_stage_run(tx, options, counts)
 
 
@@ -182,7 +199,7 @@ def first_tier_rows(
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
     tier = as_tier(tier)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "partition")
         if published:
             require_published_scheme(scheme_of(tx))
@@ -243,7 +260,7 @@ def release(
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        with grid.store.write() as tx:  # short: whoever answers meanwhile waits for its end
+        with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
             runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
             return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
@@ -267,7 +284,7 @@ def explain(
     """
     import pandas as pd
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         cell_id = find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
         question, rules = labels_of(tx), tier_rules((options or effective_options(tx, Partition, {})).diamond)

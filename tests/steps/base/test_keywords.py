@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_overloads, get_type_hints
 
 import pytest
 
@@ -16,6 +16,7 @@ from fcpair.errors import InputError
 from fcpair.grid import Grid
 from fcpair.param_values import Checked, field_default, field_readers, is_required
 from fcpair.params import Adjudicate, Export, Import, Partition, Select, Setup
+from fcpair.steps.adjudication.agreement import measure_agreement
 from fcpair.steps.base.keywords import REQUIRED, Own
 from fcpair.steps.release.export import Exports
 from fcpair.study import Study
@@ -122,6 +123,14 @@ def test_keyword_arguments_have_the_defaults_of_the_fields(
             assert read[item.name](item.name, value) == field_default(item), item.name
 
 
+def test_overloads_have_the_keyword_arguments_too() -> None:
+    overloads = get_overloads(measure_agreement)
+    parameters = inspect.signature(measure_agreement).parameters
+    for name in (item.name for item in fields(params.Agree)):
+        annotations = {inspect.signature(one).parameters[name].annotation for one in overloads}
+        assert annotations == {parameters[name].annotation}
+
+
 @pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
 def test_each_keyword_argument_is_explained(name: str, method: Callable[..., Any], classes: list[type]) -> None:
     doc = " ".join((inspect.getdoc(method) or "").split())
@@ -169,9 +178,17 @@ def test_a_keyword_that_is_no_parameter_is_a_type_error(imported: Study) -> None
         imported.grid().select(topics=3)  # type: ignore[call-arg]
 
 
+def test_a_value_of_another_type_is_a_type_error_to_mypy_and_an_input_error_to_python(imported: Study) -> None:
+    """mypy, which checks the tests strictly, fails where one of these comments is not needed."""
+    with pytest.raises(InputError, match="seed is 'x'"):
+        imported.grid().select(seed="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="policy is 'majorty'"):
+        imported.grid().adjudicate(policy="majorty")  # type: ignore[arg-type]
+
+
 def test_too_many_arguments_are_a_type_error(imported: Study) -> None:
     with pytest.raises(TypeError):
-        imported.grid().select(Select(hs=2), True)  # type: ignore[call-arg, misc]
+        imported.grid().select(Select(hs=2), True)  # type: ignore[call-arg]
 
 
 def test_what_is_not_given_is_the_grids_own(tmp_path: Path) -> None:
@@ -190,7 +207,7 @@ def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Stud
     from fcpair.steps.base.recipe_options import by_keywords
     from fcpair.store.oversight import settings
 
-    with imported.store.write() as tx:
+    with imported._store.write() as tx:
         settings.save_settings(tx, Adjudicate.stage, {"policy": "majority", "ties": "discard"}, imported.log()[-1].id)
     assert by_keywords(imported, Adjudicate, {"policy": "manual"}, more=False) == Adjudicate()
     assert by_keywords(imported, Adjudicate, {"ties": "wait"}, more=False) == Adjudicate("majority")

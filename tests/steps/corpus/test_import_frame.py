@@ -25,7 +25,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def pairs(**more: Any) -> pd.DataFrame:
-    return pd.DataFrame({"hs": ["a", "b", "c"], "cn": ["d", "e", "f"], **more})
+    return pd.DataFrame({"hs": ["a", "b", "c"], "cn": ["d", "e", "f"]} | more)
 
 
 def refuse(study: Study, frame: Any, message: str, **more: Any) -> None:
@@ -38,7 +38,7 @@ def test_a_frame_is_read_as_its_file_is(study: Study, tmp_path: Path) -> None:
     other = Study(tmp_path / "other.db")
     assert study.import_corpus(pd.read_csv(path)).counts == other.import_corpus(path).counts
     for side in ("hs", "cn"):
-        with study.store.read() as tx, other.store.read() as other_tx:
+        with study._store.read() as tx, other._store.read() as other_tx:
             pd.testing.assert_frame_equal(texts.texts_of(tx, side), texts.texts_of(other_tx, side))
 
 
@@ -84,6 +84,12 @@ def test_what_is_missing_is_an_empty_text(study: Study, gap: Any) -> None:
     frame = pairs()
     frame["cn"] = pd.Series(["d", gap, "f"], dtype=object)
     refuse(study, frame, r"frame \(rows from 1\):2: the cn text is empty")
+
+
+def test_the_hint_for_a_text_without_a_pair_is_in_python(study: Study) -> None:
+    frame = pairs(cn=["d", "", "f"])
+    refuse(study, frame, "`unpaired=True` takes such a row for a text without a pair")
+    assert study.import_corpus(frame, unpaired=True).counts["without_pair"] == 1
 
 
 def test_rows_are_counted_whatever_the_index_says(study: Study) -> None:

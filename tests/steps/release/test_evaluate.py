@@ -27,7 +27,7 @@ def options(**given: Any) -> Evaluate:
 
 
 def outcome_of(study: Study) -> tuple[Any, dict[str, Any]]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         found = runs.latest_outcome(tx)
     assert found is not None
     return found
