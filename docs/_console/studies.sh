@@ -21,7 +21,7 @@ example_study() {
 example_stage() {
   case "$1" in
     init) fcpair init --title "Mild prejudices" --guidelines examples/guidelines.md --hs-name statement --cn-name reply ;;
-    import) fcpair import examples/corpus.csv --language en ;;
+    import) fcpair import examples/corpus.csv --only-language en ;;
     select) fcpair select --hs 12 --stratify hs_topic --seed 13 ;;
     retrieve) fcpair retrieve --k 3 ;;
     pair) fcpair pair --candidates 30 --seed 13 ;;
