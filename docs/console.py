@@ -7,7 +7,7 @@ copy of `examples`. What is below a command is what it prints, on standard outpu
 stands for any lines, and `…` at the end of a line for the rest of it. A `$ cat FILE` of a file that is not there makes
 it. Comments of HTML in the page say the rest, each of them `<!-- console: WORD ... -->`:
 
-- `run`: commands on the lines below, which are run at this place, and not shown; they must end with 0
+- `run`: commands on the lines below, which are run at this place, and not shown; none may fail
 - `needs=data`: the page needs the published data, in FCPAIR_DATA, and its tests are skipped without
 - `slow`: it takes more than some seconds
 - `no-run REASON`: stands above a block ```` ```console no-run ````, which cannot be run, and says why
@@ -44,7 +44,8 @@ BLOCK = re.compile(
 )
 PROMPT, ELIDED, REST = "$ ", "...", "…"
 END = "\x1e"  # what bash prints when a command has ended
-PATIENCE_S = 300
+# Runs commands in the shell itself, and ends with the status of the last one that failed.
+STRICT = "failed=0; set -E; trap 'failed=$?' ERR\n{}\ntrap - ERR; set +E; (exit $failed)"
 ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "LANG": "C.UTF-8",
@@ -213,14 +214,20 @@ def trimmed(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-def run_page(page: Page) -> None:
-    """Run the commands of a page; each has what it printed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="console-") as name, shell(Path(name)) as bash:
-        for command in page.commands:
-            if makes_file(command, Path(name)):
-                command.printed = command.expected
-            else:
-                run(bash, command, name)
+def run_page(page: Page, studies: Path | None = None) -> None:
+    """Run the commands of a page; each has what it printed afterwards.
+
+    A folder `studies` keeps the studies that pages begin with, so that each is built once.
+    """
+    with tempfile.TemporaryDirectory(prefix="console-") as name:
+        folder = Path(name) / "ada"
+        shutil.copytree(EXAMPLES, folder / "examples")
+        with shell(folder, studies or Path(name)) as bash:
+            for command in page.commands:
+                if makes_file(command, folder):
+                    command.printed = command.expected
+                else:
+                    run(bash, command, str(folder))
 
 
 def makes_file(command: Command, folder: Path) -> bool:
@@ -233,12 +240,16 @@ def makes_file(command: Command, folder: Path) -> bool:
 
 
 @contextmanager
-def shell(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A bash in a folder with a copy of the examples."""
-    shutil.copytree(EXAMPLES, folder / "examples")
+def shell(folder: Path, studies: Path) -> Iterator[subprocess.Popen[str]]:
+    """A bash in a folder."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("FCPAIR_", "COLUMNS"))}
     environment |= {name: os.environ[name] for name in ("FCPAIR_DATA", "FCPAIR_CACHE") if name in os.environ}
-    environment |= {"HOME": str(folder), "CHECKOUT": str(ROOT), "XDG_CACHE_HOME": str(Path("~/.cache").expanduser())}
+    environment |= {
+        "HOME": str(folder),
+        "CHECKOUT": str(ROOT),
+        "STUDIES": str(studies),
+        "XDG_CACHE_HOME": str(Path("~/.cache").expanduser()),
+    }
     environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **ENVIRONMENT}
     arguments = ["bash", "--noprofile", "--norc"]
     with subprocess.Popen(
@@ -263,8 +274,7 @@ def run(bash: subprocess.Popen[str], command: Command, folder: str) -> None:
     """Have a bash run a command, and keep what it prints."""
     assert bash.stdin
     assert bash.stdout
-    strict = "set -e\n" if command.hidden else ""
-    text = f"( {strict}{command.text}\n)" if command.hidden and "export " not in command.text else command.text
+    text = STRICT.format(command.text) if command.hidden else command.text
     bash.stdin.write(f"{{ {text}\n}} < /dev/null\nprintf '%s%s\\n' '{END}' $?\n")
     bash.stdin.flush()
     for line in bash.stdout:
@@ -293,16 +303,17 @@ def main() -> int:
     parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE")
     parser.add_argument("--renew", action="store_true", help="write what is printed into the pages")
     options = parser.parse_args()
-    all_as_said = True
-    for path in options.pages or PAGES:
-        page = read_page(path)
-        run_page(page)
-        if text := differences(page):
-            all_as_said = False
-            print(f"== {path}\n{text}")
-            if options.renew:
-                renew(page)
-    return 0 if all_as_said else 1
+    n_different = 0
+    with tempfile.TemporaryDirectory(prefix="studies-") as studies:
+        for path in options.pages or PAGES:
+            page = read_page(path)
+            run_page(page, Path(studies))
+            if text := differences(page):
+                n_different += 1
+                print(f"== {path}\n{text}")
+                if options.renew:
+                    renew(page)
+    return 1 if n_different else 0
 
 
 if __name__ == "__main__":

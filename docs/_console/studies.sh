@@ -1,27 +1,35 @@
 # Studies that pages begin with, as functions for their `<!-- console: run ... -->`; docs/console.py reads them.
 
-# The example study as the pages of the stages build it, in $FCPAIR_STUDY or study.db, up to and with a stage.
+# The example study as the pages of the stages build it, in $FCPAIR_STUDY or study.db, up to and with a stage. What has
+# been built once is copied from $STUDIES.
 example_study() {
-  fcpair init --title "Mild prejudices" --guidelines examples/guidelines.md --hs-name statement --cn-name reply
-  [ "$1" = init ] && return
-  fcpair import examples/corpus.csv --language en
-  [ "$1" = import ] && return
-  fcpair select --hs 12 --stratify hs_topic --seed 13
-  [ "$1" = select ] && return
-  fcpair retrieve --k 3
-  [ "$1" = retrieve ] && return
-  fcpair pair --candidates 30 --seed 13
-  [ "$1" = pair ] && return
-  fcpair assign --annotators 6 --overlap 2:0.2 --overlap 3:0.1 --order hs --seed 13
-  [ "$1" = assign ] && return
-  fcpair simulate --accuracy 0.92 --positive 0.3 --not-sure 0.05 --skips 0.02 --seed 13
-  [ "$1" = label ] && return
-  fcpair adjudicate --policy majority --ties discard
-  [ "$1" = adjudicate ] && return
-  fcpair validate assign --validators 3 --seed 13
-  [ "$1" = assign-validation ] && return
-  fcpair simulate --accuracy 0.92 --positive 0.3 --not-sure 0.05 --skips 0.02 --seed 13
-  [ "$1" = validate ]
+  local study="${FCPAIR_STUDY:-study.db}" stage
+  for stage in init import select retrieve pair assign label adjudicate assign-validation validate; do
+    if [ -e "$STUDIES/$stage.db" ]; then
+      cp "$STUDIES/$stage.db" "$study"
+    else
+      example_stage "$stage"
+      cp "$study" "$STUDIES/$stage.$$"
+      mv "$STUDIES/$stage.$$" "$STUDIES/$stage.db"
+    fi
+    if [ "$stage" = "$1" ]; then return 0; fi
+  done
+  echo "there is no stage $1"
+  return 1
+}
+
+example_stage() {
+  case "$1" in
+    init) fcpair init --title "Mild prejudices" --guidelines examples/guidelines.md --hs-name statement --cn-name reply ;;
+    import) fcpair import examples/corpus.csv --language en ;;
+    select) fcpair select --hs 12 --stratify hs_topic --seed 13 ;;
+    retrieve) fcpair retrieve --k 3 ;;
+    pair) fcpair pair --candidates 30 --seed 13 ;;
+    assign) fcpair assign --annotators 6 --overlap 2:0.2 --overlap 3:0.1 --order hs --seed 13 ;;
+    adjudicate) fcpair adjudicate --policy majority --ties discard ;;
+    assign-validation) fcpair validate assign --validators 3 --seed 13 ;;
+    label | validate) fcpair simulate --accuracy 0.92 --positive 0.3 --not-sure 0.05 --skips 0.02 --seed 13 ;;
+  esac
 }
 
 # Fill in the first N empty lines of sheets: answer_sheets FOLDER N [PERSON ...]; everybody's if nobody is named.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,16 @@ def name(page: console.Page) -> str:
     return page.path.relative_to(ROOT).as_posix()
 
 
+@pytest.fixture(scope="session")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the studies that pages begin with, which all workers share."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    (folder / "studies").mkdir(exist_ok=True)
+    return folder / "studies"
+
+
 def each_page() -> list[Any]:
     """The pages as parameters; each may go to another worker."""
     return [
@@ -31,10 +42,10 @@ def each_page() -> list[Any]:
 
 
 @pytest.mark.parametrize("page", each_page())
-def test_commands_print_what_the_page_says(page: console.Page, request: pytest.FixtureRequest) -> None:
+def test_commands_print_what_the_page_says(page: console.Page, studies: Path, request: pytest.FixtureRequest) -> None:
     if page.needs_data:
         request.getfixturevalue("data")
-    console.run_page(page)
+    console.run_page(page, studies)
     differences = console.differences(page)
     assert not differences, f"`python docs/console.py --renew {name(page)}` renews it:\n{differences}"
 
@@ -102,8 +113,20 @@ def test_a_page_runs_in_one_shell_with_hidden_commands_at_their_places(tmp_path:
     assert run(page) == ""
 
 
-def test_a_hidden_command_that_fails_is_a_difference(tmp_path: Path) -> None:
-    assert "cannot access" in run(page_of(tmp_path, "<!-- console: run ls nowhere -->\n"))
+@pytest.mark.parametrize(
+    "commands", ["ls nowhere", "\nls nowhere\ntrue\n", "\nexport A=1\nls nowhere | cat\nls nowhere\n"]
+)
+def test_a_hidden_command_that_fails_is_a_difference(tmp_path: Path, commands: str) -> None:
+    assert "cannot access" in run(page_of(tmp_path, f"<!-- console: run {commands}-->\n"))
+
+
+def test_what_a_hidden_command_unsets_stays_unset(tmp_path: Path) -> None:
+    page = page_of(
+        tmp_path,
+        "<!-- console: run export WORD=one -->\n<!-- console: run unset WORD -->\n"
+        "```console\n$ echo ${WORD-nothing}\nnothing\n```\n",
+    )
+    assert run(page) == ""
 
 
 def test_a_cat_makes_the_file_that_it_shows(tmp_path: Path) -> None:
