@@ -111,7 +111,7 @@ def _set_candidates(study: Study, bodies: set[str]) -> None:
     """Do what `retrieve` does, without a model."""
     from fcpair.store.corpus import texts
 
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         known = texts.texts_of(tx, "cn")
         sides.set_texts(tx, "column", known["id"][known["body"].isin(bodies)].tolist())
 

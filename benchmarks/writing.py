@@ -101,7 +101,7 @@ def _write_all(grid: Grid) -> None:
     from fcpair.store.assignment import assignments, rounds
     from fcpair.store.oversight import runs
 
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         of = rounds.by_name(tx, "write")
         open_ = assignments.open_work(tx, of)
         open_ = open_[open_["annotator"].str.startswith("before")].rename(columns={"id": "assignment_id"})

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import gc
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fcpair.evaluate.tier_frame import evaluate_tier_frame as evaluate
     from fcpair.study import Study
 
-__all__ = ["Study"]
+    __version__: str
+
+__all__ = ["Study", "__version__", "evaluate"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "Study":  # on demand: the command line must start without the database
         return _study()
+    if name == "evaluate":
+        return import_module("fcpair.evaluate")  # which can be called
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("fcpair")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

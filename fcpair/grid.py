@@ -136,16 +136,19 @@ class Grid(GridContext):
     evaluation_costs = steps.evaluate.costs
     evaluate = steps.evaluate.run_evaluation
 
+    __repr__ = steps.summaries.describe_grid
+    _repr_html_ = steps.summaries.grid_html
+
     @property
     def policy(self) -> Adjudicate | None:
         """The policy that holds, by which decisions follow the labels; None before one has been set."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return steps.rule_decisions.policy_that_holds(tx)
 
     @property
     def is_planned(self) -> bool:
         """Whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return is_planned(tx)
 
     @property
@@ -153,7 +156,7 @@ class Grid(GridContext):
         """Number of open verdicts that wait until all labels of their cells are in."""
         from fcpair.store.adjudication import disputes
 
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return disputes.n_verdicts_not_due(tx)
 
     @property
@@ -161,19 +164,19 @@ class Grid(GridContext):
         """A sentence that says how much of what was answered is made up; None where nothing is."""
         from fcpair.store.answers import judgements
 
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
 
     @property
     def sample_size(self) -> SampleSize | None:
         """Numbers of cells drawn for the grid and of all its cells; None where it is whole, or has not been made."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return steps.sample_size.load_sample_size(tx)
 
     @property
     def second_look_notes(self) -> list[str]:
         """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return steps.validate.look_again_notes(tx)
 
     by_recipe = OldName("recipe_options")

@@ -20,7 +20,6 @@ from fcpair.errors import InputError
 LARGEST = 2**63 - 1  # what a database can hold
 SHOWN_CHARACTERS = 60  # characters of a value in a message
 Reader = Callable[[str, Any], Any]
-UseCase = TypeVar("UseCase", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -81,29 +80,16 @@ def field_readers(cls: type) -> tuple[tuple[str, Reader], ...]:
     )
 
 
-def takes_params(use_case: UseCase) -> UseCase:
-    """Have a use case refuse, with InputError, what is not of the params class that its signature asks for."""
-    kinds = {
-        name: (_params_class(use_case, annotation), annotation) for name, annotation in use_case.__annotations__.items()
-    }
-    kinds = {name: (cls, annotation) for name, (cls, annotation) in kinds.items() if cls}
-    names = use_case.__code__.co_varnames
-
-    @functools.wraps(use_case)
-    def call_checked(*args: Any, **kwargs: Any) -> Any:
-        for name, value in {**dict(zip(names, args, strict=False)), **kwargs}.items():
-            cls, annotation = kinds.get(name, (None, ""))
-            if cls and not isinstance(value, cls) and not (value is None and "None" in annotation):
-                raise invalid_value(name, value, f"{cls.__name__}(...) of {cls.__module__}")
-        return use_case(*args, **kwargs)
-
-    return cast(UseCase, call_checked)
+Params = TypeVar("Params", bound=Checked)
 
 
-def _params_class(use_case: Callable[..., Any], annotation: str) -> type | None:
-    """The params class that an annotation, which is not evaluated, names."""
-    cls = use_case.__globals__.get(annotation.removesuffix(" | None"))
-    return cls if isinstance(cls, type) and issubclass(cls, Checked) else None
+def choose_params(params: Params | None, keywords: Params, defaults: Params) -> Params:
+    """The object that is given, else the one made of keyword arguments; raises InputError where both are given."""
+    if params is None:
+        return keywords
+    if keywords not in (params, defaults):
+        raise InputError(f"keyword arguments are given beside {type(params).__name__}(...); give one of them")
+    return params
 
 
 def invalid_value(name: str, value: Any, expected: str) -> InputError:

@@ -27,11 +27,16 @@ from fcpair.param_values import (
 from fcpair.records import TIERS, TOPIC_SPLIT
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+DEFAULT_SCHEME = "one_of(not_appropriate,not_sure?,appropriate+)"
 DEFAULT_MEASURES = ("HitRatio", "MRR", "NDCG", "MAP", "judged")
 Labels = Annotated[str, "the printed form of a question; a recipe may have its choices as tables instead"]
 Weights = Literal["none", "linear", "quadratic"]
 IntervalScope = Literal["texts", "annotators"]
 AgreementBlocks = Literal["grid", "column", "row"]
+CorpusFormat = Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"]
+ShardOrder = Literal["random", "hs"]
+NotSure = Literal["class", "drop"]
+Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
@@ -68,10 +73,13 @@ class Setup(Checked):
     guidelines: Path | None = param(None, "a Markdown file with the annotation guidelines")
     hs_name: str = param("hate speech", "what the query side is called")
     cn_name: str = param("counter-narrative", "what the candidate side is called")
-    scheme: Labels = param("one_of(not_appropriate,not_sure?,appropriate+)", "the question that the labels answer")
-    folding: Literal["none", "arabic"] = param(
+    scheme: Labels = param(DEFAULT_SCHEME, "the question that the labels answer")
+    folding: Folding = param(
         "none", "which spellings are the same text: arabic folds yeh, kaf, spaces, kashida and vowel signs"
     )
+
+
+IN_MEMORY = Path("<frame>")  # the path of a corpus that came as a frame
 
 
 @dataclass(frozen=True)
@@ -80,9 +88,7 @@ class Import(Checked):
 
     stage: ClassVar[str] = "import"
     path: Path = field(metadata={"help": "the corpus file"})
-    format: Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"] = param(
-        "csv", "how the file is made, whatever its suffix"
-    )
+    format: CorpusFormat = param("csv", "how the file is made, whatever its suffix")
     language: str | None = param(None, "keep this language only, such as en")
     hs_column: str = param("hs", "the column of the HS")
     cn_column: str = param("cn", "the column of the CN")
@@ -168,7 +174,7 @@ class Assign(Seeded):
     )
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get so many, as 2:0.126")
     groups: tuple[tuple[str, ...], ...] = param((), "annotators who share the overlapping pairs, as ana,ben")
-    order: Literal["random", "hs"] = param("random", "of a shard: shuffled, or one HS at a time")
+    order: ShardOrder = param("random", "of a shard: shuffled, or one HS at a time")
     seed: int = param(0, "of the deal and the orders")
     open: bool = param(False, "give pairs to whoever asks next, for volunteers who come and go")
     lease_minutes: int = param(30, "how long they are kept for somebody who does not answer, with open dealing")
@@ -188,6 +194,7 @@ def is_about_hate(hs_name: str) -> bool:
     return "hate" in hs_name.lower()
 
 
+DEFAULT_CONSENT = "I have read this, I am an adult, and I take part of my own free will."
 DEFAULT_TEXT_NOTE = "fcpair's own words, which speak of hate where the HS are called so"
 RIGHT_TO_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
 
@@ -205,9 +212,7 @@ class Annotate(Checked):
     stage: ClassVar[str] = "annotate"
     about: str = param("", "what the study is about, for those who take part")
     warning: str | None = param(None, "the content warning at the first visit", otherwise=DEFAULT_TEXT_NOTE)
-    consent: str = param(
-        "I have read this, I am an adult, and I take part of my own free will.", "the sentence that people agree to"
-    )
+    consent: str = param(DEFAULT_CONSENT, "the sentence that people agree to")
     thanks: str | None = param(
         None, "the words at the end, with a debriefing if there is one", otherwise=DEFAULT_TEXT_NOTE
     )
@@ -275,9 +280,7 @@ class Agree(Checked):
 
     stage: ClassVar[str] = "agreement"
     weights: Weights = param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
-    not_sure: Literal["class", "drop"] = param(
-        "class", "indefinite answers: classes of their own, or left out before anything else"
-    )
+    not_sure: NotSure = param("class", "indefinite answers: classes of their own, or left out before anything else")
     intervals: IntervalScope = param(
         "texts", "what intervals speak for: new HS and CN with the same annotators, or new annotators too"
     )

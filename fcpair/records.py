@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.deprecation import old_names
+from fcpair.notebook import Result, counted, frame_of, html_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fcpair.round_options import RoundOptions
 
 
@@ -336,7 +339,7 @@ class SampleSize:
         return f"sampled {self.cells:,} of {self.of:,} cells"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunRecord:
     """Record of one call of a stage: its parameters, what it counted, and with which fcpair and model.
 
@@ -351,6 +354,24 @@ class RunRecord:
     at: str
     model: dict[str, str] | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<RunRecord {self.id}: {self.stage}{f' ({counted(self.counts)})' if self.counts else ''}, {self.at}>"
+
+    def _repr_html_(self) -> str:
+        return html_of(repr(self), RunLog([self]).to_frame())
+
+
+class RunLog(Result, list[RunRecord]):
+    """The runs of a study, oldest first."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each run; the columns are the fields of `RunRecord` that are kept."""
+        names = [item.name for item in fields(RunRecord) if item.name != "notes"]
+        return frame_of([{name: getattr(run, name) for name in names} for run in self], names)
+
+    def _summary(self) -> str:
+        return f"{len(self):,} run{'s' * (len(self) > 1)}, the last of them {self[-1]!r}" if self else "no run yet"
 
 
 class KeepReason(StrEnum):

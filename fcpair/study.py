@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, cast
 from warnings import warn
 
 from fcpair.deprecation import OldName
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
-from fcpair.param_values import as_params
-from fcpair.params import Annotate, Setup
+from fcpair.param_values import as_params, choose_params
+from fcpair.params import DEFAULT_SCHEME, Folding, Setup
 from fcpair.records import Person
 from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import StudyContext, find_grid, note_run
@@ -51,26 +51,62 @@ class Study(StudyContext):
 
     doctor = steps.static(steps.doctor.examine)
 
+    def __init__(self, path: Place) -> None:
+        """Open the study at `path`, or make one there with the grid `main`, where there is none.
+
+        `Study.create` makes one with a title, a scheme and guidelines. Raises StudyError when neither can be done.
+        """
+        super().__init__((Study.open(path) if Study.exists(path) else Study.create(path))._store)
+
     @classmethod
-    def create(cls, path: Place, setup: Setup | None = None, *, grids: Sequence[GridPlan] = ()) -> Study:
+    def _of(cls, store: Store) -> Self:
+        """The study in a store that is open."""
+        study = cls.__new__(cls)
+        StudyContext.__init__(study, store)
+        return study
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @classmethod
+    def create(
+        cls,
+        path: Place,
+        setup: Setup | None = None,
+        *,
+        grids: Sequence[GridPlan] = (),
+        title: str = "",
+        guidelines: str | Path | None = None,
+        hs_name: str = "hate speech",
+        cn_name: str = "counter-narrative",
+        scheme: str = DEFAULT_SCHEME,
+        folding: Folding = "none",
+    ) -> Study:
         """Make a new study at `path`, with the grid `main`, or with planned `grids` instead.
+
+        The keyword arguments are the fields of `Setup`, in place of which they may be given: `scheme` is the question
+        that the labels answer, `guidelines` a Markdown file, `folding` says which spellings are the same text.
 
         Raises:
             StudyError: something is there, or the guidelines cannot be read.
             InputError: the guidelines are too long, no labels can answer the scheme, or what `add_grid` refuses.
         """
-        setup = setup or Setup()
-        guidelines = _read_text(setup.guidelines) if setup.guidelines else ""
-        steps.guidelines.check_length(guidelines)
+        keywords = Setup(title, cast("Path | None", guidelines), hs_name, cn_name, scheme, folding)
+        setup = choose_params(setup, keywords, Setup())
+        body = _read_text(setup.guidelines) if setup.guidelines else ""
+        steps.guidelines.check_length(body)
 
         def fill(tx: Tx) -> None:
-            steps.init.fill_study(tx, setup, guidelines, main=not grids)
+            steps.init.fill_study(tx, setup, body, main=not grids)
             run = note_run(tx, setup.stage, as_params(setup), {})
             for plan in grids:
                 steps.grids.add(tx, plan)
             steps.text_digests.save_folding(tx, setup, run)
 
-        return cls(Store.create(path, fill))
+        return cls._of(Store.create(path, fill))
 
     @classmethod
     def open(cls, path: Place) -> Study:
@@ -78,7 +114,7 @@ class Study(StudyContext):
 
         Raises StudyError when there is none that this fcpair can read.
         """
-        return cls(Store.open(path))
+        return cls._of(Store.open(path))
 
     @staticmethod
     def exists(path: Place) -> bool:
@@ -116,59 +152,59 @@ class Study(StudyContext):
 
         That reads all of it.
         """
-        self.store.examine()
+        self._store.examine()
 
     @property
     def exposure_warning(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
-        return file_permissions.exposure_warning(self.store.place)
+        return file_permissions.exposure_warning(self._store.place)
 
     @property
     def place(self) -> str:
         """The file of the study, or the URL of its database without any password."""
-        return self.store.place
+        return self._store.place
 
     @property
     def schema(self) -> str:
         """The revision of the study's tables, such as `0009`; each released fcpair has one."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return schema.revision(tx)
 
     @property
     def address(self) -> str:
         """By which the study can be opened from anywhere on this machine; it may hold a password."""
-        return self.store.address
+        return self._store.address
 
     def share(self) -> None:
         """Let many read while one writes, as long as the study is served; `close` ends it."""
-        self.store.share()
+        self._store.share()
 
     def close(self) -> None:
         """Let go of the file, and make it one file again after `share`."""
-        self.store.close()
+        self._store.close()
 
     def remove(self) -> None:
         """Delete the study's file, as it was opened or made here."""
-        self.store.remove()
+        self._store.remove()
 
     def grid(self, name: str | None = None) -> Grid:
         """The grid of this name; without a name, the only one, or `main`.
 
-        Raises UnknownIdError, with the names there are, when there is none.
+        Raises UnknownIdError, with the nearest name or all there are, when there is none.
         """
-        with self.store.read() as tx:
-            return Grid(self.store, find_grid(tx, name))
+        with self._store.read() as tx:
+            return Grid(self._store, find_grid(tx, name))
 
     @property
     def grids(self) -> list[str]:
         """The names of the grids, oldest first."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return [one.name for one in grids.keys(tx)]
 
     @property
     def guidelines(self) -> tuple[int, str]:
         """The number and the Markdown of the guidelines that hold."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return guidelines.current_version(tx)
 
     add_grid = steps.grids.add_grid
@@ -191,14 +227,12 @@ class Study(StudyContext):
         """Everybody who takes or took part."""
         from fcpair.store.people import people
 
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return people.people(tx)
 
     access = steps.cached(steps.access.Access)
 
-    def work_queue(self, annotate: Annotate) -> WorkQueue:
-        """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
-        return steps.work_queue.WorkQueue(self, annotate)
+    work_queue = steps.work_queue.open_work_queue
 
     walk = steps.recipe_runner.run_recipe
     recipe_options = steps.recipe_options.by_recipe
@@ -209,8 +243,11 @@ class Study(StudyContext):
     log = steps.status.log
     report = steps.report.write_report
 
+    __repr__ = steps.summaries.describe_study
+    _repr_html_ = steps.summaries.study_html
+
     desk = OldName("work_queue")
-    warm_up = OldName("WorkQueue.warm_up", lambda study: partial(steps.text_checks.warm_up, study.store))
+    warm_up = OldName("WorkQueue.warm_up", lambda study: partial(steps.text_checks.warm_up, study._store))
     exposed = OldName("exposure_warning")
     by_recipe = OldName("recipe_options")
 

@@ -64,7 +64,7 @@ def test_an_empty_file_whose_maker_is_at_work_is_left_to_it(tmp_path: Path) -> N
 
 def test_a_connection_lost_in_a_commit_is_not_said_to_have_changed_nothing(postgres: Server) -> None:
     place = postgres.make("lost_in_commit").render_as_string(hide_password=False)
-    store = Study.create(place).store
+    store = Study.create(place)._store
     with pytest.raises(StudyError, match="may have been done or not; look with `fcpair log`"), store.write() as tx:
         tx.exec_driver_sql(
             "CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS "

@@ -37,6 +37,11 @@ def test_a_name_that_no_grid_has_is_refused_with_the_names_there_are(
         study.grid("other")
 
 
+def test_a_name_that_is_nearly_one_of_a_grid_is_refused_with_that(study: Study) -> None:
+    with pytest.raises(UnknownIdError, match=r"there is no grid `mian`; did you mean `main`\?"):
+        study.grid("mian")
+
+
 def test_without_a_name_the_only_grid_is_meant(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     with_grids(monkeypatch, "write")
     assert study.grid().grid.name == "write"

@@ -67,6 +67,7 @@ LAYERS = {
         (
             "deprecation",
             "errors",
+            "notebook",
             "open_files",
             "param_values",
             "params",

@@ -82,7 +82,7 @@ SMALL = [
 def with_grid(folder: Path, setup: Setup | None = None, n_hs: int = 3, n_cn: int = 4) -> Study:
     """A study with a grid of its own in which HS 1 x CN 1 stands in the corpus, made without an encoder."""
     study = Study.create(folder / "s.db", setup or Setup(title="Small"))
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         ids = [
             list(
                 texts.add_texts(tx, kind, ((digest(f"{kind} {i}"), f"{kind} {i}", "en", {}) for i in range(n))).values()
@@ -346,7 +346,7 @@ def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
 
 def evaluated(study: Study, found: Outcome) -> str:
     """The report of a study in which `fcpair evaluate` found this."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         runs.add_run(tx, "evaluate", {"systems": [one.name for one in found.systems]}, {}, "0", None, found.as_data())
     return page_of(study)
 
@@ -626,7 +626,7 @@ def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: P
     study = published(tmp_path, SMALL)
     study.add_people(["eva"], Role.LEAD)
     study.grid().decide(0, None, by="eva")
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         runs.add_run(tx, "adjudicate", {"pair": 0, "by": "eva"}, {"person": 1}, "0.6.0", None)
     assert study.log()[-1].params == {"pair": 0, "by": "eva"}
     lines = log_lines(report.gather_report_data(study, MAJORITY, OPTIONS).log)

@@ -47,7 +47,7 @@ def own_work(left: Left) -> Iterator[str]:
 
     open_ = assignment.c.status == Status.OPEN.value
     labelling = select(round_.c.id).where(round_.c.counts)
-    with left.study.store.read() as tx:
+    with left.study._store.read() as tx:
         given = dict(tx.execute(select(assignment.c.id, assignment.c.person_id).where(open_)).all())
         waits = select(assignment.c.cell_id).where(open_, assignment.c.round_id.in_(labelling))
         unready = set(tx.execute(waits).scalars())
@@ -67,7 +67,7 @@ def no_slot_used_up(left: Left) -> Iterator[str]:
     from fcpair.records import Status
     from fcpair.store.database.tables import assignment, metadata
 
-    with left.study.store.read() as tx:
+    with left.study._store.read() as tx:
         status = dict(tx.execute(select(assignment.c.id, assignment.c.status)).all())
         ways = [one for one in metadata.sorted_tables if "replaces" in one.c]
         replaced = [row[0] for one in ways for row in tx.execute(select(one.c.replaces)) if row[0] is not None]

@@ -74,7 +74,7 @@ def _open_work(place: str, *, checks: bool) -> Iterator[tuple[str, int]]:
     from fcpair.store.assignment import assignments, rounds
 
     study = _open(place)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         rows = assignments.open_work(tx, rounds.validation(tx) if checks else rounds.primary(tx))
     study.close()
     yield from zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True)
@@ -209,7 +209,7 @@ def _make_overdue(place: str, folder: Path) -> None:
     _make_volunteers(place, folder)
     _ask(place, folder)
     study = _open(place)
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         tx.execute(text("UPDATE assignment SET until = '2020-01-01T00:00:00.000+00:00'"))
     study.close()
 

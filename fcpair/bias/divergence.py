@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fcpair.bias.answers import AnsweredItems, Answers, Floats, Ints
 from fcpair.errors import InputError, suggest_name
+from fcpair.notebook import Result, frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +56,8 @@ class Divergence:
     undefined: str | None = None
 
 
-@dataclass(frozen=True)
-class ModelDivergence:
+@dataclass(frozen=True, repr=False)
+class ModelDivergence(Result):
     """The divergence of a model from people; `smooth` was added to both its shares, and `n_without` items are about no
     statement.
     """
@@ -66,6 +67,13 @@ class ModelDivergence:
     n_without: int
     statements: tuple[StatementDivergence, ...]
     figures: tuple[Divergence, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each statement; the columns are the fields of `StatementDivergence`."""
+        return frame_of(map(vars, self.statements), [item.name for item in fields(StatementDivergence)])
+
+    def _summary(self) -> str:
+        return f"{len(self.statements):,} statements, of which people were asked `{self.question}`"
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it, with the formula and its source."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from fcpair.bias.answers import AnsweredItems
 from fcpair.bias.counts import Counts, count_by_unit
 from fcpair.bias.formulas import SCHEMES, WEIGHED, Score
 from fcpair.errors import InputError, suggest_name
+from fcpair.notebook import Result, frame_of
 from fcpair.stages.stats.intervals import LEVEL, Interval, interval_within, t_reach
 from fcpair.stages.stats.jackknife_intervals import NO_WIDTH, jackknife_spread
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEAST_TEMPLATES = 5
 METHOD = "jackknife over templates"
@@ -42,8 +46,8 @@ class BiasFigure:
     n_tied: int = 0
 
 
-@dataclass(frozen=True)
-class ScoredAnswers:
+@dataclass(frozen=True, repr=False)
+class ScoredAnswers(Result):
     """The figures of a scheme, and how many answers they rest on.
 
     Of `n`, `n_unreadable` name no option, and of `n_tied` the likeliest options tie.
@@ -54,6 +58,13 @@ class ScoredAnswers:
     n_unreadable: int
     n_tied: int
     figures: tuple[BiasFigure, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each figure; the columns are the fields of `BiasFigure`."""
+        return frame_of(map(vars, self.figures), [item.name for item in fields(BiasFigure)])
+
+    def _summary(self) -> str:
+        return f"{self.scheme}, {len(self.figures):,} figures on {self.n:,} answers"
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it, with the formulas and their sources."""

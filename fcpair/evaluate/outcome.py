@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from fcpair.notebook import Result, frame_of
 from fcpair.records import SampleSize
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALPHA = 0.05  # below it a corrected p-value counts as significant
 
@@ -119,8 +123,8 @@ class Concordance:
     undefined: str | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, repr=False)
+class Outcome(Result):
     """Everything that an evaluation found; the order of tiers, systems and measures is that of the figures.
 
     `simulated` is what a reader must know where answers were made up. `interval` is how the intervals were made; an
@@ -148,6 +152,14 @@ class Outcome:
     def n_pairs(self) -> int:
         """Number of pairs of systems tested for each tier and measure: the family of Holm's correction."""
         return len(self.systems) * (len(self.systems) - 1) // 2
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each tier, system and measure; the columns are the fields of `Score`."""
+        return frame_of(map(vars, self.scores), [item.name for item in fields(Score)])
+
+    def _summary(self) -> str:
+        systems, tiers = [system.short for system in self.systems], [tier.tier for tier in self.tiers]
+        return f"{', '.join(systems)} on {', '.join(tiers)}, by {', '.join(self.measures)}"
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as JSON has it."""

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         report,
         status,
         study_recipe,
+        summaries,
     )
     from fcpair.steps.people import access, guidelines, people, qualification
     from fcpair.steps.release import evaluate, export, partition

@@ -51,7 +51,7 @@ def test_pairs_that_are_dealt_anew_blind_or_not_are_asked_about_as_they_are_deal
     assert page.locator("dl [data-of-form] dd").all_inner_texts() == now
     answer(page, "appropriate" if blind else "agree")
     await_sent(page)
-    with served.study.store.read() as tx:
+    with served.study._store.read() as tx:
         assert len(judgements.current_verdicts(tx)) == 1
 
 

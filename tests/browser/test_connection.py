@@ -108,7 +108,7 @@ def test_an_answer_that_the_server_cannot_take_now_is_sent_again(desk: Host, pag
 def test_answers_given_while_another_program_writes_are_kept_and_sent_when_it_is_done(
     desk: Host, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk.study.store._writing, "patience_s", 0.5)
+    monkeypatch.setattr(desk.study._store._writing, "patience_s", 0.5)
     with closing(sqlite3.connect(desk.study.place, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         given = give(page, "appropriate", "not_appropriate", "appropriate")

@@ -87,7 +87,7 @@ def test_on_a_phone_it_is_seen_that_a_decision_failed_wherever_the_page_is(page:
 def test_what_was_typed_stays_while_another_program_writes(
     served: Host, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served.study.store._writing, "patience_s", 0.5)
+    monkeypatch.setattr(served.study._store._writing, "patience_s", 0.5)
     first = page.locator("#case-name").inner_text()
     page.locator("#note").fill(NOTE)
     with closing(sqlite3.connect(served.study.place, isolation_level=None)) as other:

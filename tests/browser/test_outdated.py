@@ -60,7 +60,7 @@ def change_label(served: Host, cell_id: int, folder: Path) -> str:
 
 def verdicts(served: Host) -> dict[int, int]:
     """The verdicts that count, by pair."""
-    with served.study.store.read() as tx:
+    with served.study._store.read() as tx:
         rows = judgements.current_verdicts(tx, "cell_id", "code")
     return dict(zip(rows["cell_id"].tolist(), rows["code"].tolist(), strict=True))
 
@@ -165,7 +165,7 @@ def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_la
     answer(page, "not_appropriate")
     await_sent(page)
     expect(page.locator("#label-line")).to_be_visible()
-    with served.study.store.read() as tx:
+    with served.study._store.read() as tx:
         own = judgements.current_codes(tx, rounds.validation(tx))["own_code"].dropna()
     assert sorted(own) == sorted([0, *[2] * (len(own) - 1)])
 

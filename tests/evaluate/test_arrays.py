@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-import fcpair.evaluate.arrays
 from fcpair.errors import InputError
+from fcpair.evaluate import arrays as measured_arrays
 from fcpair.evaluate.arrays import measure_arrays
 from fcpair.evaluate.judged_rankings import label_ranking
 from fcpair.evaluate.measure_base import Measure
@@ -46,7 +46,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, cells: int) -> N
     rng = np.random.default_rng(1)
     scores, labels = rng.integers(0, 5, (13, 10)).astype(float), rng.integers(-1, 2, (13, 10)).astype(np.int8)
     whole = measure_arrays(scores, labels, EVERY)
-    monkeypatch.setattr(fcpair.evaluate.arrays, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(measured_arrays, "BLOCK_CELLS", cells)
     assert measure_arrays(scores, labels, EVERY) == pytest.approx(whole, abs=1e-12)
 
 

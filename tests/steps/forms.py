@@ -55,7 +55,7 @@ def build(folder: Path) -> Path:
 
 def add_grid(study: Study, name: str, columns: Sequence[str], rows: Sequence[str] = ROWS) -> None:
     """Add a grid of these rows and columns, and write its cells."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         number = grids.add(tx, name, ("answer", "hate speech"), ("name", "aspect"))
         with grids.on_grid(tx, number):
             sides.set_texts(tx, "row", _texts(tx, "answer", rows))
@@ -68,7 +68,7 @@ def add_round(
 ) -> None:
     """Add a round, answered by one person, who is given all cells, column by column."""
     given = next(one for one in study.people if one.name == person)
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         there = find_grid(tx, grid)
         add_to(tx, there.id, name, given.role, form_of(form), counts=counts, options=RoundOptions(**options))
         with grids.on_grid(tx, there.id):

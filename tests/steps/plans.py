@@ -52,7 +52,7 @@ def with_round(plan: GridPlan, **changed: Any) -> GridPlan:
 def dealt(study: Study, grid: str, name: str) -> pd.DataFrame:
     """What was dealt in a round: `id`, `cell_id`, `status`, `position`, `person` (a name), `row`, `column` (texts)."""
     names = {one.id: one.name for one in study.people}
-    with study.grid(grid).store.read() as tx:
+    with study.grid(grid)._store.read() as tx:
         given = assignments.assignments(tx, rounds.by_name(tx, name))
         bodies = texts_of(study, [*given["hs_id"], *given["cn_id"]])
     given["person"] = given["person_id"].map(names)
@@ -65,7 +65,7 @@ def texts_of(study: Study, ids: Sequence[int]) -> dict[int, str]:
 
     from fcpair.store.database.tables import text
 
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return {row[0]: row[1] for row in tx.execute(select(text.c.id, text.c.body)) if row[0] in set(ids)}
 
 
@@ -83,13 +83,13 @@ def wrote(study: Study) -> dict[str, set[str]]:
         .join(text, text.c.id == answer.c.text_id)
     )
     found: dict[str, set[str]] = {}
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         for name, body in tx.execute(query):
             found.setdefault(name, set()).add(body)
     return found
 
 
 def side(study: Study, grid: str, axis: sides.Axis) -> list[str]:
-    with study.grid(grid).store.read() as tx:
+    with study.grid(grid)._store.read() as tx:
         ids = sides.text_ids(tx, axis)
     return [texts_of(study, ids)[one] for one in ids]

@@ -66,9 +66,9 @@ def write_on_all(study: Study) -> None:
 
 def put_examples(study: Study) -> None:
     """Give each row two examples without any model: the first other statements, in their order."""
-    with study.grid("write").store.read() as tx:
+    with study.grid("write")._store.read() as tx:
         written = examples.current_texts(tx, rounds.by_name(tx, "write"))
-    with study.grid("replies").store.write() as tx:
+    with study.grid("replies")._store.write() as tx:
         for_rows = {row: [one for one in written if one.hs != body][:2] for row, body in examples.row_texts(tx).items()}
         found = [
             ((row, one.hs_id, one.cn_id), rank, 0.9 - rank / 10)

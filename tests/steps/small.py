@@ -60,7 +60,7 @@ def write_corpus(path: Path) -> Path:
 
 def set_candidates(study: Study, bodies: Iterable[str]) -> None:
     """Do what `retrieve` does, without the encoder."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         ids = {row.body: row.id for row in _texts(study, "cn")}
         sides.set_texts(tx, "column", [ids[body] for body in bodies])
 
@@ -68,7 +68,7 @@ def set_candidates(study: Study, bodies: Iterable[str]) -> None:
 def _texts(study: Study, kind: str) -> list[Any]:
     from fcpair.store.corpus import texts
 
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return list(texts.texts_of(tx, kind).itertuples(index=False))
 
 
@@ -89,7 +89,7 @@ def verdict_of(pair: int) -> str:
 
 def open_work(study: Study, *, checks: bool = False) -> list[tuple[str, int]]:
     """Who has still to label which pair, or to check it."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         rows = assignments.open_work(tx, rounds.validation(tx) if checks else rounds.primary(tx))
     return list(zip(rows["annotator"].tolist(), rows["cell_id"].tolist(), strict=True))
 
@@ -184,7 +184,7 @@ def labels_of(study: Study, pair: int | None = None) -> dict[tuple[int, str], st
 
 def who_had(study: Study) -> dict[int, set[str]]:
     """The people who were ever given each pair, in any round, or decided it."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         names = {one.id: one.name for one in study.people}
         part = adjudications.involved_people(tx, cells.cells(tx)["cell_id"].tolist(), list(names), rounds.of_grid(tx))
     found: dict[int, set[str]] = {}
@@ -195,7 +195,7 @@ def who_had(study: Study) -> dict[int, set[str]]:
 
 def standing(study: Study) -> dict[int, tuple[str, int | None]]:
     """The rule and code of each pair's standing decision."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         rows = adjudications.current_adjudications(tx)
     codes = [None if code < 0 else code for code in rows["code"].astype(float).fillna(-1).astype(int).tolist()]
     return dict(zip(rows["cell_id"].tolist(), zip(rows["rule"].tolist(), codes, strict=True), strict=True))

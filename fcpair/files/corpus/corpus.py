@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import LINE, READERS, place_of, read_table
+from fcpair.files.tables.tabular import FRAME, LINE, READERS, name_of, place_of, read_table
 from fcpair.stages.corpus.text_identity import digest
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fcpair.files.tables.tabular import Source
+
 HS, CN = "hs", "cn"
-MAY_BE_UNPAIRED = "; `--unpaired` takes such a row for a text without a pair"
+MAY_BE_UNPAIRED = "; `{}` takes such a row for a text without a pair"
 PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 
@@ -39,7 +41,7 @@ class Corpus:
 
 
 def read_corpus(
-    path: str | Path,
+    path: Source,
     format: str,
     *,
     language: str | None = None,
@@ -53,7 +55,7 @@ def read_corpus(
     """Read a corpus.
 
     Args:
-        path: the file.
+        path: the file, or a frame in memory with its columns.
         format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
             file is read, whatever its suffix.
         language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
@@ -79,7 +81,7 @@ def read_corpus(
         frame["language"] = language or ""
     if language:
         frame = _rows_in_language(path, frame, language)
-    reject(path, _empty_texts(frame, unpaired=unpaired))
+    reject(name_of(path), _empty_texts(frame, unpaired=unpaired))
     for side in (HS, CN):
         frame[f"{side}_digest"] = [digest_of(text) for text in frame[side]]
         if unpaired and f"{side}_id" in frame.columns:
@@ -111,9 +113,7 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     return frame
 
 
-def _read_frame(
-    path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]
-) -> pd.DataFrame:
+def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]) -> pd.DataFrame:
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
     try:
@@ -126,15 +126,15 @@ def _read_frame(
         raise InputError(message, error.findings) from None
 
 
-def _suffix_hint(path: str | Path, format: str) -> str:
+def _suffix_hint(path: Source, format: str) -> str:
     """Hint for a file that could not be read in a format that its name does not stand for; empty for others."""
-    suffix = Path(path).suffix.lower()
+    suffix = Path(path).suffix.lower() if isinstance(path, str | Path) else ""
     if suffix not in READERS or suffix == _file_kind(format):
         return ""
     return f"it was read as {format}, whatever its name: `--format {suffix[1:]}` may fit"
 
 
-def _columns_hint(path: str | Path, format: str) -> str:
+def _columns_hint(path: Source, format: str) -> str:
     """Hint for a published corpus that was read in another format than its own; empty for other files."""
     try:
         header = set(read_table(path, kind=".csv").columns)
@@ -154,8 +154,9 @@ def _file_kind(format: str) -> str:
 def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
     empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
     both = empty[HS] & empty[CN]
+    may_be_unpaired = MAY_BE_UNPAIRED.format("unpaired=True" if place_of(frame) == FRAME else "--unpaired")
     return [
-        Finding(place_of(frame), int(line), f"the {side} text is empty{'' if unpaired or nothing else MAY_BE_UNPAIRED}")
+        Finding(place_of(frame), int(line), f"the {side} text is empty{'' if unpaired or nothing else may_be_unpaired}")
         for side in (HS, CN)
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)
@@ -175,11 +176,11 @@ def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:
     return own_ids.mask(is_repeated, key.map(joined))
 
 
-def _rows_in_language(path: str | Path, frame: pd.DataFrame, language: str) -> pd.DataFrame:
+def _rows_in_language(path: Source, frame: pd.DataFrame, language: str) -> pd.DataFrame:
     rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
     if rows.empty:
         languages = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"
-        raise InputError(f"{path}: no row in language `{language}`; found {languages}")
+        raise InputError(f"{name_of(path)}: no row in language `{language}`; found {languages}")
     return rows.copy()
 
 
@@ -216,7 +217,7 @@ FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
 _SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
 
 
-def _read_published(path: str | Path, format: str) -> pd.DataFrame:
+def _read_published(path: Source, format: str) -> pd.DataFrame:
     columns = _PUBLISHED[format]
     needed = [*([columns.language_in] if columns.language_in else []), columns.hs, columns.cn]
     frame = read_table(path, needed, kind=".csv", verbatim=True)
@@ -225,9 +226,7 @@ def _read_published(path: str | Path, format: str) -> pd.DataFrame:
     return _rename_sides(path, frame, {columns.hs: HS, columns.cn: CN})
 
 
-def _read_named(
-    path: str | Path, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]
-) -> pd.DataFrame:
+def _read_named(path: Source, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]) -> pd.DataFrame:
     if columns[HS] == columns[CN]:
         raise InputError(f"column `{columns[HS]}` is named for both sides; the HS and the CN stand in two columns")
     renames = {column: side for side, column in columns.items()}
@@ -240,9 +239,9 @@ def _read_named(
     return _rename_sides(path, frame, renames)
 
 
-def _rename_sides(path: str | Path, frame: pd.DataFrame, renames: Mapping[str, str]) -> pd.DataFrame:
+def _rename_sides(path: Source, frame: pd.DataFrame, renames: Mapping[str, str]) -> pd.DataFrame:
     """The frame with its columns named as they are here; `renames` says which column of the file is what."""
     clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
     if clash:
-        raise InputError(f"{path}: column `{clash[0]}` is not the one named; rename or drop it")
+        raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
     return frame.rename(columns=dict(renames))

@@ -13,6 +13,28 @@ if TYPE_CHECKING:
 _VERDICTS = {int(Verdict.AGREE): "valid", int(Verdict.DISAGREE): "not valid", NO_CODE: ""}
 
 
+def pair_frame(pairs: pd.DataFrame, question: Closed) -> pd.DataFrame:
+    """The pairs by the names of what was decided: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
+
+    Args:
+        pairs: as `tier_table` takes them.
+        question: of the labels.
+    """
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "pair": pairs["cell_id"],
+            "hs_id": pairs["hs_id"],
+            "cn_id": pairs["cn_id"],
+            "label": pairs["final"].map({choice.code: choice.name for choice in question}),
+            "verdict": pairs["verdict"].map(_VERDICTS),
+            "tier": pairs["tier"].map({int(tier): tier.label for tier in Tier}),
+            "n_labels": pairs["n_labels"],
+        }
+    )
+
+
 def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed) -> pd.DataFrame:
     """Put the pairs of a tier beside their texts, labels and metadata.
 
@@ -31,19 +53,9 @@ def tier_table(pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, q
 
     names = {choice.code: choice.name for choice in question}
     body = texts.set_index("text_id")["body"]
-    table = pd.DataFrame(
-        {
-            "pair": pairs["cell_id"],
-            "hs_id": pairs["hs_id"],
-            "cn_id": pairs["cn_id"],
-            "hs": pairs["hs_id"].map(body),
-            "cn": pairs["cn_id"].map(body),
-            "label": pairs["final"].map(names),
-            "verdict": pairs["verdict"].map(_VERDICTS),
-            "tier": pairs["tier"].map({int(tier): tier.label for tier in Tier}),
-            "n_labels": pairs["n_labels"],
-        }
-    )
+    table = pair_frame(pairs, question)
+    table.insert(3, "hs", table["hs_id"].map(body))
+    table.insert(4, "cn", table["cn_id"].map(body))
     by_annotator = labels.assign(label=labels["code"].map(names)).pivot_table(
         index="cell_id", columns="annotator", values="label", aggfunc="first", sort=False
     )

@@ -25,8 +25,12 @@ from fcpair.stages.corpus.text_identity import fold_name
 if TYPE_CHECKING:
     import pandas as pd
 
+    Source = str | Path | pd.DataFrame
+
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 LINE = "line"
+FRAME = "frame (rows from 1)"
+"""Name by which errors call a frame in memory; what stands for the line is the number of a row, whatever its index."""
 _PLACE = "place"
 _GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
 _UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
@@ -43,7 +47,7 @@ def unguard(cell: str) -> str:
 
 
 def read_table(
-    path: str | Path,
+    path: Source,
     columns: Sequence[str] = (),
     *,
     optional: Sequence[str] = (),
@@ -57,7 +61,7 @@ def read_table(
     ignored where they are empty and the last ones.
 
     Args:
-        path: the file.
+        path: the file; or a frame in memory, which is read as if it stood in a file, and left as it is.
         columns: the columns that must be there.
         optional: columns that may be there.
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
@@ -66,23 +70,26 @@ def read_table(
 
     Returns:
         A frame of strings (an empty string where there is nothing) and the column `line`, from 1; of a spreadsheet it
-        is the number of the row. `place_of` tells what findings call the file.
+        is the number of the row, and so it is of a frame. `place_of` tells what findings call the file.
 
     Raises:
         InputError: no file, not UTF-8, no rows, a row of another width, a missing column, a column named `line`.
     """
     import pandas as pd
 
-    path = Path(path)
-    check_file(path)
-    kind = kind or path.suffix.lower()
-    with translate_read_errors(path):
-        raw = READERS.get(kind, _read_csv)(path, columns)
+    if isinstance(path, pd.DataFrame):
+        raw, kind = _read_frame(path), FRAME
+    else:
+        path = Path(path)
+        check_file(path)
+        kind = kind or path.suffix.lower()
+        with translate_read_errors(path):
+            raw = READERS.get(kind, _read_csv)(path, columns)
     check_texts(raw)
     header = _match_names(raw, (*columns, *optional, *blank))
     require_columns(raw.place, header, columns)
     if LINE in header:
-        raise InputError(f"{path}: column `{LINE}` would be taken for the line numbers; rename it")
+        raise InputError(f"{name_of(path)}: column `{LINE}` would be taken for the line numbers; rename it")
     rows, lines = _pad_rows(raw, header, blank)
     if not rows:
         raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
@@ -98,6 +105,11 @@ def with_place(frame: pd.DataFrame, place: str) -> pd.DataFrame:
     """The frame, with what findings are to call the file that it is of."""
     frame.attrs[_PLACE] = place
     return frame
+
+
+def name_of(source: Source) -> str:
+    """Name by which errors call a file, or a frame in memory."""
+    return str(source) if isinstance(source, str | Path) else FRAME
 
 
 def place_of(frame: pd.DataFrame) -> str:
@@ -196,9 +208,20 @@ def _read_parquet(path: Path, _columns: Sequence[str]) -> RawTable:
         frame = pd.read_parquet(path)
     except pa.ArrowException as error:
         raise InputError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
+    return _raw_table(str(path), frame)
+
+
+def _read_frame(frame: pd.DataFrame) -> RawTable:
+    if frame.empty:
+        raise InputError("the frame has no rows; expected at least one")
+    return _raw_table(FRAME, frame)
+
+
+def _raw_table(place: str, frame: pd.DataFrame) -> RawTable:
+    """The cells of a frame as text, empty where it has none; its index is no part of it."""
     cells = frame.astype(object).where(frame.notna(), None)
     rows = [[as_text(cell) for cell in row] for row in cells.itertuples(index=False, name=None)]
-    return RawTable(str(path), [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1)))
+    return RawTable(place, [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1)))
 
 
 def _read_workbook(kind: str) -> Callable[[Path, Sequence[str]], RawTable]:
@@ -216,7 +239,7 @@ READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
     ".xlsx": _read_workbook(".xlsx"),
     ".ods": _read_workbook(".ods"),
 }
-_UNGUARDED_KINDS = (".jsonl", ".parquet")
+_UNGUARDED_KINDS = (".jsonl", ".parquet", FRAME)
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:

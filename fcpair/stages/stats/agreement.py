@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.errors import InputError
+from fcpair.notebook import Result, frame_of
 from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Closed, Form, Scale
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
 LABEL_COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
 
 
-@dataclass(frozen=True)
-class Agreement:
+FRAME_COLUMNS = ("figure", "annotators", "value", "low", "high", "n", "undefined", "note")
+BLOCK_COLUMNS = ("part", "of", *FRAME_COLUMNS)
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement(Result):
     """All agreement figures of a study, with what they were computed with and what they rest on.
 
     `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two
@@ -62,6 +67,28 @@ class Agreement:
         with_own_distance = (figure for figure in self.pooled if OWN_DISTANCE in figure.note)
         return next(with_own_distance, next(figure for figure in self.pooled if figure.name == ALPHA["nominal"]))
 
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each figure, as `Figure` has it: first those over all pairs, then those of every two annotators.
+
+        Columns: `figure` (its name), `annotators` (`ana, ben`; empty over all), `value`, `low`, `high`, `n`,
+        `undefined` (why there is no value), `note`.
+        """
+        return frame_of(self.rows(), FRAME_COLUMNS)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_frame`."""
+        for figure in (*self.pooled, *self.summary):
+            yield {"figure": figure.name, "annotators": "", **vars(figure)}
+        for subset in (*self.subsets, *self.on_bins):
+            who = ", ".join(subset.annotators)
+            raw = {"value": subset.raw_agreement, "n": subset.n, "note": ""}
+            yield {"figure": "raw agreement", "annotators": who, **raw}
+            yield {"figure": subset.kappa.name, "annotators": who, **vars(subset.kappa)}
+
+    def _summary(self) -> str:
+        value = self.alpha.undefined if self.alpha.value is None else f"{self.alpha.value:.3f}"
+        return f"{self.n_overlapped:,} of {self.n_pairs:,} pairs with two labels or more; {self.alpha.name} {value}"
+
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
         values = asdict(self)
@@ -72,8 +99,8 @@ class Agreement:
         }
 
 
-@dataclass(frozen=True)
-class AgreementBlock:
+@dataclass(frozen=True, repr=False)
+class AgreementBlock(Result):
     """Agreement on one part of a round: on all pairs, or on those of one column or row, whose text is `of`.
 
     `part` is named as in `Form.parts`. Where there is nothing to agree on, `agreement` is None, `undefined` says why.
@@ -84,10 +111,34 @@ class AgreementBlock:
     agreement: Agreement | None
     undefined: str | None = None
 
+    def to_frame(self) -> pd.DataFrame:
+        """The rows of `Agreement.to_frame` behind the columns `part` and `of`; one row says why there are none."""
+        return frame_of(self.rows(), BLOCK_COLUMNS)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_frame`."""
+        rows = self.agreement.rows() if self.agreement else iter([{"undefined": self.undefined}])
+        return ({"part": self.part, "of": self.of, **row} for row in rows)
+
+    def _summary(self) -> str:
+        place = f"{self.part} of {self.of}" if self.of else self.part
+        return f"{place}: {self.agreement._summary() if self.agreement else self.undefined}"
+
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON; what `Agreement.as_dict` gives stands beside the names."""
         values = {"part": self.part, "of": self.of, "undefined": self.undefined}
         return values | (self.agreement.as_dict() if self.agreement else {})
+
+
+class PartAgreements(Result, tuple[AgreementBlock, ...]):
+    """Agreement on the parts of a round: a block for each, or for each column or row of it."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows of `AgreementBlock.to_frame` of all blocks."""
+        return frame_of((row for block in self for row in block.rows()), BLOCK_COLUMNS)
+
+    def _summary(self) -> str:
+        return f"{len(self)} of {', '.join(dict.fromkeys(block.part for block in self))}"
 
 
 def compute_agreement(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.notebook import Result
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, group_findings
 from fcpair.stages.stats.intervals import LEVEL, Z
 
@@ -23,8 +24,8 @@ SKIPPED = "skipped"
 _RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
 
 
-@dataclass(frozen=True)
-class Survey:
+@dataclass(frozen=True, repr=False)
+class Survey(Result):
     """Answers to a survey.
 
     `given` has a row for each answer: `statement`, `question`, `person`, `answer` (yes, no, decline, or empty for a
@@ -33,6 +34,14 @@ class Survey:
 
     given: pd.DataFrame
     statements: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each answer: `statement`, `question`, `person`, `answer`, and what is known about people."""
+        return self.given.copy()
+
+    def _summary(self) -> str:
+        n_people, n_statements = self.given["person"].nunique(), self.given["statement"].nunique()
+        return f"{len(self.given):,} answers by {n_people:,} people on {n_statements:,} statements"
 
 
 def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> None:

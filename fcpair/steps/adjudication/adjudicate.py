@@ -13,8 +13,7 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
-from fcpair.param_values import takes_params
-from fcpair.params import Adjudicate, Annotate
+from fcpair.params import Adjudicate, Annotate, Policy, Ties
 from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
@@ -30,6 +29,7 @@ from fcpair.steps.base.context import (
     note_stage_run,
     scheme_of,
 )
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.reading_limits import check_reading_limit
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
@@ -43,14 +43,20 @@ if TYPE_CHECKING:
 
 
 @takes_params
-def adjudicate(grid: GridContext, options: Adjudicate | None = None) -> RunRecord:
+def adjudicate(
+    grid: GridContext,
+    options: Adjudicate | None = None,
+    *,
+    policy: Policy = own("manual"),
+    ties: Ties = own("wait"),
+) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
     What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
     rule that this policy would not make is replaced or reopened, whichever policy had made it. Without options, the
     policy is the one that holds, else the recipe's.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
         options = options or effective_options(tx, Adjudicate, {})
         changes = rule_decisions.preview_policy(tx, options)
@@ -59,9 +65,15 @@ def adjudicate(grid: GridContext, options: Adjudicate | None = None) -> RunRecor
 
 
 @takes_params
-def dry_run(grid: GridContext, options: Adjudicate | None = None) -> DryRun:
+def dry_run(
+    grid: GridContext,
+    options: Adjudicate | None = None,
+    *,
+    policy: Policy = own("manual"),
+    ties: Ties = own("wait"),
+) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "adjudicate")
         options = options or effective_options(tx, Adjudicate, {})
         changes = rule_decisions.preview_policy(tx, options)
@@ -77,19 +89,19 @@ def dry_run(grid: GridContext, options: Adjudicate | None = None) -> DryRun:
 
 def waiting_pairs(grid: GridContext) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return list(map(to_public_number, rule_decisions.waiting_cell_ids(tx)))
 
 
 def second_looks(grid: GridContext) -> list[int]:
     """The pairs that somebody decided before their labels changed, by number: they wait for a second look."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return list(map(to_public_number, rule_decisions.stale_decisions(tx)))
 
 
 def agenda(grid: GridContext, by: str) -> Agenda:
     """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
         pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (own_agenda.pairs, own_agenda.again))
         return replace(own_agenda, pairs=pairs, again=frozenset(again_numbers))
@@ -103,7 +115,7 @@ def conflict(grid: GridContext, number: int, *, by: str | None = None) -> Confli
     Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
     reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         person, cell_id = permissions.find_decider(tx, by) if by else None, find_cell(tx, number)
         case = permissions.open_case(tx, person, cell_id)
         if person is not None:
@@ -151,7 +163,7 @@ def decide(
     Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
     while it is still being labelled.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         person, cell_id = _find_adjudicator(tx, by), find_cell(tx, number)
         check_reading_limit(tx, person.id, effective_options(tx, Annotate, {}), cell_id)
         if seen is not None:
@@ -190,7 +202,7 @@ def take_back(grid: GridContext, number: int, *, by: str) -> bool:
     Otherwise the pair waits again, unless the policy that holds decides it. Raises ConflictError when there is no such
     decision.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         person, cell_id = permissions.find_decider(tx, by), find_cell(tx, number)
         permissions.check_may_take_back(tx, person, cell_id)
         return record_reopening(tx, cell_id, person or _find_adjudicator(tx, by))[1]
@@ -214,7 +226,7 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
     Decisions that stand already are not written again, but for those that wait for a second look and are given again
     to `supersede`; another decision by hand is replaced only then.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
         read_word = outcome_reader(scheme_of(tx))
         keyed_by, answer = layout_of(tx, path)

@@ -185,7 +185,7 @@ class AdjudicationQueue:
             RefusedError: as for `case`.
             ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
         """
-        with self._grid.store.write(alone=False) as tx:
+        with self._grid._store.write(alone=False) as tx:
             ruling = replace(ruling, cell_id=find_cell(tx, ruling.cell_id))  # a receipt has the id
             task_queries.hold_cell(tx, person_id, ruling.cell_id)
             person = _require_adjudicator(tx, person_id)
@@ -212,7 +212,7 @@ class AdjudicationQueue:
             UnknownIdError: the grid has no such pair.
             ConflictError: no decision of this person stands on it.
         """
-        with self._grid.store.write(alone=False) as tx:
+        with self._grid._store.write(alone=False) as tx:
             cell_id = find_cell(tx, number)
             task_queries.hold_cell(tx, person_id, cell_id)
             person = _require_adjudicator(tx, person_id)
@@ -227,7 +227,7 @@ class AdjudicationQueue:
         `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
         still to label the pair.
         """
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             outcomes, opaque_ids = adjudicate.outcome_names(scheme_of(tx)), load_opaque_ids(tx)
             last_id = None if before is None else opaque_ids.decrypt(DECISION, before)
             rows = disputes.standing_decisions(tx, person_id, limit, last_id)
@@ -241,7 +241,7 @@ class AdjudicationQueue:
 
     @contextmanager
     def _read_as(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             yield tx, _require_adjudicator(tx, person_id)
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.param_values import takes_params
-from fcpair.params import Agree
+from fcpair.params import Agree, AgreementBlocks, IntervalScope, NotSure, Weights
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
-from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
+from fcpair.stages.stats.agreement import (
+    Agreement,
+    AgreementBlock,
+    PartAgreements,
+    compute_agreement,
+    part_agreements,
+)
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, need_labels, note_stage_run, scheme_of
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import distinct_answers, rounds
@@ -23,17 +30,48 @@ from fcpair.store.corpus import cells, sides
 
 
 @overload
-def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: None = None) -> Agreement: ...
+def measure_agreement(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: None = None,
+    weights: Weights = ...,
+    not_sure: NotSure = ...,
+    intervals: IntervalScope = ...,
+    level: float = ...,
+    by: AgreementBlocks | None = ...,
+    bins: Sequence[str] = ...,
+) -> Agreement: ...
 
 
 @overload
-def measure_agreement(grid: GridContext, options: Agree | None = None, *, round: str) -> tuple[AgreementBlock, ...]: ...
+def measure_agreement(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: str,
+    weights: Weights = ...,
+    not_sure: NotSure = ...,
+    intervals: IntervalScope = ...,
+    level: float = ...,
+    by: AgreementBlocks | None = ...,
+    bins: Sequence[str] = ...,
+) -> PartAgreements: ...
 
 
 @takes_params
 def measure_agreement(
-    grid: GridContext, options: Agree | None = None, *, round: str | None = None
-) -> Agreement | tuple[AgreementBlock, ...]:
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    round: str | None = None,
+    weights: Weights = own("none"),
+    not_sure: NotSure = own("class"),
+    intervals: IntervalScope = own("texts"),
+    level: float = own(0.95),
+    by: AgreementBlocks | None = own(None),
+    bins: Sequence[str] = own(()),
+) -> Agreement | PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
     With the name of a `round`, on what was answered in that: a block for each part of its form, and with `options.by`
@@ -45,11 +83,12 @@ def measure_agreement(
             is one that checks what was decided.
         UnknownIdError: the grid has no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "agreement")
         options = options or effective_options(tx, Agree, {})
         if round is not None:
-            return agreement_blocks(tx, of := rounds.by_name(tx, round), _with_fitting_bins(tx, of, options))
+            of = rounds.by_name(tx, round)
+            return PartAgreements(agreement_blocks(tx, of, _with_fitting_bins(tx, of, options)))
         if name := _round_to_be_named(tx):
             raise InputError(
                 f"round `{name}` does not ask one closed question; name it, to have agreement on each part"
@@ -70,9 +109,20 @@ def sides_of(tx: Tx) -> Sides:
 
 
 @takes_params
-def round_of_blocks(grid: GridContext, options: Agree) -> str | None:
+def round_of_blocks(
+    grid: GridContext,
+    options: Agree | None = None,
+    *,
+    weights: Weights = own("none"),
+    not_sure: NotSure = own("class"),
+    intervals: IntervalScope = own("texts"),
+    level: float = own(0.95),
+    by: AgreementBlocks | None = own(None),
+    bins: Sequence[str] = own(()),
+) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
+        options = options or effective_options(tx, Agree, {})
         return rounds.primary(tx).name if options.by else _round_to_be_named(tx)
 
 
@@ -116,7 +166,7 @@ def note_agreement(grid: GridContext, options: Agree) -> RunRecord:
         counts = _agreement_counts(measure_agreement(grid, options))
     else:
         counts = _block_counts(measure_agreement(grid, options, round=name))
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         return note_stage_run(tx, options, counts)
 
 

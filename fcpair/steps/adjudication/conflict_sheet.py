@@ -32,7 +32,7 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str) -> int:
     """
     path = Path(path)
     _check_target(path)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         pair_ids = permissions.agenda(tx, permissions.find_decider(tx, by)).pairs
         if not pair_ids:
             raise StageError(f"no pair waits that {by} may decide; `fcpair status` shows what is open")

@@ -50,7 +50,7 @@ def export_answers(grid: GridContext, name: str | None = None) -> pd.DataFrame:
     Raises:
         UnknownIdError: no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return answers_table(tx, rounds.by_name(tx, name))
 
 
@@ -62,7 +62,7 @@ def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = rounds.by_name(tx, name)
         table = answers_table(tx, round_)
         pairs = cells.by_id(tx, grids.cell_range(tx).first + table["cell"])
@@ -85,7 +85,7 @@ def export_refusals(grid: GridContext, name: str | None = None) -> pd.DataFrame:
     Raises:
         UnknownIdError: no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         rows = refused_texts.table(tx, rounds.by_name(tx, name))
     rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
     return rows
@@ -99,7 +99,7 @@ def export_replies(grid: GridContext, name: str) -> pd.DataFrame:
     Raises:
         UnknownIdError: no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return replies_table(tx, rounds.by_name(tx, name))
 
 
@@ -216,14 +216,14 @@ def import_answers(
     `supersede` lets a different answer replace an earlier one as the current one. Raises UnknownIdError for a round
     that there is not, and StageError for one that models answer or that checks what was decided.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = round_for_files(tx, grid.grid.name, name)
         compared_texts = text_checks.texts_to_compare(tx, round_)
     form = form_of(round_.form)
     incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "")
     new_texts = (form.text(answer) for answer in incoming.rows["answer"] if answer is not None)
     text_checks.encode_texts(round_, [*compared_texts, *(text for text in new_texts if text)])
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         answer_import.identify_rows(tx, incoming, round_)
         incoming.rows["answer_id"] = answer_numbers(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()

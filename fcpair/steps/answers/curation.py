@@ -55,7 +55,7 @@ def measure_curation(grid: GridContext, name: str | None = None) -> Curation:
         UnknownIdError: no such round.
         StageError: the round edits nothing, or nothing has been answered there yet.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = rounds.by_name(tx, name)
         form = form_of(round_.form)
         if not (round_.options.edits and form.edited_question):

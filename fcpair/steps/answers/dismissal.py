@@ -29,7 +29,7 @@ def dismiss(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
         UnknownIdError: there is nobody of that name.
         StageError: there is nothing of theirs to be set aside; `retire` lets them go.
     """
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         person = find_person(tx, name)
         run_id = begin_run(tx, DISMISS, {"person": name, "seed": seed})
         n_set_aside = sum(_set_answers_aside(tx, person.id, run_id) for _ in grids.for_each_grid(tx))

@@ -76,7 +76,7 @@ def find_examples(grid: GridContext, name: str, *, redo: bool = False, progress:
         ModelError: the encoder cannot be had.
         ConflictError: what this rests on changed while texts were encoded.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, name, redo=redo))
         inputs, fold = basis.inputs, fold_by(folding(tx))
     round_, rows, hs = inputs.round, list(inputs.rows.values()), [one.hs for one in inputs.written]
@@ -85,7 +85,7 @@ def find_examples(grid: GridContext, name: str, *, redo: bool = False, progress:
     n = int(round_.options.n_examples)
     nearest = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
     example_rows = list(_example_rows(inputs, nearest))
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         basis.check_unmoved(tx)
         n_kept = examples.replace_examples(tx, round_, example_rows)
         params = {"grid": grid.grid.name, "round": name, "of": round_.options.examples, "n_examples": n, "redo": redo}
@@ -147,7 +147,7 @@ def list_examples(grid: GridContext, name: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, name))
     rows = [
         [USED_WORDS[one.used] if column == "used" else getattr(one, column) for column in COLUMNS]
@@ -158,7 +158,7 @@ def list_examples(grid: GridContext, name: str) -> pd.DataFrame:
 
 def rounds_with_examples(grid: GridContext) -> list[str]:
     """The names of the rounds whose models are shown examples, in their order."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return [one.name for one in rounds.of_grid(tx) if one.options.examples]
 
 
@@ -169,7 +169,7 @@ def review_example(grid: GridContext, name: str, example_id: int, *, used: bool,
         UnknownIdError: no such round, or no such example in it: others may have been found since.
         StageError: the round has no examples.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, name)
         if not examples.has_example(tx, round_, example_id):
             raise UnknownIdError(f"there is no such example in round `{name}`; they may have been found again since")
@@ -185,7 +185,7 @@ def row_to_review(grid: GridContext, name: str, place: int | None = None) -> Exa
         UnknownIdError: no such round, or no row at that place.
         StageError: the round has no examples.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, name))
     by_row: dict[int, list[Example]] = {}
     for example in round_examples:
@@ -217,7 +217,7 @@ def review_examples(grid: GridContext, name: str, path: str | Path) -> RunRecord
         InputError: all findings about the file at once: another word, an example that is not there, two words on one.
     """
     table = read_table(path, ("row", "rank", "hs", "cn", "used"), blank=("used",))
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, name)
         examples_by_words: dict[_Words, list[Example]] = {}
         for example in examples_of_round(tx, round_):

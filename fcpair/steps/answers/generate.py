@@ -50,7 +50,7 @@ def generation_outlook(grid: GridContext, name: str) -> list[tuple[str, RequestE
 
     Nothing is asked. Raises what `generate` does, but for what comes of asking.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         queries = _load_queries(tx, grid.grid.name, name)
     prompt = str(queries.round.options.prompt)
     outlooks = []
@@ -103,7 +103,7 @@ def generate(grid: GridContext, name: str, *, progress: Progress | None = None) 
     """
     replies_by_query: _RepliesByQuery = {}
     for _ in range(MAX_TRIES):
-        with grid.store.read() as tx:
+        with grid._store.read() as tx:
             basis = Basis(tx, lambda tx: _load_queries(tx, grid.grid.name, name))
         queries = basis.inputs
         prompt = str(queries.round.options.prompt)
@@ -113,7 +113,7 @@ def generate(grid: GridContext, name: str, *, progress: Progress | None = None) 
         outcomes = [
             _read_reply(form, queries.round, reply, cell) for reply, cell in zip(replies, queries.cell, strict=True)
         ]
-        with suppress(MovedError), grid.store.write() as tx:
+        with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
             models = {
                 answerer.name: own_speaker.record()

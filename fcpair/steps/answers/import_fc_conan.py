@@ -51,7 +51,7 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         InputError: the file is broken, or has a pair that is not in the study's grid.
     """
     published = read_published(path)
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         if people.people(tx) or judgements.n_judgements(tx):
             raise StageError(
                 "the study has people of its own; `fcpair init --study OTHER` makes one for published labels"

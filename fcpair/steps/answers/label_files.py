@@ -32,7 +32,7 @@ def import_labels(grid: GridContext, path: str | Path, *, supersede: bool = Fals
 
     `supersede` lets a different label replace an earlier one as the current one.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         incoming = read_answers(path, label_reader(scheme_of(tx)), person="annotator", answer="label")
         round_ = rounds.primary(tx)
         answer_import.identify_rows(tx, incoming, round_)
@@ -45,7 +45,7 @@ def import_verdicts(grid: GridContext, path: str | Path, *, supersede: bool = Fa
 
     `supersede` lets a different verdict replace an earlier one as the current one.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         blind = _is_blind(tx, path)
         read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
         answer, shown = (OWN_LABEL, "") if blind else (VERDICT, "label")
@@ -117,7 +117,7 @@ def export_labels(grid: GridContext) -> pd.DataFrame:
 
     Columns: `pair`, `hs_id`, `cn_id`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
         answers = judgements.all_answers(tx, rounds.primary(tx))
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")

@@ -71,7 +71,7 @@ def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -
 
     They are those of validators where the round `checks`.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return _find_old_sheets(
             tx, Path(folder), rounds.validation(tx) if checks else rounds.primary(tx), ANSWER_COLUMNS[checks]
         )
@@ -79,7 +79,7 @@ def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -
 
 def old_answer_sheets(grid: GridContext, folder: str | Path, name: str | None = None) -> list[OldSheet]:
     """List old sheets as `old_sheets` does, for those of `write_answer_sheets`."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
         return _find_old_sheets(tx, Path(folder), round_, [question for question, _ in form_of(round_.form).questions])
 
@@ -112,7 +112,7 @@ def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv
     A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
     """
     access.Access(grid).spare()
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
         rows = assignments.open_work(tx, rounds.primary(tx))
         is_assigned = not assignments.counts(tx).empty
@@ -140,7 +140,7 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFo
     from fcpair.steps.assignment.validate import is_blind, label_names
 
     access.Access(grid).spare()
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         rows = assignments.open_work(tx, rounds.validation(tx)).rename(columns={"annotator": "validator"})
         if rows.empty:
             is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
@@ -177,7 +177,7 @@ def write_answer_sheets(
     such sheet, is kept, and not in what is returned. Raises what `answer_tables.round_for_files` does.
     """
     access.Access(grid).spare()
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
         rows = assignments.open_work(tx, round_)
         if rows.empty:

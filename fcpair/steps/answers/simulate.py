@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
 from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
@@ -19,6 +19,7 @@ from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe, update_simulate_section
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import rule_decisions
@@ -36,7 +37,18 @@ TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by i
 
 
 @takes_params
-def simulate(grid: GridContext, options: Simulate | None = None) -> RunRecord:
+def simulate(
+    grid: GridContext,
+    options: Simulate | None = None,
+    *,
+    accuracy: float = own(0.9),
+    positive: float = own(0.2),
+    leaning: float = own(0.0),
+    leaning_to: str = own("appropriate"),
+    not_sure: float = own(0.05),
+    skips: float = own(0.01),
+    seed: int = own(0),
+) -> RunRecord:
     """Let simulated people answer everything that is open: labels first, else verdicts; without options, as the recipe
     says.
 
@@ -46,7 +58,7 @@ def simulate(grid: GridContext, options: Simulate | None = None) -> RunRecord:
         StageError: nothing is open, or a person has answered in this study.
     """
     options = options or by_recipe(grid, Simulate)
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         if n := n_answers_by_people(tx):
             raise StageError(
                 f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "

@@ -61,7 +61,7 @@ class Submissions:
     """Takes the answers of people to what they have open."""
 
     def __init__(self, study: StudyContext, annotate: Annotate) -> None:
-        self._store = study.store
+        self._store = study._store
         self._annotate = annotate
         self._has_limit = has_limit(annotate)
         self._opaque: OpaqueIds | None = None

@@ -51,7 +51,7 @@ def withdraw_answers(grid: GridContext, run: int) -> RunRecord:
 
 
 def _withdraw(grid: GridContext, run_id: int, kind: tuple[str, str]) -> RunRecord:
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         run_answers = _answers_of_run(tx, run_id, kind)
         round_ = rounds.by_name(tx, str(run_answers["round"].iloc[0]))
         current = run_answers[run_answers["current"]]

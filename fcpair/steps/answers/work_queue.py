@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from fcpair.params import Annotate
+from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import (
+    TOPIC_SPLIT,
     WORKERS,
     Progress,
     Role,
@@ -25,6 +26,7 @@ from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.reading_limits import reading_allowance
 from fcpair.steps.rules import text_checks
 from fcpair.store import Tx
@@ -243,3 +245,27 @@ def _n_open(tx: Tx, person_id: int, round_: Round, counts: dict[tuple[int, str],
     """Number of cells of a round that somebody has open and can be shown; counted anew only where these are not all."""
     waits = round_.checks is not None or bool(round_.options.rests_on)
     return task_queries.n_open(tx, person_id, round_) if waits else _n_with_status(counts, Status.OPEN, round_.ids)
+
+
+@takes_params
+def open_work_queue(
+    study: StudyContext,
+    annotate: Annotate | None = None,
+    *,
+    about: str = own(""),
+    warning: str | None = own(None),
+    consent: str = own(DEFAULT_CONSENT),
+    thanks: str | None = own(None),
+    contact: str = own(""),
+    demographics: Sequence[str] = own(()),
+    compare: Sequence[str] = own(()),
+    opt_out: str | None = own(None),
+    opt_out_split: str = own(TOPIC_SPLIT),
+    pause_pairs: int = own(50),
+    pause_minutes: int = own(20),
+    daily_limit: int | None = own(None),
+    total_limit: int | None = own(None),
+    offline: bool = own(True),
+) -> WorkQueue:
+    """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
+    return WorkQueue(study, annotate or study.effective_options(Annotate))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.param_values import as_params, takes_params
-from fcpair.params import Annotate, Assign, check_distinct_spelling
+from fcpair.param_values import as_params
+from fcpair.params import Annotate, Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.extra_labels import assign_more
@@ -23,6 +24,7 @@ from fcpair.steps.base.context import (
     options_as_done,
     save_options,
 )
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
@@ -31,7 +33,20 @@ from fcpair.store.corpus import cells
 
 
 @takes_params
-def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = False, more: bool = False) -> RunRecord:
+def assign(
+    grid: GridContext,
+    options: Assign | None = None,
+    *,
+    redo: bool = False,
+    more: bool = False,
+    annotators: int | None = own(None),
+    overlap: Mapping[int, float] = own({}),
+    groups: Sequence[Sequence[str]] = own(()),
+    order: ShardOrder = own("random"),
+    seed: int = own(0),
+    open: bool = own(False),
+    lease_minutes: int = own(30),
+) -> RunRecord:
     """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`).
 
     Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
@@ -40,7 +55,7 @@ def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = Fal
     Raises ConflictError where pairs or people changed while the shards were worked out.
     """
     options = options or by_recipe(grid, Assign, more=more)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         is_open = options_as_done(tx, Assign).open
     if more and (options.open or is_open):
         return leases.open_more_slots(grid, options)
@@ -52,7 +67,7 @@ def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = Fal
 
     from fcpair.stages.assignment.assign import assign_pairs, overlap_counts, shard_order
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         check_building(tx, "assign", redo=redo)
         basis = Basis(tx, lambda tx: (expected_names(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
     names, pairs = basis.inputs
@@ -69,7 +84,7 @@ def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = Fal
             str(n): n_pairs for n, n_pairs in overlap_counts(len(pairs), options.overlap).items() if n_pairs
         },
     }
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         basis.check_unmoved(tx)
         begin_building(tx, "assign", redo=redo)
         ids = np.array([one.id for one in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
@@ -89,7 +104,7 @@ def assign(grid: GridContext, options: Assign | None = None, *, redo: bool = Fal
 @takes_params
 def save_annotate_options(study: StudyContext, options: Annotate) -> RunRecord:
     """Set the texts and questions for people who answer in the browser."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         return note_stage_run(tx, options, {"questions": len(options.demographics)})
 
 

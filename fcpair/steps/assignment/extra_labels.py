@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.param_values import takes_params
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.base.context import Basis, GridContext, MovedError, need_corpus, note_run, save_options
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import expected_names
 from fcpair.steps.people.reassignment import Handover
@@ -72,13 +72,13 @@ def assign_more(grid: GridContext, options: Assign) -> RunRecord:
     if options.groups:
         raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
     for _ in range(MAX_TRIES):
-        with grid.store.read() as tx:
+        with grid._store.read() as tx:
             basis = Basis(tx, lambda tx: _load_state(tx, options))
         plan = _make_plan(basis.inputs, options)
-        with suppress(MovedError), grid.store.write() as tx:
+        with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
             return _write_plan(tx, plan, options)
-    with grid.store.write() as tx:  # people answer faster than this is worked out: once, they wait
+    with grid._store.write() as tx:  # people answer faster than this is worked out: once, they wait
         return _write_plan(tx, _make_plan(_load_state(tx, options), options), options)
 
 

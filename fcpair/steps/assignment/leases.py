@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Task, Visitor
 from fcpair.stages.assignment.extra_labels import n_labels_missing
 from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.store import Store, Tx
@@ -43,7 +44,7 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
 
     Nobody needs to be there yet; where a number of annotators is given, they are added.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         begin_building(tx, "assign", redo=redo)
         existing_annotators = people.people(tx, Role.ANNOTATOR, active=True)
         annotators = (
@@ -64,7 +65,7 @@ def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
 
     Raises StageError where nothing has been dealt yet, or there is nothing to add.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         need_corpus(tx, Assign.stage)
         round_ = rounds.primary(tx)
         if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
@@ -89,7 +90,7 @@ def close_open_assignment(grid: GridContext) -> RunRecord:
     What they skip or leave goes to others from now on, as where shards were dealt. Raises StageError where dealing is
     not open.
     """
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         round_ = rounds.primary(tx)
         if lease_minutes(tx, round_) is None:
             raise StageError("dealing is not open here, so there is nothing to close")

@@ -62,7 +62,7 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
     """
     import pandas as pd
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, name, redo=redo))
     inputs = basis.inputs
     text_checks.check_prerequisites(inputs.round)
@@ -74,7 +74,7 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
     positions = shard_order(shards.annotator, inputs.row[shards.pair], seed, order, within)
     positions = order_by_batch(shards.annotator, inputs.batch[shards.pair], positions)
     loads = np.bincount(shards.annotator, minlength=inputs.barred.shape[1])
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         basis.check_unmoved(tx)
         if not inputs.round.options.per_batch:
             assignments.clear_assignments(tx, inputs.round)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
 from fcpair.params import Validate
 from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.stages.assignment.validate import blind_verdict, draw_pairs
@@ -17,6 +17,7 @@ from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.closed import choice_words, word_reader
 from fcpair.stages.questions.labels import AGREE, DISAGREE, VERDICT
 from fcpair.steps.base.context import GridContext, effective_options, note_run, save_options, scheme_of
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
@@ -39,7 +40,15 @@ read_verdict = word_reader(choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGRE
 
 @takes_params
 def assign_validation(
-    grid: GridContext, options: Validate | None = None, *, redo: bool = False, more: bool = False
+    grid: GridContext,
+    options: Validate | None = None,
+    *,
+    redo: bool = False,
+    more: bool = False,
+    validators: int | None = own(None),
+    pairs: int | None = own(None),
+    blind: bool = own(False),
+    seed: int = own(0),
 ) -> RunRecord:
     """Deal adjudicated pairs to validators who took no part in them, as evenly as that allows.
 
@@ -51,7 +60,7 @@ def assign_validation(
     from fcpair.stages.assignment.assign import shard_order, share_out
 
     options = options or by_recipe(grid, Validate, more=more)
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         if not rounds.validation(tx).ids:
             raise StageError("decisions of this grid are not validated; a recipe says so by [grid.validate]")
         was_blind = is_blind(tx)
@@ -64,42 +73,42 @@ def assign_validation(
                 f"verdicts are open in a round that is {current_kind}; none can be added that is {requested_kind}"
             )
         pair_ids, n_not_due = _pairs_to_validate(tx)
-        validators = ensure_active(tx, Role.VALIDATOR, options.validators)
-        pairs = draw_pairs(pair_ids, options.pairs, options.seed, first=judgements.lost_verdicts(tx))
+        active_validators = ensure_active(tx, Role.VALIDATOR, options.validators)
+        drawn_pairs = draw_pairs(pair_ids, options.pairs, options.seed, first=judgements.lost_verdicts(tx))
         candidates = vacant_slots.candidates(tx, Role.VALIDATOR, rounds.validation(tx))
         validator_index = share_out(
-            reassignment.ineligibility_matrix(tx, pairs, candidates, rounds.validation(tx)),
+            reassignment.ineligibility_matrix(tx, drawn_pairs, candidates, rounds.validation(tx)),
             reassignment.loads(candidates),
             options.seed,
         )
         reopened = _reopen_lost_verdicts(
-            tx, pairs[validator_index < 0] if more else pairs[:0], validators, blind=options.blind
+            tx, drawn_pairs[validator_index < 0] if more else drawn_pairs[:0], active_validators, blind=options.blind
         )
-        if n := int(((validator_index < 0) & ~np.isin(pairs, reopened["cell_id"])).sum()):
+        if n := int(((validator_index < 0) & ~np.isin(drawn_pairs, reopened["cell_id"])).sum()):
             raise StageError(
-                f"{n:,} of {len(pairs):,} pairs cannot be validated: every validator took part in "
+                f"{n:,} of {len(drawn_pairs):,} pairs cannot be validated: every validator took part in "
                 "them; add another with `fcpair people add NAME --role validator`"
             )
-        pairs, validator_index = pairs[validator_index >= 0], validator_index[validator_index >= 0]
-        rows = pd.DataFrame({"cell_id": pairs, "status": Status.OPEN.value, "blind": options.blind})
-        ids = [one.id for one in validators]
+        drawn_pairs, validator_index = drawn_pairs[validator_index >= 0], validator_index[validator_index >= 0]
+        rows = pd.DataFrame({"cell_id": drawn_pairs, "status": Status.OPEN.value, "blind": options.blind})
+        ids = [one.id for one in active_validators]
         rows["person_id"] = np.array(ids)[validator_index]
         last_positions = (
             rows["person_id"].map(assignments.last_positions(tx, rounds.validation(tx), ids)).fillna(0).astype("int64")
         )
-        rows["position"] = last_positions + shard_order(validator_index, pairs, options.seed, "random")
+        rows["position"] = last_positions + shard_order(validator_index, drawn_pairs, options.seed, "random")
         assignments.add_assignments(tx, rows, rounds.validation(tx))
         loads = pd.concat([rows["person_id"], reopened["person_id"]]).value_counts().reindex(ids, fill_value=0)
         counts = {
-            "validators": len(validators),
-            "pairs": len(pairs) + len(reopened),
+            "validators": len(active_validators),
+            "pairs": len(drawn_pairs) + len(reopened),
             "to_validate": len(pair_ids),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
         } | {name: n for name, n in (("wait_for_labels", n_not_due), ("asked_again", len(reopened))) if n}
         run = note_run(tx, options.stage, as_params(options), counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
-        save_options(tx, replace(options, validators=len(validators)), run, only={"blind"} if more else None)
+        save_options(tx, replace(options, validators=len(active_validators)), run, only={"blind"} if more else None)
         kind_changed = more and options.blind is not was_blind
         return (
             replace(run, notes=(_KIND_CHANGED_NOTE.format(_KIND[was_blind], _KIND[options.blind]),))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.deprecation import OldName
-from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError
+from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
 from fcpair.param_values import as_params
-from fcpair.params import MAIN, Assign
+from fcpair.params import IN_MEMORY, MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
 from fcpair.steps.base.sample_size import load_sample_size
@@ -44,12 +44,17 @@ class StudyContext:
     """A study, as the use cases take it that are about all of it."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self._store = store
+
+    def __dir__(self) -> list[str]:
+        """The names that hold: not those of the version before."""
+        old = {name for cls in type(self).__mro__ for name, member in vars(cls).items() if isinstance(member, OldName)}
+        return [name for name in super().__dir__() if name not in old]
 
     @property
     def facts(self) -> dict[str, str]:
         """Facts about the study: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return runs.study_facts(tx)
 
     def effective_options(self, cls: type[Options], **options: Any) -> Options:
@@ -57,14 +62,14 @@ class StudyContext:
 
         Those of a study are those of its first grid.
         """
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return effective_options(tx, cls, options)
 
     own, has_own = OldName("effective_options"), OldName("has_saved_options")
 
     def has_saved_options(self, cls: type[Options]) -> bool:
         """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return has_saved_options(tx, cls)
 
 
@@ -78,26 +83,27 @@ class GridContext(StudyContext):
     @property
     def scheme(self) -> Closed:
         """The label scheme: the question that the labels answer."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return scheme_of(tx)
 
     @property
     def has_labels(self) -> bool:
         """Whether the answers that count are labels: one choice or a number, on which decisions and tiers can rest."""
-        with self.store.read() as tx:
+        with self._store.read() as tx:
             return labels_of(tx) is not None
 
 
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
     """The grid of this name; without a name, the only one, or `main`.
 
-    Raises UnknownIdError, with the names there are, when there is none.
+    Raises UnknownIdError, with the nearest name or all there are, when there is none.
     """
     keys_by_name = {one.name: one for one in grids.keys(tx)}
     by_default = MAIN if len(keys_by_name) > 1 else next(iter(keys_by_name))
     grid_name = by_default if name is None else name
     if grid_name not in keys_by_name:
-        raise UnknownIdError(f"there is no grid `{grid_name}`; the grids of this study: {', '.join(keys_by_name)}")
+        hint = suggest_name(grid_name, keys_by_name, "the grids of this study:")
+        raise UnknownIdError(f"there is no grid `{grid_name}`; {hint}")
     return keys_by_name[grid_name]
 
 
@@ -237,6 +243,8 @@ def file_setting(path: Path) -> dict[str, str]:
 
     Of a file that is not there, the path alone.
     """
+    if path == IN_MEMORY:
+        return {"path": str(path)}
     place = {"path": str(path.absolute())}
     return place | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()} if path.is_file() else place
 

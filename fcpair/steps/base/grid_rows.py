@@ -23,7 +23,7 @@ def export_rows(grid: GridContext) -> pd.DataFrame:
     Raises:
         StageError: the grid has no cells yet.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return rows_table(tx, grid.grid.name)
 
 

@@ -23,6 +23,8 @@ Options = TypeVar("Options")
 
 OF_STUDY = (Annotate, Simulate)  # kept with the first grid, as they are about all
 
+HELD = (Adjudicate, Agree, Annotate, Partition)  # where none are given, what the stage was done with holds on
+
 
 OF_PLAN: dict[str, type[Any]] = {
     "agreement": Agree,
@@ -39,7 +41,7 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
     there already, and with `more` all that is about the first deal alone. Raises InputError where what is given cannot
     be, SettingError for a setting of the recipe that cannot be used.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         recipe_values = parameters_from_settings(cls, _recipe_values(tx, cls))
         ignored_names = {*_people_params_in_use(tx), *(getattr(cls, "of_first_deal", ()) if more else ())}
     recipe_options = {name: value for name, value in recipe_values.items() if name not in ignored_names}
@@ -49,6 +51,21 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
         if not overrides:
             raise settings_error(cls, recipe_options, error) from None
     return _combine_options(cls, recipe_options, overrides)
+
+
+def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str, Any], *, more: bool) -> Options:
+    """The parameters of a stage of which some are given: those, and for the others what holds where none are given.
+
+    Raises InputError where what is given cannot be.
+    """
+    if cls not in HELD:
+        return by_recipe(study, cls, more=more, **overrides)
+    with study._store.read() as tx:
+        held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
+    try:
+        return cls(**{**held, **overrides})
+    except InputError:
+        return _combine_options(cls, held, overrides)
 
 
 def _recipe_values(tx: Tx, cls: type) -> dict[str, Any]:

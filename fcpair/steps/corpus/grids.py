@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
+from fcpair.params import Adjudicate, Agree, Partition, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
@@ -17,6 +18,7 @@ from fcpair.stages.assignment.plan import check_plans, label_question
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
 from fcpair.steps.base.context import PLAN, GridContext, StudyContext, begin_building, file_setting, find_grid, note_run
+from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.recipe_options import plan_sections
 from fcpair.steps.corpus.collect import CollectedSide, Row, collect
 from fcpair.steps.rules.round_progress import check_done
@@ -34,14 +36,28 @@ SOURCE_FILES = ("file", "aliases", "slurs")
 
 
 @takes_params
-def add_grid(study: StudyContext, plan: GridPlan) -> RunRecord:
+def add_grid(
+    study: StudyContext,
+    plan: GridPlan = REQUIRED,
+    *,
+    name: str = REQUIRED,
+    rows: SidePlan = REQUIRED,
+    columns: SidePlan = REQUIRED,
+    rounds: Sequence[RoundPlan] = REQUIRED,
+    row_name: str = "row",
+    column_name: str = "column",
+    agreement: Agree | None = None,
+    adjudicate: Adjudicate | None = None,
+    validate: Validate | None = None,
+    partition: Partition | None = None,
+) -> RunRecord:
     """Add a grid with its rounds to the study; `Grid.pair` makes its cells.
 
     Raises:
         InputError: a name that a grid has already, a side of answers that no grid has, a form that cannot be read, or
             no such file.
     """
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         return add(tx, plan)
 
 
@@ -119,7 +135,7 @@ def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = F
         InputError: all findings about a file at once: an empty text, a text that is duplicated.
         StageError: a side is what is written in a grid in which work is open still, or nothing was written.
     """
-    with grid.store.write(bulk=True) as tx:
+    with grid._store.write(bulk=True) as tx:
         return fill_current_grid(tx, grid.grid.name, plan, redo=redo)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from fcpair.errors import StageError
+from fcpair.errors import InputError, StageError
 from fcpair.files.corpus import corpus as corpora
-from fcpair.param_values import takes_params
-from fcpair.params import Import
+from fcpair.param_values import choose_params, invalid_value
+from fcpair.params import IN_MEMORY, CorpusFormat, Import
 from fcpair.records import RunRecord
 from fcpair.steps.base.context import StudyContext, begin_building, note_stage_run
 from fcpair.steps.base.text_digests import digester
@@ -18,14 +20,50 @@ from fcpair.store.corpus import sides, texts
 if TYPE_CHECKING:
     import pandas as pd
 
+COLUMN_FORMATS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
 
-@takes_params
-def import_corpus(study: StudyContext, options: Import, *, redo: bool = False) -> RunRecord:
-    """Read the corpus: the source pairs that the study starts from."""
-    with study.store.read() as tx:
+
+def import_corpus(
+    study: StudyContext,
+    path: Import | str | Path | pd.DataFrame,
+    *,
+    redo: bool = False,
+    format: CorpusFormat = "csv",
+    language: str | None = None,
+    hs_column: str = "hs",
+    cn_column: str = "cn",
+    hs_id_column: str | None = None,
+    cn_id_column: str | None = None,
+    unpaired: bool = False,
+) -> RunRecord:
+    """Read the corpus: the source pairs that the study starts from.
+
+    `path` is the file, a pandas DataFrame with the same columns, or an `Import` with the other arguments, too. The
+    index of a frame is no part of it, and NaN and None are empty cells. A column whose name starts with `hs` describes
+    the HS, one that starts with `cn` the CN.
+
+    Args:
+        format: how the file is made, whatever its suffix; of a frame, which columns it has.
+        language: keep this language only, such as en.
+        hs_column: the column of the HS.
+        cn_column: the column of the CN.
+        hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
+        cn_id_column: the column of the CN's own ids; `cn_id` if there is one.
+        unpaired: take a row whose HS or CN is empty for a text without a pair.
+
+    Raises:
+        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text (all of them, with
+            line numbers, or those of rows), no row of the language.
+        StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
+    """
+    frame = None if isinstance(path, Import | str | PathLike) else _check_frame(path, format)
+    file = path.path if isinstance(path, Import) else IN_MEMORY if frame is not None else cast("Path", path)
+    keywords = Import(file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired)
+    options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
+    with study._store.read() as tx:
         digest = digester(tx)
     corpus = corpora.read_corpus(
-        options.path,
+        options.path if frame is None else frame,
         options.format,
         language=options.language,
         hs_column=options.hs_column,
@@ -35,7 +73,7 @@ def import_corpus(study: StudyContext, options: Import, *, redo: bool = False) -
         unpaired=options.unpaired,
         digest_of=digest,
     )
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         if dependent_grids := sides.grids_on_corpus(tx):
             raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, which therefore stays as it is")
         begin_building(tx, "import", redo=redo)
@@ -49,9 +87,20 @@ def import_corpus(study: StudyContext, options: Import, *, redo: bool = False) -
             tx, zip(hs.tolist(), cn.tolist(), _metadata(complete_pairs, corpus.metadata), strict=True)
         )
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
-        unpaired = {"without_pair": len(pairs) - len(complete_pairs)} if options.unpaired else {}
-        run = note_stage_run(tx, options, counts | unpaired)
+        unpaired_count = {"without_pair": len(pairs) - len(complete_pairs)} if options.unpaired else {}
+        run = note_stage_run(tx, options, counts | unpaired_count)
     return replace(run, notes=(_assumed_language_note(options, len(pairs)),)) if corpus.assumed_language else run
+
+
+def _check_frame(frame: Any, format: str) -> pd.DataFrame:
+    """The frame; raises InputError for what is none, and for a format that only a file has."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise invalid_value("path", frame, "the name of a file, a pandas DataFrame, or Import(...) of fcpair.params")
+    if format not in COLUMN_FORMATS:
+        raise InputError(f"format is {format!r}, but a frame was read already; expected {', '.join(COLUMN_FORMATS)}")
+    return frame
 
 
 def _assumed_language_note(options: Import, rows: int) -> str:

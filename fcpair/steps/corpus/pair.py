@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.param_values import as_params, takes_params
+from fcpair.param_values import as_params
 from fcpair.params import Pair
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.pair import even_shares
 from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, save_options
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.sample_size import load_sample_size, save_sample_size
 from fcpair.steps.corpus import grids
@@ -23,7 +24,16 @@ from fcpair.store.corpus import cells, sides
 
 
 @takes_params
-def make_grid(grid: GridContext, options: Pair | None = None, *, redo: bool = False) -> RunRecord:
+def make_grid(
+    grid: GridContext,
+    options: Pair | None = None,
+    *,
+    redo: bool = False,
+    candidates: int | None = own(None),
+    keep_known: bool = own(False),
+    sample: int | None = own(None),
+    seed: int = own(0),
+) -> RunRecord:
     """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
 
     With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
@@ -32,7 +42,7 @@ def make_grid(grid: GridContext, options: Pair | None = None, *, redo: bool = Fa
     Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
     are numbers.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         planned = is_planned(tx)
     options = options or by_recipe(grid, Pair)
     if planned and options != Pair():
@@ -41,7 +51,7 @@ def make_grid(grid: GridContext, options: Pair | None = None, *, redo: bool = Fa
 
 
 def _make_corpus_grid(grid: GridContext, options: Pair, *, redo: bool) -> RunRecord:
-    with grid.store.write(bulk=True) as tx:
+    with grid._store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
         candidate_ids = sides.text_ids(tx, "column")
         n = len(candidate_ids) if options.candidates is None else options.candidates

@@ -15,12 +15,12 @@ from fcpair.models import encode, model_files
 from fcpair.models.cluster.connect import check_address, connect_cluster
 from fcpair.models.encode import Progress
 from fcpair.models.vector_cache import folder_of
-from fcpair.param_values import takes_params
-from fcpair.params import Retrieve
+from fcpair.params import DEFAULT_MODEL, MEMORY_MB, Backend, Retrieve
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.nearest_neighbours import Neighbours, Positions
 from fcpair.steps.base.context import Basis, GridContext, begin_building, check_building, note_stage_run
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.text_lists import find_listed_texts
 from fcpair.steps.corpus.trec_runs import corpus_ids, pool_runs
@@ -33,7 +33,20 @@ _log = logging.getLogger(__name__)
 
 @takes_params
 def bring_in_candidates(
-    grid: GridContext, options: Retrieve | None = None, *, redo: bool = False, progress: Progress | None = None
+    grid: GridContext,
+    options: Retrieve | None = None,
+    *,
+    redo: bool = False,
+    progress: Progress | None = None,
+    k: int = own(2),
+    model: str = own(DEFAULT_MODEL),
+    backend: Backend = own("torch"),
+    count_duplicates: bool = own(False),
+    list: str | Path | None = own(None),
+    runs: Sequence[str | Path] = own(()),
+    depth: int = own(10),
+    memory_mb: int = own(MEMORY_MB),
+    dask: str | None = own(None),
 ) -> RunRecord:
     """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs.
 
@@ -47,26 +60,26 @@ def bring_in_candidates(
     retrieve.check_k(options.k)
     if options.dask is not None:
         check_address(options.dask)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         check_building(tx, "retrieve", redo=redo)
         basis = Basis(tx, lambda tx: (texts.source_copies(tx), sides.source_cns(tx)))
         corpus_cns, source_ids = basis.inputs
         if not source_ids:
             raise InputError("no selected HS has a CN in the corpus to look from; take candidates by --list or --run")
         _warn_of_language(tx, options.model)
-    model = model_files.resolve(options.model, backend=options.backend)
+    encoder = model_files.resolve(options.model, backend=options.backend)
     ids = corpus_cns["cn_id"].to_numpy()
     sources = np.flatnonzero(np.isin(ids, source_ids))
     copies = corpus_cns["n_rows"].to_numpy() if options.count_duplicates else None
     bodies = corpus_cns["body"].tolist()
     find_nearest = _nearest_in_memory if options.dask is None else _nearest_on_cluster
     neighbours = retrieve.neighbour_table(
-        find_nearest(bodies, sources, options, model, progress), sources, options.k, copies
+        find_nearest(bodies, sources, options, encoder, progress), sources, options.k, copies
     )
     candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         basis.check_unmoved(tx)
         begin_building(tx, "retrieve", redo=redo)
         sides.set_neighbours(
@@ -74,7 +87,7 @@ def bring_in_candidates(
         )
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
-        run = note_stage_run(tx, options, counts, model.record())
+        run = note_stage_run(tx, options, counts, encoder.record())
         return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to look from")
 
 
@@ -98,7 +111,7 @@ def _nearest_on_cluster(
 
 def _use_listed_candidates(grid: GridContext, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
     """Take the candidates of a file; each is a CN of the corpus, source CNs among them."""
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         candidates = find_listed_texts(tx, corpora.CN, path)
         sides.set_texts(tx, "column", candidates)
@@ -107,7 +120,7 @@ def _use_listed_candidates(grid: GridContext, options: Retrieve, path: Path, *, 
 
 def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
     """Take what stands at the top of runs for the selected HS, source CNs among them, in the order of the corpus."""
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         pool = pool_runs(tx, options.runs, options.depth)
         if pool.empty:

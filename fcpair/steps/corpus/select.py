@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.files.corpus import corpus as corpora
-from fcpair.param_values import takes_params
 from fcpair.params import Select
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
 from fcpair.steps.base.context import GridContext, begin_building, note_stage_run
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.text_lists import find_listed_texts
 from fcpair.store import Tx
@@ -24,12 +25,21 @@ if TYPE_CHECKING:
 
 
 @takes_params
-def select(grid: GridContext, options: Select | None = None, *, redo: bool = False) -> RunRecord:
+def select(
+    grid: GridContext,
+    options: Select | None = None,
+    *,
+    redo: bool = False,
+    hs: int | None = own(None),
+    list: str | Path | None = own(None),
+    stratify: str | None = own(None),
+    seed: int = own(0),
+) -> RunRecord:
     """Choose the HS: drawn by seed, or as a file lists them; without options, as the recipe says."""
     options = options or by_recipe(grid, Select)
     if options.hs is None and options.list is None:
         raise InputError("say either how many HS to draw (--hs N) or which (--list FILE)")
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         begin_building(tx, "select", redo=redo)
         hs_ids = find_listed_texts(tx, corpora.HS, options.list) if options.list else _draw_hs(tx, options)
         sides.set_texts(tx, "row", hs_ids)

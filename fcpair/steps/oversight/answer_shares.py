@@ -48,7 +48,7 @@ class QuestionShares:
 
 def question_shares(grid: GridContext) -> tuple[QuestionShares, ...]:
     """The answers to every question that somebody has answered, in the order of the rounds and questions of a grid."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         forms = {one.name: _questions(tx, one.ids) for one in rounds.of_grid(tx)}
         everybody = people(tx)
     tables = ((name, questions, export_answers(grid, name)) for name, questions in forms.items())

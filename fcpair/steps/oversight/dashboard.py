@@ -110,7 +110,7 @@ class _Cached(Generic[Made]):
         """
         with self._lock:
             for _ in range(MAX_TRIES):
-                with self._grid.store.read() as tx:
+                with self._grid._store.read() as tx:
                     marks, n_made = (
                         (*activity_log.change_marks(tx), *extra_marks()),
                         figure_versions.n_made(tx, self._name),
@@ -127,7 +127,7 @@ class _Cached(Generic[Made]):
                 self._entry = self._make_entry(value, marks, n_made, duration_s)
                 if self._entry.n_made >= n_made:
                     return self._entry
-        raise BusyError(f"other servers of {self._grid.store.place} show newer figures")
+        raise BusyError(f"other servers of {self._grid._store.place} show newer figures")
 
     def _make_entry(self, value: Made, marks: Marks, n_made: int, duration_s: float) -> _CacheEntry[Made]:
         is_slow = duration_s > SLOW_S
@@ -141,11 +141,11 @@ class _Cached(Generic[Made]):
         It is not counted in a file, which one server has: whoever writes there keeps all others from it, and a process
         that only looks gets little time. Where nothing can be written it is shown all the same: nothing changes there.
         """
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             if not figure_versions.is_counted(tx):
                 return n_before
         try:
-            with self._grid.store.write(alone=False, grows=False) as tx:
+            with self._grid._store.write(alone=False, grows=False) as tx:
                 return n_before + 1 if figure_versions.record_made(tx, self._name, n_before) else -1
         except BusyError:
             raise
@@ -170,7 +170,7 @@ class Monitor:
 
     def marks(self) -> activity_log.ChangeMarks:
         """Numbers that change when anything happens in the study."""
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             return activity_log.change_marks(tx)
 
     def figures(self) -> MainPart:
@@ -183,14 +183,14 @@ class Monitor:
     def _gather_figures(self) -> MainPart:
         from fcpair.steps.oversight.report_main import main_part
 
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             return main_part(tx)
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
         from fcpair.steps.oversight.report_surveys import may_have_asked_part
 
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             return may_have_asked_part(tx)
 
     def survey_sections(self) -> list[Section]:
@@ -201,7 +201,7 @@ class Monitor:
         from fcpair.report.survey_section import build_sections
         from fcpair.steps.oversight.report_surveys import asked_part
 
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             return build_sections(asked_part(tx, self._grid.grid.name, in_words=True))
 
     def shares(self) -> tuple[QuestionShares, ...]:
@@ -217,7 +217,7 @@ class Monitor:
         from fcpair.report.page import grid_maps
 
         grid = self.figures().grid
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             sides = PLAN_SIDES if is_planned(tx) else CORPUS_SIDES
         return None if grid is None else grid_maps(grid, sides)
 
@@ -241,7 +241,7 @@ class Monitor:
 
     def _find_stages(self, clock: activity.Clock) -> tuple[activity.StageActivity, ...]:
         acts = self._all_acts()
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             counts_by_round, cell_span, check_round = _counts_by_round(tx), grids.cell_range(tx), rounds.validation(tx)
 
             def round_stage(round_: Round) -> activity.StageActivity:
@@ -284,7 +284,7 @@ class Monitor:
 
     def _find_speed(self) -> SpeedFigures:
         acts = self._all_acts()
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
         bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
         speeds, newest = activity.answer_speeds(acts.everybody, _acts_in_span(cell_span, acts.answers), bodies)
@@ -292,7 +292,7 @@ class Monitor:
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rows, question = activity_log.flagged_decisions(tx), scheme_of(tx)
         names = {choice.code: choice.name for choice in question}
         return [
@@ -316,7 +316,7 @@ class Monitor:
         return self._acts.get(self._read_acts).marks
 
     def _read_acts(self) -> _Acts:
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             return _Acts(people.people(tx), activity_log.answer_events(tx), activity_log.decisions_by_people(tx))
 
 

@@ -34,7 +34,7 @@ def overview(study: StudyContext) -> list[dict[str, Any]]:
     `role`, whether it `counts` for decisions and was `dealt`, how many assignments are `open`, `done`, `skipped`,
     `withdrawn`, how many slots are `vacant`, and in open dealing how many of the open ones are `free`.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return [grid_facts(tx, one.name) for one in grids.for_each_grid(tx)]
 
 

@@ -50,7 +50,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
     What a section says of a stage that has not been done is no difference, nor is a section that is not there. The
     options of agreement, partition and evaluation may change, and limits may become tighter; looser only to `loosen`.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         differences = [
             *_setup_differences(tx, recipe.setup),
             *_building_differences(tx, recipe),
@@ -62,7 +62,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
         ]
         has_judgements = judgements.n_judgements(tx) > 0
     if differences:
-        lines = [f"{study.store.place} is not what the recipe says; nothing was done", *_format_table(differences)]
+        lines = [f"{study._store.place} is not what the recipe says; nothing was done", *_format_table(differences)]
         raise RecipeError("\n".join([*lines, *_remedies(recipe, differences, has_judgements=has_judgements)]))
 
 

@@ -45,7 +45,7 @@ def run_recipe(
         RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
     recipe_check.check_recipe(study, recipe, loosen=loosen)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         existing_grids = {one.name: one for one in keys(tx)}
     for plan in recipe.grids:
         if plan.name not in existing_grids:
@@ -67,12 +67,12 @@ def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | Non
     if recipe.annotate and not _is_saved(study, recipe.annotate) and not recipe.has_main:
         yield assign.save_annotate_options(study, recipe.annotate)
     if recipe.has_main:
-        with study.store.read() as tx:
-            main = GridContext(study.store, find_grid(tx, MAIN))
+        with study._store.read() as tx:
+            main = GridContext(study._store, find_grid(tx, MAIN))
         yield from _run_grid(main, partial(_next_main_step, main, recipe, progress), advise)
     for plan in recipe.grids:
-        with study.store.read() as tx:
-            grid = GridContext(study.store, find_grid(tx, plan.name))
+        with study._store.read() as tx:
+            grid = GridContext(study._store, find_grid(tx, plan.name))
         yield from _run_grid(grid, partial(_next_planned_step, grid, plan, recipe, progress), advise)
 
 
@@ -139,7 +139,7 @@ def _next_main_step(grid: GridContext, recipe: Recipe, progress: Progress | None
 
 def _next_planned_step(grid: GridContext, plan: GridPlan, recipe: Recipe, progress: Progress | None) -> Step | None:
     """The next stage of a planned grid, as `_next_main_step` has it."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         if not cells.number_range(tx)[1]:
             return None if round_progress.sides_blocked_by(tx) else ("pair", grids.fill_grid, plan)
         for round_state in map(partial(round_progress.round_progress, tx), rounds.answer_rounds(tx)):
@@ -235,11 +235,11 @@ def _has_adjudicated(grid: GridContext) -> bool:
 
     What people decide one by one sets no policy.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return has_saved_options(tx, Adjudicate) or import_fc_conan.is_published_partition(tx)
 
 
 def _is_saved(grid: StudyContext, options: Any) -> bool:
     """Whether these options are the study's own; of a class, whether the study has any of that kind."""
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return has_saved_options(tx, options) if isinstance(options, type) else matches_saved_options(tx, options)

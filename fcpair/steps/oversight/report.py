@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import merge
 from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from fcpair.errors import InputError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.files.tables.tabular import replace_file
-from fcpair.param_values import takes_params
-from fcpair.params import Adjudicate, Agree, Partition
+from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, IntervalScope, NotSure, Partition, Weights
 from fcpair.records import Origin, Rule, RunRecord
 from fcpair.report.data import EvaluationFigures, GridPart, MainPart, ReportData
 from fcpair.report.page import render
 from fcpair.steps.base.context import StudyContext, is_planned
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.oversight.grid_status import grid_facts
 from fcpair.steps.oversight.report_grid import grid_part
 from fcpair.steps.oversight.report_main import main_part
@@ -26,6 +28,7 @@ from fcpair.store.corpus.grids import for_each_grid, grid_id_of, keys, to_public
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 
+SUFFIXES = (".html", ".htm")
 # The stages that change labels, decisions, verdicts or tier rules; the grid is fixed as soon as there are labels.
 CHANGING_STAGES = (
     "label import",
@@ -40,13 +43,26 @@ CHANGING_STAGES = (
 
 @takes_params
 def write_report(
-    study: StudyContext, path: str | Path, partition: Partition | None = None, agreement: Agree | None = None
+    study: StudyContext,
+    path: str | Path,
+    partition: Partition | None = None,
+    agreement: Agree | None = None,
+    *,
+    diamond: DiamondRule = own("unanimous"),
+    weights: Weights = own("none"),
+    not_sure: NotSure = own("class"),
+    intervals: IntervalScope = own("texts"),
+    level: float = own(0.95),
+    by: AgreementBlocks | None = own(None),
+    bins: Sequence[str] = own(()),
 ) -> Path:
     """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it.
 
     It is written whole or not at all, and the same study gives the same bytes. The study's own options hold where
-    none are given. Raises InputError where there is no such folder.
+    none are given. Raises InputError for a name that does not end in .html, and where there is no such folder.
     """
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(SUFFIXES)}, which is what a report is")
     page = render(gather_report_data(study, partition, agreement))
     with replace_file(path) as temporary:
         temporary.write_text(page, "utf-8", newline="\n")
@@ -57,7 +73,7 @@ def gather_report_data(
     study: StudyContext, partition: Partition | None = None, agreement: Agree | None = None
 ) -> ReportData:
     """Everything that the report says, at whatever stage the study is."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         main: MainPart | None = None
         grid_parts: list[GridPart] = []
         for key in for_each_grid(tx):

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from fcpair.records import Round, RunRecord, Status
+from fcpair.records import Round, RunLog, Status
 from fcpair.steps.base.context import StudyContext, is_planned, lease_minutes
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
@@ -37,7 +37,7 @@ def status(study: StudyContext) -> dict[str, Any]:
     planned, see `grid_status.overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
     else that can be done now). What is about the grid `main` is empty where there is none.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         facts, origins, planned_grids = runs.study_facts(tx), judgements.n_by_origin(tx), grid_status.planned_grids(tx)
         counts = assignments.counts_of_all_grids(tx)
         main = (
@@ -48,7 +48,7 @@ def status(study: StudyContext) -> dict[str, Any]:
         steps_now = [step for one in (main, *planned_grids) for step in (one["next"], *one["also"])]
         return {
             "study": {
-                "file": study.store.place,
+                "file": study._store.place,
                 "title": facts["title"],
                 "created_at": facts["created_at"],
                 "folding": folding(tx),
@@ -74,7 +74,7 @@ _NO_MAIN: dict[str, Any] = {
 
 def workload(study: StudyContext) -> list[dict[str, Any]]:
     """Everybody in the order in which they came, with the work they have: what `status` says of `people`."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return _people_status(tx, assignments.counts_of_all_grids(tx))
 
 
@@ -187,7 +187,7 @@ def _adjudication_counts(tx: Tx, tally: pair_counts.Tally) -> dict[str, int]:
     return {**tally.by_rule, "waiting": tally.pairs.wait_for_person, "second_look": n_second_look}
 
 
-def log(study: StudyContext) -> list[RunRecord]:
+def log(study: StudyContext) -> RunLog:
     """Every run of every stage, oldest first."""
-    with study.store.read() as tx:
-        return runs.runs(tx)
+    with study._store.read() as tx:
+        return RunLog(runs.runs(tx))

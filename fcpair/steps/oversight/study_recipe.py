@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fcpair.params import MAIN, Import, Setup, Validate
+from fcpair.params import IN_MEMORY, MAIN, Import, Setup, Validate
 from fcpair.records import GridKey, Role, Round
 from fcpair.round_options import DESIGNED
 from fcpair.steps.base import departures
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 NO_RECIPE_NOTE = "# No recipe has been walked in this study; this is what its settings amount to."
 IMPORTED_NOTE = "# The pairs and their labels were taken over from {}: `fcpair labels import FILE --format fc-conan`."
+FRAME_NOTE = "# The corpus came as a frame; write it to a file, and name that as `path` of [import]."
 EDITED_NOTE = "# The guidelines are those of version {}, which the study holds; {}."
 
 
@@ -48,10 +49,10 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
 
     What the recipe says nothing of stays as it is.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         if departures.recipe_version(tx) and not list(_new_sections(tx, recipe)):
             return
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         new_sections = list(_new_sections(tx, recipe))
         run = note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
         departures.add_recipe_version(tx, run.id)
@@ -100,7 +101,7 @@ def recipe(study: StudyContext) -> Recipe:
     Of a study that was made without one, what its settings amount to. Raises SettingError for a setting that cannot be
     used.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return _recipe(tx)
 
 
@@ -108,7 +109,7 @@ def recipe_text(study: StudyContext) -> str:
     """The recipe that the study has come to, as TOML, which can be walked; comments say what it cannot hold."""
     from fcpair.recipe import as_toml
 
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return "\n".join([*_remarks(tx), "", as_toml(_recipe(tx))])
 
 
@@ -119,6 +120,8 @@ def _remarks(tx: Tx) -> Iterator[str]:
     with grids.on_grid(tx, first_grid.id):
         if file := _published_labels_file(tx):
             yield IMPORTED_NOTE.format(file)
+        if settings.of_stage(tx, Import.stage).get("path") == {"path": str(IN_MEMORY)}:
+            yield FRAME_NOTE
         path = effective_options(tx, Setup, {}).guidelines
     guidelines_version, body = guidelines.current_version(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):

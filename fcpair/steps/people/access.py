@@ -32,8 +32,8 @@ class Access:
     """Lets people in by their token, and remembers their terms. Tokens are kept as SHA-256 only."""
 
     def __init__(self, study: StudyContext) -> None:
-        self._store = study.store
-        self.attempts = LoginThrottle(study.store)
+        self._store = study._store
+        self.attempts = LoginThrottle(study._store)
 
     @property
     def secret(self) -> str:

@@ -20,7 +20,7 @@ def versions(study: StudyContext) -> list[dict[str, Any]]:
     Keys: `version`, `body`, `at`, `by` (None: as the study was made), and `judgements`, which counts those that were
     given online while it held; for imported ones nobody knows.
     """
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return guidelines.versions(tx)
 
 
@@ -35,7 +35,7 @@ def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) ->
         InputError: an empty text, or one that is too long.
         StageError: the text is the one that holds already.
     """
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         if not body.strip() or "\0" in body:
             raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
         check_length(body)

@@ -22,7 +22,7 @@ _PREFIX = {Role.ANNOTATOR: "a", Role.VALIDATOR: "v", Role.WRITER: "w", Role.RATE
 
 def add(study: StudyContext, names: list[str], role: Role) -> list[Person]:
     """Add people in one role under pseudonyms; they get the work that nobody could take so far."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         return enrol_people(tx, names, role)
 
 
@@ -108,7 +108,7 @@ def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
 
     Raises UnknownIdError when there is nobody of that name.
     """
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         person = find_person(tx, name)
         if person.role in SEEING_LABELS_ROLES and role in LABELLING_ROLES and _is_labelled(tx):
             raise StageError(
@@ -130,7 +130,7 @@ def _is_labelled(tx: Tx) -> bool:
 
 def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
     """Let a person go; open work goes to others, what they did stays."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         person = find_person(tx, name)
         if person.retired:
             raise StageError(f"`{name}` has been retired already")
@@ -142,7 +142,7 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
 
 def hand_over(study: StudyContext, name: str, to: str | None = None, *, seed: int = 0) -> RunRecord:
     """Give a person's open work to `to`, as far as they may take it, and the rest to all others in their role."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         person = find_person(tx, name)
         successor = None if to is None else _find_successor(tx, person, to)
         n_withdrawn = assignments.withdraw_open(tx, person.id)

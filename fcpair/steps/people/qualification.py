@@ -68,7 +68,7 @@ def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, 
         UnknownIdError: no such round.
         StageError: the round asks for no pilot, or nobody has written in it yet.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = rounds.by_name(tx, name)
         if not round_.options.passed:
             raise StageError(f"round `{round_.name}` asks for no pilot; name one with `passed` by `--round`")

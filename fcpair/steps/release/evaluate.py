@@ -22,13 +22,15 @@ from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import make_writable_folder
 from fcpair.files.tables.tabular import write_all
 from fcpair.models.encode import Progress
-from fcpair.param_values import as_params, takes_params
-from fcpair.params import Evaluate, Partition
-from fcpair.records import RunRecord, SampleSize, Tier
+from fcpair.param_values import as_params
+from fcpair.params import DEFAULT_MEASURES, RESAMPLES, DiamondRule, Evaluate, NoPositives, Partition
+from fcpair.records import TIERS, RunRecord, SampleSize, Tier
 from fcpair.report.figures.evaluation_figures import render_all
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import grades_of
 from fcpair.steps.base.context import GridContext, need_labels, note_run, save_options
+from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.corpus.trec_runs import corpus_ids
 from fcpair.steps.release.partition import Tiers, tiers_of
@@ -55,12 +57,21 @@ class _EvaluationInputs:
 @takes_params
 def run_evaluation(
     grid: GridContext,
-    options: Evaluate,
+    options: Evaluate | None = None,
     partition: Partition | None = None,
     *,
     runs: Path | None = None,
     figures: Path | None = None,
     progress: Progress | None = None,
+    systems: Sequence[str] = own(()),
+    pool: str = own("judged"),
+    tiers: Sequence[str] = own(TIERS),
+    measures: Sequence[str] = own(DEFAULT_MEASURES),
+    k: int = own(10),
+    no_positives: NoPositives = own("zero"),
+    resamples: int = own(RESAMPLES),
+    seed: int = own(0),
+    diamond: DiamondRule = own("unanimous"),
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
@@ -70,7 +81,7 @@ def run_evaluation(
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
         ModelError, ServiceError: a system's model or service cannot be had.
     """
-    rules = partition or grid.effective_options(Partition)
+    options, rules = options or by_recipe(grid, Evaluate), partition or grid.effective_options(Partition)
     outcome, _ = _evaluate_and_record(grid, options, rules, {"diamond": rules.diamond}, progress, runs, figures)
     return outcome
 
@@ -83,8 +94,23 @@ def note_evaluation(grid: GridContext, options: Evaluate, *, progress: Progress 
 
 
 @takes_params
-def costs(grid: GridContext, options: Evaluate, partition: Partition | None = None) -> list[tuple[str, Cost]]:
+def costs(
+    grid: GridContext,
+    options: Evaluate | None = None,
+    partition: Partition | None = None,
+    *,
+    systems: Sequence[str] = own(()),
+    pool: str = own("judged"),
+    tiers: Sequence[str] = own(TIERS),
+    measures: Sequence[str] = own(DEFAULT_MEASURES),
+    k: int = own(10),
+    no_positives: NoPositives = own("zero"),
+    resamples: int = own(RESAMPLES),
+    seed: int = own(0),
+    diamond: DiamondRule = own("unanimous"),
+) -> list[tuple[str, Cost]]:
     """Estimate what each system of an evaluation would ask of a service, without asking it."""
+    options = options or by_recipe(grid, Evaluate)
     inputs = _load_inputs(grid, options, partition or grid.effective_options(Partition))
     return [(str(system), system.cost(inputs.search)) for system in _parse_systems(options)]
 
@@ -99,7 +125,7 @@ def _evaluate_and_record(
     figures: Path | None = None,
 ) -> tuple[Outcome, RunRecord]:
     systems, inputs = _parse_systems(options), _load_inputs(grid, options, rules)
-    grid.store.check_writable()
+    grid._store.check_writable()
     for folder in (runs, figures):
         if folder is not None:
             make_writable_folder(folder)  # now, and not after hours of ranking
@@ -114,7 +140,7 @@ def _evaluate_and_record(
     if figures is not None:
         files |= {figures / name: content for name, content in render_all(outcome).items()}
     counts = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **extra_params}, counts, outcome=outcome.as_data())
         if not extra_params:
             save_options(tx, options, run)
@@ -130,7 +156,7 @@ def _parse_systems(options: Evaluate) -> list[System]:
 
 
 def _load_inputs(grid: GridContext, options: Evaluate, rules: Partition) -> _EvaluationInputs:
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "evaluate")
         tiers = tiers_of(tx, rules)
         pool = pool_ids(tx, tiers, options.pool)

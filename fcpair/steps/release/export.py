@@ -21,8 +21,7 @@ from fcpair.files.release.training import Kind, training_sets
 from fcpair.files.release.training_corpus import remaining_rows
 from fcpair.files.tables.folders import check_new_folder, new_folder
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
-from fcpair.param_values import takes_params
-from fcpair.params import Export, Pair, Partition
+from fcpair.params import DiamondRule, Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.adjudication.partition import as_tier, tier_rules
 from fcpair.steps.answers.decision_table import decisions_table
@@ -30,6 +29,7 @@ from fcpair.steps.answers.written_texts import written_table
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import GridContext, effective_options, need_labels, note_run, options_as_done, scheme_of
 from fcpair.steps.base.grid_rows import ROW, rows_table
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.release.partition import Tiers, empty_tier_message, tier_rows, tiers_of
 from fcpair.steps.release.pool import pool_ids
@@ -71,11 +71,19 @@ class Exports:
 
     @takes_params
     def qrels(
-        self, path: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
+        self,
+        path: str | Path,
+        tier: Tier | str,
+        options: Export = DEFAULT_OPTIONS,
+        rules: Partition | None = None,
+        *,
+        pool: str = "judged",
+        binary: bool = False,
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `qrels.grades`."""
         tier = as_tier(tier)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             graded_pairs, _ = _grade_pairs(tx, tier, options, rules)
         params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
@@ -83,12 +91,20 @@ class Exports:
 
     @takes_params
     def beir(
-        self, folder: str | Path, tier: Tier | str, options: Export = DEFAULT_OPTIONS, rules: Partition | None = None
+        self,
+        folder: str | Path,
+        tier: Tier | str,
+        options: Export = DEFAULT_OPTIONS,
+        rules: Partition | None = None,
+        *,
+        pool: str = "judged",
+        binary: bool = False,
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir.beir_files`."""
         tier = as_tier(tier)
         check_new_folder(folder)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             graded_pairs, cns = _grade_pairs(tx, tier, options, rules)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
@@ -96,10 +112,12 @@ class Exports:
         return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded_pairs)})
 
     @takes_params
-    def hf(self, folder: str | Path, rules: Partition | None = None) -> RunRecord:
+    def hf(
+        self, folder: str | Path, rules: Partition | None = None, *, diamond: DiamondRule = own("unanimous")
+    ) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf.hf_files`."""
         check_new_folder(folder)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             facts = _facts(tx, rules)
         bronze = tier_rows(self._grid, Tier.BRONZE, rules)
@@ -117,11 +135,16 @@ class Exports:
         tier: Tier | str,
         options: Export = DEFAULT_OPTIONS,
         rules: Partition | None = None,
+        *,
+        negatives: int = 5,
+        test_share: float = 0.2,
+        seed: int = 0,
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `files.release.training`."""
         tier = as_tier(tier)
         check_new_folder(folder)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             tiers = _derive_tiers(tx, rules)
             pairs = _pairs_in_tier(tiers, tier)
@@ -139,6 +162,9 @@ class Exports:
         without: Tier | str | None = None,
         options: Export = DEFAULT_OPTIONS,
         rules: Partition | None = None,
+        *,
+        pool: str = "judged",
+        diamond: DiamondRule = own("unanimous"),
     ) -> RunRecord:
         """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`training_corpus.remaining_rows`).
 
@@ -148,7 +174,7 @@ class Exports:
         if without is None:
             return self._whole_corpus(path, options)
         without = as_tier(without)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             tiers = _derive_tiers(tx, rules)
             rows = _corpus_rows(tx)
@@ -165,7 +191,14 @@ class Exports:
 
     @takes_params
     def texts(
-        self, path: str | Path, layout: Layout = "table", options: Export = DEFAULT_OPTIONS, name: str | None = None
+        self,
+        path: str | Path,
+        layout: Layout = "table",
+        options: Export = DEFAULT_OPTIONS,
+        name: str | None = None,
+        *,
+        test_share: float = 0.2,
+        seed: int = 0,
     ) -> RunRecord:
         """Write what was written in a round, the one that counts if none is named, in a layout of `writings.py`.
 
@@ -176,7 +209,7 @@ class Exports:
         target = Path(path)
         if layout in FOLDERS:
             check_new_folder(target)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rows = written_table(tx, name)
             row_table = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
             facts = runs.study_facts(tx)
@@ -200,7 +233,7 @@ class Exports:
         `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
         """
         check_suffix(path)
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rows = decisions_table(tx, self._grid.grid.name)
         by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
         params = {"kind": "decisions", "out": str(path)}
@@ -209,7 +242,7 @@ class Exports:
     def _whole_corpus(self, path: str | Path, options: Export) -> RunRecord:
         if options.pool != Export.pool:
             raise InputError("a pool says which CNs are left out beside the HS of a tier; name the tier (--without)")
-        with self._grid.store.read() as tx:
+        with self._grid._store.read() as tx:
             rows = _corpus_rows(tx)
         params = {"kind": "corpus", "out": str(path)}
         return _write_file(self._grid, path, remaining_rows(rows, (), ()), params, {"rows": len(rows)})
@@ -305,7 +338,7 @@ def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[
 def _write_file(
     grid: GridContext, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
 ) -> RunRecord:
-    with grid.store.write() as tx, replace_file(path) as temporary:  # it takes its place when all of this is noted
+    with grid._store.write() as tx, replace_file(path) as temporary:  # it takes its place when all of this is noted
         if isinstance(content, str):
             temporary.write_text(content, "utf-8", newline="\n")
         else:
@@ -321,7 +354,7 @@ def _write_folder(
     params: dict[str, Any],
     counts: dict[str, Any],
 ) -> RunRecord:
-    with grid.store.write() as tx, new_folder(path) as folder:
+    with grid._store.write() as tx, new_folder(path) as folder:
         for name, content in files.items():
             place = folder / name
             place.parent.mkdir(exist_ok=True)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
-from fcpair.files.release.tier import tier_table
+from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
-from fcpair.param_values import takes_params
-from fcpair.params import Partition
+from fcpair.notebook import Result, html_of
+from fcpair.params import DiamondRule, Partition
 from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
@@ -45,6 +45,7 @@ from fcpair.steps.base.context import (
     note_stage_run,
     scheme_of,
 )
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
 NO_LABELS = "the answers in this grid are no labels"
 
 
-@dataclass(frozen=True)
-class Tiers:
+@dataclass(frozen=True, repr=False)
+class Tiers(Result):
     """The graded pairs and the tables about them.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
@@ -77,15 +78,36 @@ class Tiers:
     n_simulated: int
     n_second_look: int = 0
 
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
+
+        `label`, `verdict` (valid, not valid) and `tier` (the best) are names; a pair without a label or a tier has
+        None there, one without a verdict an empty text.
+        `Grid.tier` has the texts, too.
+        """
+        return pair_frame(self.pairs, self.question)
+
+    def _summary(self) -> str:
+        sizes = ((tier.label, int((self.pairs["tier"] >= tier).sum())) for tier in reversed(Tier))
+        return ", ".join(f"{name} {n:,}" for name, n in sizes)
+
+    def _repr_html_(self) -> str:
+        return html_of(repr(self), self.tables[0])
+
 
 @takes_params
-def partition(grid: GridContext, options: Partition | None = None) -> Tiers:
+def partition(
+    grid: GridContext,
+    options: Partition | None = None,
+    *,
+    diamond: DiamondRule = own("unanimous"),
+) -> Tiers:
     """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
 
     The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
     Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "partition")
         tiers = tiers_of(tx, options or effective_options(tx, Partition, {}))
         return replace(tiers, pairs=_with_pair_numbers(tiers.pairs))
@@ -96,7 +118,7 @@ def note_partition(grid: GridContext, options: Partition) -> RunRecord:
     """Derive the tiers, and make these rules the study's own."""
     pairs = partition(grid, options).pairs
     counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
-    with grid.store.write() as tx:
+    with grid._store.write() as tx:
         return note_stage_run(tx, options, counts)
 
 
@@ -149,7 +171,12 @@ def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np
 
 @takes_params
 def tier_rows(
-    grid: GridContext, tier: Tier | str, options: Partition | None = None, *, published: bool = False
+    grid: GridContext,
+    tier: Tier | str,
+    options: Partition | None = None,
+    *,
+    published: bool = False,
+    diamond: DiamondRule = own("unanimous"),
 ) -> pd.DataFrame:
     """The pairs of a tier (`Tier.GOLD`, or its name, `"gold"`), as `release` writes them, by number.
 
@@ -162,11 +189,17 @@ def tier_rows(
 
 @takes_params
 def first_tier_rows(
-    grid: GridContext, tier: Tier | str, first: int | None, options: Partition | None = None, *, published: bool = False
+    grid: GridContext,
+    tier: Tier | str,
+    first: int | None,
+    options: Partition | None = None,
+    *,
+    published: bool = False,
+    diamond: DiamondRule = own("unanimous"),
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
     tier = as_tier(tier)
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         need_labels(tx, "partition")
         if published:
             require_published_scheme(scheme_of(tx))
@@ -207,7 +240,13 @@ def _in_published_columns(
 
 @takes_params
 def release(
-    grid: GridContext, tier: Tier | str, path: str | Path, options: Partition | None = None, *, published: bool = False
+    grid: GridContext,
+    tier: Tier | str,
+    path: str | Path,
+    options: Partition | None = None,
+    *,
+    published: bool = False,
+    diamond: DiamondRule = own("unanimous"),
 ) -> RunRecord:
     """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
     tier, options = as_tier(tier), options or grid.effective_options(Partition)
@@ -221,7 +260,7 @@ def release(
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        with grid.store.write() as tx:  # short: whoever answers meanwhile waits for its end
+        with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
             runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
             return note_run(tx, "partition", params, {**counts, "sha256": sha256})
 
@@ -232,14 +271,20 @@ def empty_tier_message(tier: Tier) -> str:
 
 
 @takes_params
-def explain(grid: GridContext, number: int, options: Partition | None = None) -> Explanation:
+def explain(
+    grid: GridContext,
+    number: int,
+    options: Partition | None = None,
+    *,
+    diamond: DiamondRule = own("unanimous"),
+) -> Explanation:
     """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
 
     The answers of every round are there as people read them, of a form with several questions each with its name.
     """
     import pandas as pd
 
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         cell_id = find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
         question, rules = labels_of(tx), tier_rules((options or effective_options(tx, Partition, {})).diamond)

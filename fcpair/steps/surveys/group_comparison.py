@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError, suggest_name
+from fcpair.notebook import Result, frame_of
 from fcpair.params import Annotate
 from fcpair.records import Round
 from fcpair.stages.questions import Closed
-from fcpair.stages.stats.group_differences import GroupComparison, compare_annotator_groups
+from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
 from fcpair.steps.answers.answer_tables import answers_table
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, effective_options
@@ -19,11 +21,14 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 UNDECLARED = "no question was declared beforehand (`compare` of the section [annotate])"
 
 
-@dataclass(frozen=True)
-class GroupsFound:
+@dataclass(frozen=True, repr=False)
+class GroupsFound(Result):
     """Results about groups of those who answered a `question` of a `round`.
 
     `exploratory` are those of `by` that were not declared before the first answer, with why.
@@ -33,6 +38,14 @@ class GroupsFound:
     question: str
     compared: tuple[GroupComparison, ...]
     exploratory: dict[str, str]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each difference between two groups; the columns are `by` and the fields of `Difference`."""
+        rows = [{"by": one.by, **vars(difference)} for one in self.compared for difference in one.differences]
+        return frame_of(rows, ("by", *(item.name for item in fields(Difference))))
+
+    def _summary(self) -> str:
+        return f"`{self.question}` of round `{self.round}`, by {', '.join(one.by for one in self.compared)}"
 
 
 def compare_groups(
@@ -59,7 +72,7 @@ def compare_groups(
             `group_differences.compare_annotator_groups` raises.
         UnknownIdError: the grid has no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
         return compare_groups_of_round(tx, round_, by, question=question, seed=seed, mixed=mixed)
 

@@ -31,7 +31,7 @@ def item_answers(grid: GridContext, name: str | None = None) -> dict[str, Answer
         StageError: the rows are no items, or nothing was answered.
         UnknownIdError: no such round.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         round_ = rounds.by_name(tx, name)
         return answers_to_grid_items(tx, grid.grid.name, round_)
 

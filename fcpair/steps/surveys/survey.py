@@ -32,7 +32,7 @@ def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRec
     Raises:
         InputError: all that is wrong with the file of statements, or a name that another grid has.
     """
-    with study.store.write(bulk=True) as tx:
+    with study._store.write(bulk=True) as tx:
         runs = []
         for plan in plans:
             runs.append(add(tx, plan))
@@ -49,7 +49,7 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
         StageError: nobody can answer, or all is dealt.
     """
     assign_runs = []
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         grid_keys = [key for key in grids.keys(tx) if key.name in (name, suggestions_grid_name(name))] or [
             find_grid(tx, name)
         ]
@@ -62,7 +62,7 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
     if not rounds_due:
         raise StageError(f"the survey `{name}` is open already; who is added from now on is asked as well")
     for grid, round_ in rounds_due:
-        assign_runs.append(rounds.assign_round(GridContext(study.store, grid), round_))
+        assign_runs.append(rounds.assign_round(GridContext(study._store, grid), round_))
     return assign_runs
 
 
@@ -76,7 +76,7 @@ def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
         StageError: it asks no such question, or nothing was answered.
         InputError: nobody has answered a question of `by`.
     """
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return survey_of(tx, grid.grid.name, by)
 
 

@@ -143,7 +143,7 @@ def test_a_number_that_the_grid_does_not_have_is_refused(rate: Grid, number: int
 
 
 def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
-    _, _, run, _ = (one.id for one in Study(rate.store).log() if one.stage == "simulate")
+    _, _, run, _ = (one.id for one in Study._of(rate._store).log() if one.stage == "simulate")
     fcpair("labels", "withdraw", str(run), "--grid", "rate")
     fcpair("labels", "sheets", tmp_path / "sheets", "--grid", "rate")
     for sheet in (tmp_path / "sheets").glob("*.csv"):
@@ -159,7 +159,7 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
 
 
 def test_who_decides_online_takes_and_gives_numbers(rate: Grid) -> None:
-    study = Study(rate.store)
+    study = Study._of(rate._store)
     ada = admit(study, "ada")
     case = AdjudicationQueue(rate).next(ada.id)
     assert case is not None
@@ -200,7 +200,7 @@ def test_exports_of_a_further_grid_have_its_texts(rate: Grid, fcpair: Fcpair, tm
 
 
 def test_the_monitor_of_a_grid_is_about_its_own_cells(rate: Grid) -> None:
-    study = Study(rate.store)
+    study = Study._of(rate._store)
     ada, first = admit(study, "ada"), study.grid("main")
     case = AdjudicationQueue(rate).next(ada.id)
     assert case is not None

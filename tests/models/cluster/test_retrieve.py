@@ -24,7 +24,7 @@ def retrieved(path: Path, options: Retrieve) -> tuple[Any, dict[str, Any], dict[
     study.import_corpus(Import(EXAMPLES / "corpus.csv", language="en"))
     study.grid().select(Select(hs=4, seed=13))
     run = study.grid().retrieve(options)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         found = [sides.neighbours_of(tx, cn) for cn in sides.text_ids(tx, "column")]
     study.close()
     return [frame.to_dict("records") for frame in found], run.counts, run.params

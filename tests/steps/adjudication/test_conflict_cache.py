@@ -28,7 +28,7 @@ STEPS = 120
 
 def assert_is_as_found_anew(study: Study, kept: ConflictCache) -> int:
     """Compare the kept list and its counts with what the labels say now; returns how many there are."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         found = rule_decisions.disputed_pairs(tx)
         with kept.snapshot(tx) as now:
             assert list(now) == found
@@ -82,7 +82,7 @@ def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> N
     """No answer tells of it: work is taken back, and there is nobody left to take it over."""
     study, kept = at("labelled"), ConflictCache()
     study.add_people(["zoe"], Role.ANNOTATOR)
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         from fcpair.store.assignment import assignments, rounds
 
         pair = rule_decisions.disputed_pairs(tx)[0].cell_id
@@ -105,7 +105,7 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
     study.share()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy")
-    with study.store.read() as old:
+    with study._store.read() as old:
         rule_decisions.disputed_pairs(old)  # from here on this transaction sees the study as it is now
         case = AdjudicationQueue(study.grid()).next(judy.id)
         assert case is not None

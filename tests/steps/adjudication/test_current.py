@@ -28,7 +28,7 @@ READS_ALL = re.compile(
 
 
 def ids(study: Study, table: Table, condition: ColumnElement[bool]) -> list[int]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return list(tx.execute(select(table.c.id).where(condition)).scalars())
 
 
@@ -84,7 +84,7 @@ def reading_all(study: Study, monkeypatch: pytest.MonkeyPatch, act: Callable[[],
     act()
     asked = [one for one in statements if one.startswith("SELECT")]
     monkeypatch.undo()
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         own = driver(tx)
         plans = {one: [row[3] for row in own.execute(f"EXPLAIN QUERY PLAN {one}")] for one in asked}
     assert plans

@@ -87,7 +87,7 @@ def test_a_filled_in_sheet_comes_in_and_texts_stay_as_they_were_written(write: G
     run = write.import_answers(filled(write, tmp_path), "write")
     assert (run.counts["answers"], run.counts["skips"], run.counts["already_there"]) == (4, 0, 0)
     assert (run.stage, run.params["grid"], run.params["round"]) == ("write import", "write", "write")
-    with write.store.read() as tx:
+    with write._store.read() as tx:
         assert authorship.texts_on_cells(tx, rounds.by_name(tx, "write")) == SAID
     table = write.answers("write")
     assert dict(zip(table["cell"], table["also"], strict=True)) == {**ALSO, 1: "facts; warm"}
@@ -100,11 +100,11 @@ def test_what_is_exported_can_be_imported_and_is_there_already(write: Grid, tmp_
 
     for name in ("a.csv", "a.jsonl", "a.parquet"):
         write_table(write.answers("write"), tmp_path / name)
-        before = dump(Study(write.store))
+        before = dump(Study._of(write._store))
         run = write.import_answers(tmp_path / name, "write")
         assert run.counts["already_there"] == len(write.answers("write"))
         assert (run.counts["answers"], run.counts["skips"]) == (0, 0)
-        assert len(dump(Study(write.store))) > len(before)  # by the run
+        assert len(dump(Study._of(write._store))) > len(before)  # by the run
 
 
 def test_the_texts_can_name_a_cell_in_the_place_of_its_number(write: Grid, tmp_path: Path) -> None:
@@ -125,7 +125,9 @@ def test_all_that_is_wrong_is_said_at_once_and_the_study_stays_as_it_was(write: 
     mine = next(row for row in rows if row["cell"] == "1")
     path = write_csv(tmp_path / "w.csv", [*wrong, {**mine, "by": stranger}, {**mine, "row": "Tea is fine."}, mine])
     with pytest.raises(InputError) as caught:
-        assert_refused(Study(write.store), lambda: write.import_answers(path, "write"), InputError, "things are wrong")
+        assert_refused(
+            Study._of(write._store), lambda: write.import_answers(path, "write"), InputError, "things are wrong"
+        )
         write.import_answers(path, "write")
     assert len({one.line for one in caught.value.findings}) == 7
     said = "\n".join(one.message for one in caught.value.findings)
@@ -193,12 +195,12 @@ def test_decisions_follow_answers_to_one_closed_question(rate: Grid, tmp_path: P
     path = rated(rate, tmp_path, "4", "4.5", "2")
     rate.import_answers(path)
     rate.adjudicate(Adjudicate("median", "discard"))
-    with rate.store.read() as tx:
+    with rate._store.read() as tx:
         before = adjudications.current_adjudications(tx, "cell_id", "code")
     run = rate.import_answers(
         write_csv(tmp_path / "o.csv", [{**row, "rating": "5"} for row in read(path)]), supersede=True
     )
-    with rate.store.read() as tx:
+    with rate._store.read() as tx:
         after = adjudications.current_adjudications(tx, "cell_id", "code")
     assert run.counts["decided"]
     assert set(before["code"]) != {8}
@@ -280,7 +282,7 @@ def test_models_verdicts_and_rounds_that_there_are_not_are_refused(rate: Grid, t
     with pytest.raises(StageError, match="nothing is open in round `rate`"):
         rate.write_answer_sheets(tmp_path / "more")
     model = RoundPlan("ask", "text: text()", models=("plain=canned:plain.csv",))
-    other = Study(rate.store)
+    other = Study._of(rate._store)
     other.add_grid(GridPlan("models", SidePlan(names=ROWS), SidePlan(names=("plain",)), (model,)))
     with pytest.raises(StageError, match="answered by models; `fcpair generate"):
         other.grid("models").import_answers(path, "ask")
@@ -308,7 +310,7 @@ def test_a_file_is_taken_back_in_any_round(write: Grid, tmp_path: Path) -> None:
 
 def test_a_run_is_taken_back_in_its_own_grid_and_round(write: Grid, tmp_path: Path) -> None:
     run = write.import_answers(filled(write, tmp_path), "write")
-    study = Study(write.store)
+    study = Study._of(write._store)
     study.add_grid(GridPlan("rate", SidePlan(answers="write"), SidePlan(names=("kind",)), (RATE,)))
     said = rf"run {run.id} \(write import\) brought answers in grid `write`; name it \(`--grid write`\)"
     for refused in (study.grid("rate").withdraw_labels, study.grid("rate").withdraw_answers):
@@ -331,4 +333,4 @@ def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: P
     for name in ("note", "Time"):
         plan = GridPlan("other", SidePlan(names=ROWS), SidePlan(names=TYPES), (RoundPlan("ask", f"{name}: text()"),))
         with pytest.raises(InputError, match=f"round `ask` has a question `{name}`, which is a column"):
-            Study(write.store).add_grid(plan)
+            Study._of(write._store).add_grid(plan)

@@ -102,7 +102,7 @@ def test_what_is_rejected_is_on_no_side_of_the_next_grid(study: Study, tmp_path:
     kept = [WRITTEN[1], "Mine is warm.", "Nobody minds that."]
     study.grid("replies").import_answers(sheet(tmp_path, kept[0], "reject: rude", *kept[1:]), "sift")
     study.grid("rate").pair()
-    with study.grid("rate").store.read() as tx:
+    with study.grid("rate")._store.read() as tx:
         assert set(cells.texts_of_grid(tx)["body"]) == {*kept, "kind"}
 
 

@@ -121,10 +121,10 @@ def test_a_study_that_changes_meanwhile_elsewhere_gets_its_examples(
     really = encode.encode
 
     def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
-        Study(grid.store).edit_guidelines("Be kind.", by="lea")
+        Study._of(grid._store).edit_guidelines("Be kind.", by="lea")
         return really(texts, model, progress)
 
-    Study(grid.store).add_people(["lea"], Role.LEAD)
+    Study._of(grid._store).add_people(["lea"], Role.LEAD)
     monkeypatch.setattr(encode, "encode", meanwhile)
     grid.find_examples("propose")
     assert not grid.examples("propose").empty
@@ -133,7 +133,7 @@ def test_a_study_that_changes_meanwhile_elsewhere_gets_its_examples(
 def test_a_study_whose_written_texts_change_meanwhile_is_left_as_it_is(
     grid: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really, (desk, wren) = encode.encode, at_desk(Study(grid.store), "wren")
+    really, (desk, wren) = encode.encode, at_desk(Study._of(grid._store), "wren")
     first = next(one for one in desk.answers(wren, n=50) if one.column and one.column.body == "facts")
 
     def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
@@ -203,7 +203,7 @@ def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> N
     first = found.row_to_review("propose")
     assert first is not None
     assert (first.row, first.place, first.n_rows, first.n_open, first.next_open) == (TEA, 1, 2, 2, 2)
-    person = Study(found.store).people[0].id
+    person = Study._of(found._store).people[0].id
     for one in first.examples:
         found.review_example("propose", one.id, used=True, by=person)
     second = found.row_to_review("propose")
@@ -287,7 +287,7 @@ def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked
 
 def test_a_text_that_was_taken_back_is_not_shown(found: Grid, asked: list[str], tmp_path: Path) -> None:
     found.review_examples("propose", sheet(found, tmp_path / "sheet.csv"))
-    study = Study(found.store)
+    study = Study._of(found._store)
     study.add_people(["ada"], Role.WRITER)
     study.dismiss("wren")
     with pytest.raises(StageError, match="4 examples, whose texts were taken back or replaced in grid `write` since"):
@@ -361,6 +361,6 @@ def test_a_place_for_examples_without_examples_is_refused() -> None:
 
 def test_each_row_brings_the_text_of_its_first_cell(tmp_path: Path) -> None:
     study = study_of(tmp_path)
-    with study.grid("write").store.read() as tx:
+    with study.grid("write")._store.read() as tx:
         found = store.current_texts(tx, rounds.by_name(tx, "write"))
     assert [one.hs for one in found] == list(WRITTEN)

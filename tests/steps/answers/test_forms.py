@@ -212,7 +212,7 @@ def test_a_batch_of_answers_is_about_several_grids(study: Study) -> None:
     ]
     assert all(isinstance(reply, dict) for reply in desk.submit_all(given))
     assert [value for value, _, _ in said(study)] == ['{"rating":3}', '{"types":["facts"]}', None]
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert grids.current_grid_id(tx) == 1
 
 

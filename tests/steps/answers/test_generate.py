@@ -68,7 +68,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> lis
 
 
 def texts(grid: Grid, name: str) -> list[str]:
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         return list(authorship.texts_on_cells(tx, rounds.by_name(tx, name)).values())
 
 
@@ -78,12 +78,12 @@ def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:
     assert (run.counts["answers"], run.counts["skips"]) == (2, 1)
     assert run.params["models"]["plain"]["source"] == "canned"
     assert texts(grid, "propose") == list(SAID.values())
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         given = judgements.all_answers(tx, rounds.by_name(tx, "propose"))
         assert judgements.n_by_origin(tx) == {Origin.GENERATED: 3}
     assert given["annotator"].tolist() == ["plain"] * 3
     assert given["note"].tolist()[-1] == "the model has no reply to this cell"
-    assert [one.role for one in Study(grid.store).people] == [Role.MODEL]
+    assert [one.role for one in Study._of(grid._store).people] == [Role.MODEL]
 
 
 def test_only_what_has_no_answer_is_asked_again(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_what_models_say_is_kept_whatever_happens_elsewhere_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid = asked(tmp_path)
-    said = meanwhile(monkeypatch, lambda: Study(grid.store).edit_guidelines("Be kind.", by="lea"))
-    Study(grid.store).add_people(["lea"], Role.LEAD)
+    said = meanwhile(monkeypatch, lambda: Study._of(grid._store).edit_guidelines("Be kind.", by="lea"))
+    Study._of(grid._store).add_people(["lea"], Role.LEAD)
     assert grid.generate("propose").counts["answers"] == 2
     assert len(said) == 3
 
@@ -122,7 +122,7 @@ def test_where_it_changes_each_time_nothing_is_written(tmp_path: Path, monkeypat
     grid = asked(tmp_path)
 
     def change() -> None:
-        with grid.store.write() as tx:
+        with grid._store.write() as tx:
             options = {**rounds.by_name(tx, "propose").options.as_json(), "prompt": f"Reply {len(said)}: {{row}}"}
             tx.execute(tables.round_.update().where(tables.round_.c.name == "propose").values(options=options))
             note_run(tx, "test", {}, {})
@@ -138,7 +138,7 @@ def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp
     propose = RoundPlan("propose", "fit: one_of(useless,usable+)", models=(canned(tmp_path, {STATEMENTS[0]: "Good."}),))
     grid = study_of(tmp_path, propose)
     assert grid.generate("propose").counts["skips"] == 3
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
     assert note.startswith("the reply cannot be taken (unknown label `Good.`; expected one of")
 
@@ -155,7 +155,7 @@ def test_a_text_is_marked_and_stays_whatever_is_amiss_with_it(tmp_path: Path) ->
     rows = grid.answers("propose")
     assert rows["text"].tolist() == list(said.values())
     assert rows["marks"].tolist() == ["too short", "several replies", "empty"]
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         kept = tx.execute(select(tables.reply.c.body, tables.reply.c.marks)).all()
     assert [tuple(row) for row in kept] == [
         ("No.", ["too short"]),
@@ -174,7 +174,7 @@ def test_a_reply_with_what_is_no_character_is_a_skip_and_the_others_are_kept(
     monkeypatch.setattr(answering_models.Canned, "replies", lambda *_: said)
     assert grid.generate("propose").counts["skips"] == 2
     assert texts(grid, "propose") == ["Mine is warm."]
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         kept = list(tx.execute(select(tables.reply.c.body).order_by(tables.reply.c.id)).scalars())
     assert kept == ["Tea is fine.\\u0000 Really.", "\\ud83dYes, they do.", "Mine is warm."]
 
@@ -202,7 +202,7 @@ def test_a_json_reply_with_a_key_twice_is_no_answer(tmp_path: Path) -> None:
     )
     grid = study_of(tmp_path, propose)
     assert grid.generate("propose").counts["skips"] == 3
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
     assert note.startswith("the reply cannot be taken (`text` is given twice)")
     assert grid.answers("propose")["marks"].tolist() == ["duplicate keys", "", ""]
@@ -234,7 +234,7 @@ def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_
     plan = GridPlan("replies", SidePlan(file=rows, column="statement"), SidePlan(names=("joke",)), (propose,))
     study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan])
     study.grid().pair()
-    with study.grid().store.read() as tx:
+    with study.grid()._store.read() as tx:
         (cell,) = generate._load_queries(tx, "replies", "propose").cell
     assert cell.prompt == "{A joke: a kind joke} about tea.\nTea is for cowards."
     assert study.grid().estimate_generation("propose") == [("m", (1, 0, 13, None))]  # 52 characters
@@ -349,7 +349,7 @@ def test_what_models_said_is_taken_back_as_a_whole_and_asked_again(tmp_path: Pat
 
 def test_a_person_is_no_model(tmp_path: Path) -> None:
     grid = asked(tmp_path)
-    Study(grid.store).add_people(["plain"], Role.ANNOTATOR)
+    Study._of(grid._store).add_people(["plain"], Role.ANNOTATOR)
     with pytest.raises(InputError, match="`plain` is a person of this study"):
         grid.generate("propose")
 
@@ -396,6 +396,6 @@ def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeyp
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ServiceError):
         grid.generate("propose")
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         assert not judgements.n_by_origin(tx)
-    assert not Study(grid.store).people
+    assert not Study._of(grid._store).people

@@ -41,13 +41,13 @@ def case(at: At) -> tuple[Study, WorkQueue, int, int]:
 
 
 def verdicts(study: Study, pair: int) -> list[int]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         rows = judgements.current_verdicts(tx)
     return [int(code) for code in rows["code"][rows["cell_id"] == pair]]
 
 
 def n_current(study: Study) -> int:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return sum(judgements.n_by_origin(tx).values())
 
 

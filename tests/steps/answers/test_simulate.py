@@ -116,7 +116,7 @@ def validated(study: Study, *, blind: bool = False) -> dict[int, int]:
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     grid.assign_validation(Validate(blind=blind))
     grid.simulate(Simulate(accuracy=1.0, skips=0.0, seed=14))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         rows = judgements.current_verdicts(tx)
     return dict(zip(rows["cell_id"], rows["code"], strict=True))
 
@@ -152,7 +152,7 @@ def test_only_blind_validators_leave_a_label_of_their_own(at: At, blind: bool) -
     grid.simulate(Simulate())
     grid.adjudicate(Adjudicate("majority"))
     validated(study, blind=blind)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         own = judgements.current_codes(tx, rounds.validation(tx))["own_code"]
     assert own.notna().all() == blind
     assert own.isna().all() != blind

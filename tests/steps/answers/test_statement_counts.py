@@ -33,7 +33,7 @@ def study_of(folder: Path, said: Checks | None = None) -> Study:
 
 
 def often(study: Study, known: text_checks._RoundTextCounts, n: int) -> list[str]:
-    with study.grid().store.read() as tx:
+    with study.grid()._store.read() as tx:
         return known.frequent_texts(tx, rounds.by_name(tx, "write"), n)
 
 
@@ -80,13 +80,13 @@ def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monk
     given: list[list[str]] = []
     monkeypatch.setattr(SimilarityIndex, "preload", lambda _, texts: given.append(sorted(texts)))
     study = study_of(tmp_path, Checks(similar=0.95, often=1))
-    text_checks.warm_up(study.store)
+    text_checks.warm_up(study._store)
     monkeypatch.setattr(text_checks, "check_answer", lambda *_: [])
     desk, ann = study.work_queue(Annotate()), admit(study, "ann")
     give(desk, ann, TEXTS[0], desk.tasks(ann)[0].assignment_id)
-    text_checks.warm_up(study.store)
+    text_checks.warm_up(study._store)
     assert given == [[], [TEXTS[0]]]
-    text_checks.warm_up(study.store, lambda: True)
+    text_checks.warm_up(study._store, lambda: True)
     assert len(given) == 2
 
 
@@ -95,4 +95,4 @@ def test_a_server_starts_though_an_encoder_cannot_be_had(tmp_path: Path, monkeyp
     study = study_of(tmp_path, Checks(similar=0.95))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(text_checks, "likeness", lambda _: SimilarityIndex("no/such"))
-    text_checks.warm_up(study.store)
+    text_checks.warm_up(study._store)

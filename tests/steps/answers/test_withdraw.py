@@ -220,7 +220,7 @@ def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_p
     study = at("dealt")
     grid = study.grid()
     run = all_wrong(study, tmp_path)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         ana = next(one.id for one in people.people(tx) if one.name == "ana")
     topics = [topic.value for topic in study.access.topics(ana, "hs_topic")]
     study.access.opt_out(ana, "hs_topic", topics[:1])

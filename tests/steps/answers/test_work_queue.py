@@ -182,7 +182,7 @@ def test_an_answer_to_a_pair_whose_topic_was_left_out_elsewhere_is_told_that(at:
     if open_:
         study.add_people(["ana", "ben"], Role.ANNOTATOR)
         study.grid().assign(Assign(open=True))
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         tx.execute(update(text).where(text.c.kind == "hs").values(meta={"topic": "weather"}))
     desk, ana = at_desk(study, "ana")
     kept = Submission("kept", desk.tasks(ana)[0].assignment_id, "appropriate")

@@ -214,7 +214,7 @@ def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tm
     again = given[(to_public_number(given["cell_id"]).isin(own)) & (given["status"] == "open")]
     assert len(again) == len(own)
     assert "writer1" not in set(again["person"])
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         kept = {row[0] for row in tx.execute(select(text.c.body).where(text.c.kind == "answer"))}
     assert set(before["text"]) <= kept
     assert Study.doctor(study.place).is_sound
@@ -398,7 +398,7 @@ def test_checks_that_cannot_be_done_are_refused_before_anybody_is_dealt(
 
 def test_who_wrote_what_in_a_pilot(tmp_path: Path) -> None:
     study = piloted(tmp_path)
-    with study.grid("pilot").store.read() as tx:
+    with study.grid("pilot")._store.read() as tx:
         wrote = pilot_texts.texts_by_writer(tx, rounds.primary(tx))
     assert [len(texts) for texts in wrote.values()] == [3, 3, 3, 3]
 

@@ -45,7 +45,7 @@ def let_lapse(study: Study) -> None:
 def take_back(study: Study) -> None:
     """All leases run out, and somebody has asked since."""
     let_lapse(study)
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         leases.reclaim_lapsed(tx)
 
 

@@ -172,7 +172,7 @@ def test_another_process_writes_while_pairs_are_dealt_and_the_command_ends_with_
 def test_a_slot_that_is_foreseen_to_be_taken_over_can_be_moved_to_a_late_joiner(at: At) -> None:
     """What ben leaves finds new hands and is levelled with those who came late, in the same deal."""
     study = at("dealt")
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         from fcpair.store.assignment import assignments
         from fcpair.store.people import people
 

@@ -51,7 +51,7 @@ def drawn(at: At) -> Study:
 
 
 def pairs_of(study: Study) -> dict[int, tuple[int, int]]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         there = cells.cells(tx)
     return dict(zip(there["cell_id"].tolist(), zip(there["hs_id"], there["cn_id"], strict=True), strict=True))
 
@@ -73,7 +73,7 @@ def recipe(folder: Path, sample: int | None) -> Recipe:
 
 def test_cells_are_even_over_both_sides_and_none_is_of_the_corpus(drawn: Study) -> None:
     there = list(pairs_of(drawn).values())
-    with drawn.store.read() as tx:
+    with drawn._store.read() as tx:
         known = {(hs, cn) for hs, cn in cells.corpus_pairs(tx).itertuples(index=False)}
     assert len(set(there)) == 13
     assert len(known) == 6
@@ -207,7 +207,7 @@ def _exchange(study: Study, number: int) -> None:
 
 @pytest.mark.files
 def test_the_doctor_finds_cells_that_were_not_drawn_and_cells_of_the_corpus(drawn: Study) -> None:
-    with drawn.store.read() as tx:
+    with drawn._store.read() as tx:
         known = (cells.places_of(tx, cells.corpus_pairs(tx)) + 1).tolist()
     undrawn = next(number for number in range(1, 25) if number not in pairs_of(drawn) and number not in known)
     _exchange(drawn, undrawn)
@@ -349,7 +349,7 @@ def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(
     from fcpair.steps.oversight import report_main
 
     monkeypatch.setattr(shown, "MOST_COLUMNS", 4)
-    with finished.store.read() as tx:
+    with finished._store.read() as tx:
         listed = report_main.main_part(tx).grid
         monkeypatch.setattr(report_main, "block_size", lambda shape: (1, 1))
         whole = report_main.main_part(tx).grid

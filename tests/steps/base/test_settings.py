@@ -29,7 +29,7 @@ class LaterAnnotate(Annotate):
 
 
 def kept(study: Study, stage: str) -> dict[str, object]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return settings.of_stage(tx, stage)
 
 
@@ -50,7 +50,7 @@ def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
 def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
     study = at("dealt")
     assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert matches_saved_options(tx, LaterAnnotate(daily_limit=40))
         assert not matches_saved_options(tx, LaterAnnotate(daily_limit=40, weekly_limit=100))
 
@@ -68,7 +68,7 @@ def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority", "discard"))
     grid.decide(1, 2, by="ada")
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert effective_options(tx, Adjudicate, {}) == Adjudicate("majority", "discard")
 
 
@@ -78,7 +78,7 @@ def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
     assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     grid.assign_validation(Validate(seed=1, blind=True))
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         for stage in ("annotate", "validate", "adjudicate", "assign"):
             runs.add_run(tx, stage, {**vars(Annotate()), "blind": False, "policy": "manual"}, {}, "9", None)
     assert grid.effective_options(Annotate).daily_limit == 40
@@ -101,7 +101,7 @@ def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     study = at("dealt")
     first = assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, contact="Ada"))
     second = assign.save_annotate_options(study.grid(), Annotate(daily_limit=30, contact="Ada"))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         rows = tx.execute(text("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'")).all()
     set_by = {str(key): int(run) for key, run in rows}
     assert (set_by["annotate.daily_limit"], set_by["annotate.contact"]) == (second.id, first.id)

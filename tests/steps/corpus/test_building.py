@@ -84,7 +84,7 @@ def fake_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def built(study: Study) -> dict[str, int]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return build_progress.n_built(tx)
 
 
@@ -242,7 +242,7 @@ def test_selected_hs_are_in_the_order_of_the_list(at: At, tmp_path: Path) -> Non
     study = at("imported")
     listed = [HS[4], HS[0], HS[2]]
     study.grid().select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": hs} for hs in listed])))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert sides.text_ids(tx, "row") == [5, 1, 3]
 
 
@@ -287,7 +287,7 @@ def test_stratify_needs_metadata_that_is_there(at: At) -> None:
 def test_retrieval_brings_in_neighbours_that_are_no_source_cns_and_keeps_the_model(at: At) -> None:
     study = at("selected")
     run = study.grid().retrieve(Retrieve(k=4))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         sources, candidates = sides.source_cns(tx), sides.text_ids(tx, "column")
         brought = [sides.neighbours_of(tx, cn) for cn in candidates]
     assert set(candidates).isdisjoint(sources)
@@ -325,7 +325,7 @@ def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: 
     assert run.counts == {"candidates": 3}
     made = grid.pair(Pair())
     assert (made.counts["pairs"], made.counts["in_corpus"]) == (11, 1)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         bodies = dict(zip(*(texts.texts_of(tx, "cn")[name].tolist() for name in ("id", "body")), strict=True))
         assert [bodies[cn] for cn in sides.text_ids(tx, "column")] == chosen
 
@@ -377,7 +377,7 @@ def test_the_same_seed_draws_the_same_candidates(at: At) -> None:
     for seed in (5, 5, 6):
         study = at("retrieved")
         study.grid().pair(Pair(candidates=3, seed=seed))
-        with study.store.read() as tx:
+        with study._store.read() as tx:
             drawn.append(sides.text_ids(tx, "column", drawn=True))
     assert drawn[0] == drawn[1] != drawn[2]
 
@@ -386,7 +386,7 @@ def test_pairs_of_the_corpus_stay_out_of_the_grid(at: At) -> None:
     study = at("selected")
     set_candidates(study, [SHARED, *CNS[12:14], CNS[0]])
     run = study.grid().pair(Pair())
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         pairs = set(map(tuple, cells.cells(tx)[["hs_id", "cn_id"]].to_numpy().tolist()))
         corpus = set(map(tuple, cells.corpus_pairs(tx).to_numpy().tolist()))
     assert (run.counts["pairs"], run.counts["in_corpus"]) == (13, 3)

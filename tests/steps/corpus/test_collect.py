@@ -66,7 +66,7 @@ def test_what_is_left_out_and_drawn_is_counted(tmp_path: Path, source: Source) -
         "1 text is in several groups or sources, and kept once: `Tea is odd.` (small cats, small tea)",
     )
     assert side(study, "write", "row") == ["Tea is odd.", ROWS[3]["text"], "Cats are grey."]
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         kept = texts.texts_of(tx, "text")
     assert kept["language"].tolist() == ["en"] * 3
     assert kept["meta"].tolist()[0] == {"lang": "x", "source": "small", "group": "tea"}
@@ -151,7 +151,7 @@ def test_a_side_that_is_made_again_has_what_its_file_says_now(tmp_path: Path) ->
     study.grid("write").pair()
     write_csv(file, [{"text": "Tea is odd.", "about": "tea"}])
     assert study.grid("write").pair(redo=True).notes == ()
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert texts.texts_of(tx, "text")["meta"].tolist() == [{"source": "texts", "group": "tea"}]
     assert study.doctor(study.place).is_sound
 
@@ -162,5 +162,5 @@ def test_a_text_that_another_grid_has_keeps_what_is_said_of_it_there(tmp_path: P
     study = Study.create(tmp_path / "study.db", grids=[plan(Source(file=one, text="t")), second])
     assert study.grid("write").pair().notes == ()
     assert study.grid("second").pair().notes == ("texts of the rows that another side has, with metadata that stay: 1",)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert texts.texts_of(tx, "text")["meta"].tolist() == [{"source": "one"}]

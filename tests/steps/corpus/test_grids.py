@@ -88,7 +88,7 @@ def test_grids_share_the_texts_that_they_both_name(tmp_path: Path) -> None:
     study.grid("write").pair()
     study.grid("again").pair()
     assert side(study, "again", "column") == ["humour", "new"]
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert len(texts.texts_of(tx, "name")) == len(STATEMENTS) + len(TYPES) + 1
 
 
@@ -98,7 +98,7 @@ def test_a_file_in_its_order_with_metadata(tmp_path: Path) -> None:
     study = study_of(tmp_path, from_file(write_csv(tmp_path / "statements.csv", rows)))
     study.grid("write").pair()
     assert side(study, "write", "row") == list(STATEMENTS[::-1])
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         there = texts.texts_of(tx, "text")
     assert there["meta"].tolist()[0] == {"topic": "chess"}
     assert set(there["language"]) == {"en"}
@@ -119,7 +119,7 @@ def test_texts_of_a_file_can_be_some_of_the_corpus(tmp_path: Path) -> None:
     study.import_corpus(corpus)
     study.add_grid(from_file(write_csv(tmp_path / "hs.csv", [{"statement": text} for text in HS[:2]]), kind="hs"))
     study.grid("write").pair()
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert len(texts.texts_of(tx, "hs")) == len(HS)
     with pytest.raises(StageError, match="grid `write` has texts of the corpus, which therefore stays as it is"):
         study.import_corpus(corpus, redo=True)
@@ -496,7 +496,7 @@ def test_the_overview_says_how_far_each_round_is(tmp_path: Path) -> None:
 
 def test_options_of_a_round_are_those_of_its_plan(tmp_path: Path) -> None:
     study = study_of(tmp_path, RATED.__class__(**{**vars(RATED), "rows": SidePlan(names=CNS[:2])}))
-    with study.grid("rate").store.read() as tx:
+    with study.grid("rate")._store.read() as tx:
         round_ = rounds.by_name(tx, "rate")
     assert (round_.role, round_.counts, round_.form) == (Role.RATER, True, RATE.form)
     assert {
@@ -516,7 +516,7 @@ def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -
         grid = study_of(tmp_path / name, plan).grid("write")
         grid.pair()
         assert grid.assign_round("pilot").counts["assignments"] == 2 * 3
-        with grid.store.read() as tx:
+        with grid._store.read() as tx:
             given.append(assignments.assignments(tx, rounds.by_name(tx, "pilot"))["cell_id"].tolist())
     assert given[0] == given[1]
     assert len(set(given[0])) == 2

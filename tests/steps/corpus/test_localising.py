@@ -91,7 +91,7 @@ def test_metadata_go_with_the_mended_text_which_answers_nothing(tmp_path: Path) 
     study = localised(tmp_path)
     mend(study)
     study.grid("reply").pair()
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         there = texts.texts_of(tx, "answer").set_index("body")["meta"]
     about = {"source": "translated", "original": "Drinking tea is odd.", "original_language": "en", "group": "tea"}
     assert there[MENDED] == about
@@ -156,7 +156,7 @@ def test_a_second_editor_has_what_the_first_wrote_and_what_was_translated(tmp_pa
     assert task.original.body == MENDED
     assert task.untranslated is not None
     give(desk, ana, "چای نوشیدن کمی عجیب است.", task.assignment_id)
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         there = texts.texts_of(tx, "answer").set_index("body")["meta"]
     assert there["چای نوشیدن کمی عجیب است."]["group"] == "tea"
 

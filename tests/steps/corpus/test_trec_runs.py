@@ -43,14 +43,14 @@ def a_run(path: Path, *lines: str) -> Path:
 
 
 def ids(study: Study, side: str) -> dict[str, int]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         there = texts.texts_of(tx, side)
     return dict(zip(there["body"].tolist(), there["id"].tolist(), strict=True))
 
 
 def candidates(study: Study) -> set[str]:
     bodies = {number: body for body, number in ids(study, "cn").items()}
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return {bodies[cn] for cn in sides.text_ids(tx, "column")}
 
 
@@ -110,7 +110,7 @@ def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
 
 
 def study_pairs(study: Study, cn: int) -> NDArray[np.int64]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         pairs = cells.cells(tx)
     return pairs["cell_id"][pairs["cn_id"] == cn].to_numpy()
 
@@ -250,7 +250,7 @@ def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) 
     grid = study.grid()
     path = write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": ""}, {"hs": "b", "cn": ""}, {"hs": "", "cn": "c"}])
     study.import_corpus(Import(path, unpaired=True))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert build_progress.n_built(tx)["import"] == 3
     with pytest.raises(StageError, match="would discard 3 corpus rows"):
         study.import_corpus(Import(path, unpaired=True))

@@ -188,7 +188,7 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
     grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     pair = grid.waiting_pairs()[0]
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         from fcpair.steps.adjudication import adjudicate
         from fcpair.steps.people.people import find_person
 
@@ -240,7 +240,7 @@ def test_looking_holds_up_nobody_who_answers(at: At) -> None:
     study.share()
     ana = admit(study, "ana")
     monitor = Monitor(study.grid())
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         from fcpair.store.answers import activity_log
 
         before = activity_log.change_marks(tx)

@@ -16,7 +16,7 @@ At = Callable[[str], Study]
 
 def behind_its_back(study: Study, *statements: str) -> None:
     """Change a study as somebody would who knows the database: its triggers are as before afterwards."""
-    with study.store.write(bulk=True) as tx:
+    with study._store.write(bulk=True) as tx:
         run = driver(tx).execute
         is_file = tx.dialect.name == "sqlite"
         triggers = run("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall() if is_file else []
@@ -87,12 +87,12 @@ IN_POSTGRESQL = [
 
 
 def _run(study: Study, statement: str) -> None:
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         driver(tx).execute(statement)
 
 
 def _database(study: Study) -> str:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return tx.dialect.name
 
 

@@ -75,7 +75,7 @@ class Figure:
 
     def _make(self) -> ChangeMarks:
         self.n_made += 1
-        with self._study.store.read() as tx:
+        with self._study._store.read() as tx:
             made = activity_log.change_marks(tx)
         self._clock.now += self.takes_s
         self.meanwhile()
@@ -89,7 +89,7 @@ def two(both: tuple[Study, Study], clock: Clock) -> tuple[Figure, Figure]:
 
 
 def change(study: Study) -> None:
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         runs.add_run(tx, "report", {}, {}, "0", None)
 
 

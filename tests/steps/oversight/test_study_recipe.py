@@ -58,7 +58,7 @@ def walked(study: Study, recipe: Recipe) -> Study:
 
 
 def version(study: Study) -> int:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return departures.recipe_version(tx)
 
 

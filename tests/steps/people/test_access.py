@@ -143,7 +143,7 @@ def _topic_of_one_hs(study: Study) -> str:
 
     from fcpair.store.database.tables import text
 
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         for row in tx.execute(text.select().where(text.c.kind == "hs")).all():
             tx.execute(update(text).where(text.c.id == row.id).values(meta={"topic": row.body}))
     return SELECTED[0]

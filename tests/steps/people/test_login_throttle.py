@@ -48,7 +48,7 @@ def study(at: At) -> Iterator[Study]:
 
 @pytest.fixture
 def attempts(study: Study, clock: Clock) -> LoginThrottle:
-    return LoginThrottle(study.store, clock)
+    return LoginThrottle(study._store, clock)
 
 
 def n_kept(study: Study) -> int:
@@ -108,7 +108,7 @@ def test_strangers_with_many_addresses_fill_no_disk(
 
 def test_two_servers_of_a_study_count_together(attempts: LoginThrottle, study: Study, clock: Clock) -> None:
     with closing(Study.open(Path(study.place))) as other:
-        second = LoginThrottle(other.store, clock)
+        second = LoginThrottle(other._store, clock)
         for one in [attempts, second] * (MAX_FAILURES // 2):
             one.count_failure(HERE)
         assert is_refused(attempts)
@@ -121,7 +121,7 @@ def test_a_server_that_is_started_again_knows_what_was_tried(
     use_up(attempts)
     study.close()
     with closing(Study.open(Path(study.place))) as again:
-        assert is_refused(LoginThrottle(again.store, clock))
+        assert is_refused(LoginThrottle(again._store, clock))
 
 
 @pytest.mark.server
@@ -136,8 +136,8 @@ def test_of_many_at_once_at_two_servers_exactly_so_many_are_let_through(study: S
 def test_while_somebody_else_writes_it_is_refused_and_not_let_through_uncounted(
     attempts: LoginThrottle, study: Study
 ) -> None:
-    study.store._writing.patience_s = 0.1
-    with closing(Study.open(Path(study.place))) as other, other.store.write():
+    study._store._writing.patience_s = 0.1
+    with closing(Study.open(Path(study.place))) as other, other._store.write():
         with pytest.raises(TooManyError, match="try again in 2 seconds"):
             attempts.count_failure(HERE)
         assert study.access.by_token("not-a-token") is None  # the door is as it was
@@ -223,4 +223,4 @@ def test_a_study_with_attempts_is_sound_and_its_copy_counts_on(
     Study.copy(Path(study.place), tmp_path / "copy.db", lambda done, total: None)
     with closing(Study.open(tmp_path / "copy.db")) as copy:
         assert n_kept(copy) == MAX_FAILURES
-        assert is_refused(LoginThrottle(copy.store, clock))
+        assert is_refused(LoginThrottle(copy._store, clock))

@@ -44,7 +44,7 @@ def test_a_skip_on_the_page_and_one_in_a_file_go_to_the_same_person(at: At, tmp_
 def test_one_slot_alone_finds_the_hands_that_it_finds_among_all(at: At) -> None:
     study = at("dealt")
     study.add_people(["dora", "eli"], Role.ANNOTATOR)
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         dealt = assignments.assignments(tx, rounds.primary(tx))
         one = int(dealt["id"][0])
         assignments.set_status(tx, [one], [Status.WITHDRAWN.value])

@@ -30,7 +30,7 @@ TERROR = {SELECTED[0], SELECTED[1], SELECTED[2]}
 
 def describe(study: Study, values: Mapping[str, str]) -> Study:
     """Give texts another topic."""
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         for body, value in values.items():
             tx.execute(update(text).where(text.c.body == body).values(meta={TOPIC: value}))
     return study
@@ -48,7 +48,7 @@ def keep(study: Study, name: str, value: str) -> None:
 
 def hs_open(study: Study, name: str, *, checks: bool = False) -> list[str]:
     """The HS of each pair that a person has open."""
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         rows = assignments.open_work(tx, rounds.validation(tx) if checks else rounds.primary(tx))
     return rows["hs"][rows["annotator"] == name].tolist()
 
@@ -234,7 +234,7 @@ def conan(data: Path, tmp_path: Path) -> Study:
     grid = study.grid()
     study.import_corpus(Import(data / "conan" / "CONAN.csv", format="conan", language="en"))
     grid.select(Select(list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
-    with study.store.write() as tx:
+    with study._store.write() as tx:
         cns = texts.texts_of(tx, "cn")["id"]
         sides.set_texts(tx, "column", cns[~cns.isin(sides.source_cns(tx))].head(129).tolist())
     grid.pair(Pair())

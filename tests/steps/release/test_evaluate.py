@@ -6,12 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import fcpair
 from fcpair.errors import InputError, StageError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.params import Adjudicate, Evaluate, Partition
 from fcpair.recipe import Recipe, load_recipe
+from fcpair.steps.oversight.study_recipe import save_recipe
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.small import CNS, assert_refused, check, dump, open_work, write_csv
@@ -24,7 +27,7 @@ def options(**given: Any) -> Evaluate:
 
 
 def outcome_of(study: Study) -> tuple[Any, dict[str, Any]]:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         found = runs.latest_outcome(tx)
     assert found is not None
     return found
@@ -46,6 +49,29 @@ def test_the_pool_all_has_every_candidate_and_positive_those_with_a_positive_lab
     n_positive = bronze[bronze["final"] == 2]["cn_id"].nunique()
     sizes = {pool: grid.evaluate(options(pool=pool)).tiers[0].pool for pool in ("all", "judged", "positive")}
     assert sizes == {"all": 6, "judged": bronze["cn_id"].nunique(), "positive": n_positive}
+
+
+@pytest.mark.parametrize("tier", ["gold", "bronze"])
+def test_a_tier_frame_without_the_study_gives_the_same_figures(at: At, tmp_path: Path, tier: str) -> None:
+    """Score, bounds and interval, of the ranking that the evaluation wrote as a run."""
+    grid = at("checked").grid()
+    expected = grid.evaluate(
+        systems=["tfidf"], tiers=[tier], pool="judged", runs=tmp_path / "runs", resamples=100, seed=3, k=3
+    )
+    names = ["hs_id", "_", "cn_id", "rank", "score", "tag"]
+    ranking = pd.read_csv(tmp_path / "runs" / "tfidf.trec", sep=" ", names=names)
+    frame, pool = grid.tier(tier), sorted(set(grid.tier("bronze")["cn_id"]))
+    ranking = ranking[ranking["hs_id"].isin(frame["hs_id"])]
+    found = fcpair.evaluate(frame, ranking, pool=pool, resamples=100, seed=3, k=3, name="tfidf")
+    on_tier_alone = [score for score in expected.scores if score.tier == tier and score.n == found.scores[0].n]
+    assert found.scores == tuple(on_tier_alone)
+    assert len(found.scores) == 5
+
+
+def test_an_evaluation_takes_from_the_study_what_keywords_leave_out(at: At) -> None:
+    study = at("checked")
+    save_recipe(study, Recipe(evaluate=options(tiers=("bronze",))))
+    assert [tier.tier for tier in study.grid().evaluate(pool="all").tiers] == ["bronze"]
 
 
 def test_a_file_is_a_pool(at: At, tmp_path: Path) -> None:

@@ -311,7 +311,7 @@ def test_a_written_corpus_is_the_corpus_of_another_study(
     study.grid().export.corpus(tmp_path / f"train.{form}", Tier.BRONZE)
     other = Study.create(tmp_path / "other.db")
     other.import_corpus(Import(tmp_path / f"train.{form}", format=form))
-    with other.store.read() as tx:
+    with other._store.read() as tx:
         again = texts.source_rows(tx)
     assert again[["hs", "cn"]].to_numpy().tolist() == [["b", "'-1 for manners"], ["c", "-1 for manners"]]
     assert [meta["note"] for meta in again["meta"]] == ["@'-1 for manners", "@-1 for manners"]

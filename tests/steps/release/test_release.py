@@ -36,7 +36,7 @@ def test_the_note_of_a_release_holds_its_rule_counts_and_hash(at: At, tmp_path: 
     study = at("checked")
     path = tmp_path / f"gold{suffix}"
     run = study.grid().release(Tier.GOLD, path, Partition("majority"))
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         kept = runs.releases(tx)
     assert len(kept) == 1
     assert kept[0]["sha256"] == run.counts["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -137,5 +137,5 @@ def test_a_release_that_was_made_from_a_guarded_file_is_the_same_study(evil: Stu
     again = Study.create(tmp_path / "again.db")
     again.import_corpus(Import(tmp_path / "gold.csv"))
     again.grid().select(Select(hs=1))
-    with again.store.read() as tx:
+    with again._store.read() as tx:
         assert texts.texts_of(tx, "cn")["body"].tolist() == ["=HYPERLINK(1)"]

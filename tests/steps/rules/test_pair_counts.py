@@ -51,7 +51,7 @@ def pair_by_pair(tx: Tx) -> tuple[pair_counts.PairCounts, Counter[str], set[int]
 
 
 def assert_counted(study: Study) -> pair_counts.Tally:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         pairs, rules, lost = pair_by_pair(tx)
         counted = pair_counts.tally(tx)
         assert judgements.lost_verdicts(tx) == sorted(lost)

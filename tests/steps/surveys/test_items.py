@@ -33,7 +33,7 @@ def given(study: Study) -> dict[str, set[str]]:
     """Which templates each person was given."""
     grid = study.grid()
     by_row = grid.rows().set_index("row")["id"]
-    with grid.store.read() as tx:
+    with grid._store.read() as tx:
         from fcpair.store.assignment import assignments, rounds
         from fcpair.store.corpus import cells
 

@@ -210,14 +210,14 @@ def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_pa
         give(desk, vera, "agree")
     grid.adjudicate(Adjudicate("majority", "discard"))
     assert grid.partition().pairs["tier"].max() == 4
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert judgements.n_by_origin(tx)[Origin.ONLINE.value] > 0
 
 
 def test_its_settings_hold(upgraded: tuple[Path, Path]) -> None:
     study = Study.open(upgraded[1])
     assert study.grid().effective_options(Adjudicate) == Adjudicate("majority", "wait")
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
     assert kept["import"]["language"] == "en"
     assert "path" in kept["import"]["path"]  # and since 0003 its digest
@@ -334,7 +334,7 @@ def test_of_a_stage_that_was_done_twice_the_last_time_counts(tmp_path: Path) -> 
 
 def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> None:
     study = _with_runs(tmp_path, [("label import", {"path": "bronze.csv", "format": "fc-conan"})])
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         assert is_published_partition(tx)
 
 

@@ -218,7 +218,7 @@ def test_what_was_said_at_the_first_visit_stays_on_the_page_while_nothing_can_be
     study: Study, enter: Enter
 ) -> None:
     browser = enter(study, "ana", consent=False)
-    study.store._writing.patience_s = 0.1
+    study._store._writing.patience_s = 0.1
     with closing(sqlite3.connect(study.place, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         page = send(browser, "/welcome", consent="yes", said=["30 or more", "Basque"], blurred="yes")

@@ -188,5 +188,5 @@ def test_overview_and_downloads_grade_as_the_recipe_says_before_the_walk_gets_th
 
 
 def version(study: Study) -> int:
-    with study.store.read() as tx:
+    with study._store.read() as tx:
         return departures.recipe_version(tx)

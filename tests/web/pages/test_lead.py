@@ -351,7 +351,7 @@ def test_a_version_that_somebody_has_replaced_meanwhile_is_not_overwritten(site:
 def test_guidelines_that_are_not_taken_stay_in_their_field(site: Site) -> None:
     browser = site.browser("lea")
     data = {"csrf": csrf_of(browser), "body": "Read \r\n*both*.", "act": "save", "version": "1"}
-    site.study.store._writing.patience_s = 0.1
+    site.study._store._writing.patience_s = 0.1
     with closing(sqlite3.connect(site.study.place, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         answer = browser.post("/lead/guidelines", data=data)

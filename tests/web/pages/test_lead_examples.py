@@ -100,7 +100,7 @@ def test_it_is_kept_who_said_it_and_what_was_said_before(site: Site) -> None:
     say(browser, first, "yes")
     say(browser, first, "no")
     lea = next(one.id for one in site.study.people if one.name == "lea")
-    with site.study.grid("replies").store.read() as tx:
+    with site.study.grid("replies")._store.read() as tx:
         rows = tx.execute(select(example_review.c.person_id, example_review.c.used).order_by(example_review.c.id))
         assert [tuple(row) for row in rows] == [(lea, True), (lea, False)]
 

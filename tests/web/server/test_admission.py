@@ -144,7 +144,7 @@ def test_an_answer_is_kept_while_more_read_than_any_pool_has_connections(site: S
 
     with ExitStack() as readers:
         for _ in range(20):
-            readers.enter_context(site.study.store.read())
+            readers.enter_context(site.study._store.read())
         run(answer_thrice())
 
 

@@ -45,7 +45,7 @@ def tokens(path: Path, **roles: Role) -> dict[str, str]:
         visitor = study.access.by_token(found[name])
         assert visitor is not None
         study.access.consent(visitor.id, {})
-    study.store._engine.dispose()  # the server is to have the file alone when it ends
+    study._store._engine.dispose()  # the server is to have the file alone when it ends
     return found
 
 

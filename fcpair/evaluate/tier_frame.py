@@ -1,0 +1,319 @@
+"""Evaluating one ranking on a tier that is a frame, as `Grid.tier` returns it or FC-CONAN published it: no study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.evaluate.evaluation import Options, TierLabels, evaluate
+from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
+from fcpair.evaluate.measures import parse_measure
+from fcpair.evaluate.outcome import Outcome
+from fcpair.evaluate.ranking import NOTHING, Ranking, System, rank_without_scores
+from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.corpus.fc_conan import CN_TEXT, FINAL, HS_TEXT, SIMULATED
+from fcpair.param_values import invalid_value, short_repr
+from fcpair.params import DEFAULT_MEASURES, RESAMPLES, Evaluate, NoPositives, check_unique
+from fcpair.stages.corpus.text_identity import identity
+from fcpair.stages.stats.intervals import check_resamples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    RankingOfCns = Mapping[Any, Sequence[Any]] | pd.DataFrame
+
+FRAME, RANKING = "tier frame (rows from 1)", "ranking (rows from 1)"
+LABEL = "label"
+SHOWN = 5  # texts or ids that a message names
+_KEYS = {HS: ("hs_id", HS, HS_TEXT), CN: ("cn_id", CN, CN_TEXT)}
+
+
+@dataclass(frozen=True)
+class RankedElsewhere(System):
+    """A ranking that was made elsewhere, by its name."""
+
+    word: ClassVar[str] = "ranking"
+    name: str = "ranking"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def short_name(self) -> str:
+        """The name."""
+        return self.name
+
+
+class _Side:
+    """The texts of a side by all that a ranking may call them: the id, or the text."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.names, self._positions = what, list[Any](), dict[Any, int]()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def find(self, key: Any) -> int | None:
+        """The position of an id or a text; None where the side has neither. Raises InputError for what is none."""
+        try:
+            position = self._positions.get(key)
+        except TypeError:
+            raise invalid_value(self.what, key, "an id or a text") from None
+        if position is None and isinstance(key, str):
+            position = self._positions.get(identity(key))
+            if position is None and key.isdecimal():  # as keys are in JSON
+                position = self._positions.get(int(key))
+        return position
+
+    def add(self, *keys: Any) -> int:
+        """The position of a text, which is added where it is not there yet; the first key is its name."""
+        if (position := self.find(keys[0])) is None:
+            position = len(self.names)
+            self.names.append(keys[0])
+            for key in keys:
+                self._positions.setdefault(identity(key) if isinstance(key, str) else key, position)
+        return position
+
+
+def evaluate_tier_frame(
+    frame: pd.DataFrame,
+    ranking: RankingOfCns,
+    *,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    k: int = 10,
+    pool: Iterable[Any] | None = None,
+    positive: Sequence[str] = ("appropriate",),
+    no_positives: NoPositives = "zero",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    tier: str | None = None,
+    name: str = "ranking",
+) -> Outcome:
+    """Evaluate a ranking on a tier, both in memory; the outcome and its bounds are those of `Grid.evaluate`.
+
+    Args:
+        frame: a row for each pair: `hs_id` and `cn_id`, or the texts `hs` and `cn`, and `label`; or the columns of a
+            published partition of FC-CONAN.
+        ranking: for each HS its CNs, best first; or a frame with a row for each of them, with `score` (higher is
+            better; ties by the order in `frame`) or `rank` (from the best). HS and CNs are called by id or by text. HS
+            that the tier does not have are passed over; each that it has must be there.
+        measures: such as NDCG@5, MAP(by=all) or RBP(p=0.9).
+        k: how many ranks are read by measures that name no cut of their own.
+        pool: all CNs that were ranked, by id or text; without it, those of the frame and of the ranking. What the tier
+            does not judge is unjudged, and makes the bounds.
+        positive: the labels that are right.
+        no_positives: what becomes of an HS without a positive CN: zero, or leave_out.
+        resamples: how often intervals and tests resample.
+        seed: of the resampling.
+        tier: what the tier is called; without it, the lowest that the column `tier` has.
+        name: what the ranking is called.
+
+    Raises:
+        InputError: no frame, a missing column, a pair or a CN that is there twice, an empty cell, no label that is
+            positive, an HS that is not ranked, a CN that is not in the pool.
+    """
+    options = Evaluate(measures=tuple(measures), k=k, no_positives=no_positives, resamples=resamples, seed=seed)
+    parsed = [parse_measure(measure, options.k) for measure in options.measures]
+    check_unique("measure", [str(measure) for measure in parsed])
+    check_resamples(options.resamples)
+    pairs = _pairs(frame, positive)
+    hs, cn = _Side("HS"), _Side("CN")
+    for key in pool if pool is not None else ():
+        cn.add(key)
+    n_pool = len(cn) if pool is not None else None
+    labels, n_outside = _labels(pairs, hs, cn, n_pool)
+    ranked, notes = _ranked(ranking, hs, cn, grows=pool is None)
+    if len(cn) > labels.shape[1]:
+        labels = np.pad(labels, ((0, 0), (0, len(cn) - labels.shape[1])), constant_values=UNJUDGED)
+    tier_labels = TierLabels(
+        _tier_name(frame) if tier is None else tier,
+        "as the frame has it",
+        labels,
+        np.ones(len(hs), np.bool_),
+        n_outside,
+    )
+    outcome = evaluate(
+        [RankedElsewhere(name)],
+        [replace(ranked, notes=notes)],
+        [tier_labels],
+        parsed,
+        Options(options.no_positives, options.resamples, options.seed),
+        "of the frame" if pool is None else "as given",
+    )
+    return replace(outcome, simulated=_simulated_note(frame))
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A judged pair: all that its HS and its CN are called, and whether its label is positive."""
+
+    row: int
+    hs: tuple[Any, ...]
+    cn: tuple[Any, ...]
+    is_positive: bool
+
+
+def _pairs(frame: Any, positive: Sequence[str]) -> list[_Pair]:
+    columns = _read_columns("frame", frame)
+    column = FINAL if FINAL in columns else LABEL
+    keys = {side: [name for name in _KEYS[side] if name in columns] for side in (HS, CN)}
+    missing = [_KEYS[side][0] for side in (HS, CN) if not keys[side]] + [column] * (column not in columns)
+    if missing:
+        raise InputError(f"the tier frame has no column `{missing[0]}`; found {', '.join(columns) or 'none'}")
+    if frame.empty:
+        raise InputError("the tier frame has no rows; expected a row for each pair of the tier")
+    used = frame[[*keys[HS], *keys[CN], column]]
+    findings = [
+        Finding(FRAME, row, f"`{name}` is empty")
+        for name in used.columns
+        for row, is_empty in enumerate(used[name].isna(), 1)
+        if is_empty
+    ]
+    reject(FRAME, findings)
+    is_positive = _is_positive(used[column].tolist(), ["1"] if column == FINAL else [*positive])
+    hs, cn = (list(zip(*(used[name].tolist() for name in keys[side]), strict=True)) for side in (HS, CN))
+    return [_Pair(row, *pair) for row, pair in enumerate(zip(hs, cn, is_positive, strict=True), 1)]
+
+
+def _read_columns(name: str, frame: Any) -> list[str]:
+    """The names of the columns; raises InputError for what is no frame, and for a name that two columns have."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise invalid_value(name, frame, "a pandas DataFrame, such as `grid.tier('gold')`")
+    columns = [str(column) for column in frame.columns]
+    if repeated := sorted({column for column in columns if columns.count(column) > 1}):
+        raise InputError(f"column `{repeated[0]}` of the {name} is duplicated; rename or drop one")
+    return columns
+
+
+def _is_positive(labels: list[Any], positive: list[str]) -> list[bool]:
+    """Whether each label is one of those; raises InputError where none is."""
+    texts = [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in labels]
+    if not {*texts} & {*positive}:
+        known = sorted({*texts})[:SHOWN]
+        hint = suggest_name(positive[0], known, "its labels are") if positive else f"its labels are {', '.join(known)}"
+        raise InputError(f"no pair of the tier frame is labelled {' or '.join(positive)}; {hint}; give `positive`")
+    return [text in positive for text in texts]
+
+
+def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tuple[Any, int]:
+    """The labels of the pool, shape `(n_hs, n_cn)`, and how many pairs have a CN that is not in it."""
+    places: dict[tuple[int, int], bool] = {}
+    findings, outside = [], []
+    for pair in pairs:
+        row = hs.add(*pair.hs)
+        column = next((at for key in pair.cn if (at := cn.find(key)) is not None), None)
+        if column is None and n_pool is not None:
+            outside.append(pair)
+            continue
+        column = cn.add(*pair.cn) if n_pool is None else column
+        if column is not None and (row, column) in places:
+            findings.append(Finding(FRAME, pair.row, "this pair is there already", cause="pairs are there twice"))
+        elif column is not None:
+            places[row, column] = pair.is_positive
+    reject(FRAME, findings)
+    if lost := [pair for pair in outside if pair.is_positive]:
+        raise InputError(f"the pool lacks {len(lost)} CNs that the tier labels positive ({_shown(lost)}); add them")
+    labels = np.full((len(hs), len(cn)), UNJUDGED, np.int8)
+    for place, is_positive in places.items():
+        labels[place] = POSITIVE if is_positive else NEGATIVE
+    return labels, len(outside)
+
+
+def _shown(pairs: list[_Pair]) -> str:
+    return ", ".join(short_repr(pair.cn[0]) for pair in pairs[:SHOWN]) + ", ..." * (len(pairs) > SHOWN)
+
+
+def _ranked(ranking: Any, hs: _Side, cn: _Side, *, grows: bool) -> tuple[Ranking, tuple[str, ...]]:
+    """The ranking of each HS as positions in the pool, which grows by what is ranked beside it where it may."""
+    rows: dict[int, list[int]] = {}
+    n_other = 0
+    for key, ranked_cns in _lists(ranking):
+        if (row := hs.find(key)) is None:
+            n_other += 1
+            continue
+        if row in rows:
+            raise InputError(f"HS {short_repr(key)} is ranked twice, by its id and by its text; drop one")
+        positions = [_position(cn, one, grows=grows) for one in ranked_cns]
+        if len({*positions}) < len(positions):
+            again = next(one for at, one in enumerate(ranked_cns) if positions[at] in positions[:at])
+            raise InputError(f"CN {short_repr(again)} is ranked twice for HS {short_repr(key)}; keep the better rank")
+        rows[row] = positions
+    if missing := [short_repr(hs.names[row]) for row in range(len(hs)) if row not in rows]:
+        shown = ", ".join(missing[:SHOWN]) + ", ..." * (len(missing) > SHOWN)
+        raise InputError(f"{len(missing)} of {len(hs)} HS of the tier are not ranked ({shown}); give each a list")
+    order = np.full((len(hs), max(1, *map(len, rows.values()))), NOTHING, np.int64)
+    for row, positions in rows.items():
+        order[row, : len(positions)] = positions
+    notes = (f"passed over: {n_other:,} HS that the tier does not have",) if n_other else ()
+    return rank_without_scores(order), notes
+
+
+def _is_missing(key: Any) -> bool:
+    return key is None or (isinstance(key, float) and isnan(key))
+
+
+def _position(cn: _Side, key: Any, *, grows: bool) -> int:
+    position = cn.find(key)
+    if position is None and grows and not _is_missing(key):
+        return cn.add(key)
+    if position is None:
+        raise InputError(f"CN {short_repr(key)} is ranked, but not in the pool; add it, or drop it")
+    return position
+
+
+def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """Each HS of a ranking with its CNs, best first."""
+    if not isinstance(ranking, Mapping):
+        yield from _lists_of_frame(ranking)
+        return
+    for key, cns in ranking.items():
+        if isinstance(cns, str | bytes | Mapping) or not isinstance(cns, Iterable):
+            raise invalid_value(f"the ranking of HS {short_repr(key)}", cns, "a list of CNs, best first")
+        yield key, list(cns)
+
+
+def _lists_of_frame(frame: Any) -> Iterator[tuple[Any, list[Any]]]:
+    columns = _read_columns("ranking", frame)
+    keys = [next((name for name in _KEYS[side] if name in columns), _KEYS[side][0]) for side in (HS, CN)]
+    by = "score" if "score" in columns else "rank"
+    if missing := [name for name in (*keys, by) if name not in columns]:
+        expected = "hs_id, cn_id and score or rank"
+        raise InputError(f"the ranking has no column `{missing[0]}`; expected {expected}; found {', '.join(columns)}")
+    findings = [
+        Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'no number'}")
+        for name in (*keys, by)
+        for row, is_usable in enumerate(_are_usable(frame[name], is_number=name == by), 1)
+        if not is_usable
+    ]
+    reject(RANKING, findings)
+    in_order = frame.sort_values(by, ascending=by == "rank", kind="stable")
+    for key, rows in in_order.groupby(keys[0], sort=False):
+        yield key, rows[keys[1]].tolist()
+
+
+def _are_usable(column: pd.Series[Any], *, is_number: bool) -> list[bool]:
+    import pandas as pd
+
+    if not is_number:
+        return [bool(there) for there in column.notna()]
+    return [bool(finite) for finite in np.isfinite(pd.to_numeric(column, errors="coerce").to_numpy(np.float64))]
+
+
+def _tier_name(frame: pd.DataFrame) -> str:
+    """Name of the lowest tier that the frame has; `tier` where it does not say."""
+    from fcpair.records import Tier
+
+    names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
+    return next((one.label for one in sorted(Tier) if one.label in names), "tier")
+
+
+def _simulated_note(frame: pd.DataFrame) -> str | None:
+    n = int((frame[SIMULATED].astype(str).str.lower() == "true").sum()) if SIMULATED in frame.columns else 0
+    return f"{n:,} of {len(frame):,} pairs of the tier rest on simulated people" if n else None

@@ -1,0 +1,249 @@
+"""Keyword arguments of use cases: those that they write out are the fields of the params classes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_overloads, get_type_hints
+
+import pytest
+
+from fcpair import grid as grid_module
+from fcpair import params, plans
+from fcpair.errors import InputError
+from fcpair.grid import Grid
+from fcpair.param_values import Checked, field_default, field_readers, is_required
+from fcpair.params import Adjudicate, Export, Import, Partition, Select, Setup
+from fcpair.steps.adjudication.agreement import measure_agreement
+from fcpair.steps.base.keywords import REQUIRED, Own
+from fcpair.steps.release.export import Exports
+from fcpair.study import Study
+
+pytestmark = pytest.mark.files
+
+PARAMS = {name: cls for name, cls in {**vars(params), **vars(plans)}.items() if isinstance(cls, type)}
+CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
+READ_BY_EXPORT = {
+    **{name: Export.kinds[name] for name in ("qrels", "beir", "corpus", "texts")},
+    "training": ("negatives", "test_share", "seed"),
+}
+
+
+def params_of(method: Callable[..., Any]) -> Iterator[type]:
+    """The params classes that a method asks for, in the order of its arguments."""
+    for parameter in inspect.signature(method).parameters.values():
+        for name in str(parameter.annotation).split(" | "):
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name in {*CLASSES, "GridPlan"}:
+                yield PARAMS[name]
+
+
+def methods() -> Iterator[tuple[str, Callable[..., Any], list[type]]]:
+    """The public methods that take an object of a params class, with those classes."""
+    for cls in (Study, Grid, Exports):
+        for name in (name for name in dir(cls) if not name.startswith("_")):
+            method = getattr(cls, name)
+            if (inspect.isfunction(method) or inspect.ismethod(method)) and (classes := list(params_of(method))):
+                yield f"{cls.__name__}.{name}", method, classes
+
+
+METHODS = list(methods())
+
+
+def expected_fields(name: str, cls: type) -> list[Any]:
+    """The fields that a method has as keyword arguments: all, or those that an export of its kind reads."""
+    read = READ_BY_EXPORT.get(name.rpartition(".")[2]) if cls is Export else None
+    items = [item for item in fields(cls) if read is None or item.name in read]
+    return [item for item in items if not (cls is Import and item.name == "path")]
+
+
+def resolved(annotation: str) -> Any:
+    """The type that an annotation of a use case says."""
+    return eval(annotation, {**vars(params), **vars(plans), "Sequence": Sequence, "Mapping": Mapping, "Path": Path})
+
+
+def widened(hint: Any) -> Any:
+    """The type of a keyword argument for a field of this type."""
+    origin, args = getattr(hint, "__origin__", None), getattr(hint, "__args__", ())
+    if hint is Path:
+        return str | Path
+    if origin is tuple:
+        return Sequence[widened(args[0])]  # type: ignore[misc]
+    if origin is None and type(None) in args:
+        inner = [widened(one) for one in args if one is not type(None)]
+        return inner[0] | None
+    return hint
+
+
+def test_all_that_take_params_are_looked_at() -> None:
+    names = {name for name, _, _ in METHODS}
+    assert {"Grid.select", "Grid.evaluate", "Study.create", "Study.import_corpus", "Exports.qrels"} <= names
+    assert len(names) == 28
+
+
+@pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
+def test_keyword_arguments_are_the_fields_in_their_order(
+    name: str, method: Callable[..., Any], classes: list[type]
+) -> None:
+    expected = [item.name for cls in classes for item in expected_fields(name, cls)]
+    given = [
+        parameter.name
+        for parameter in inspect.signature(method).parameters.values()
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name in expected
+    ]
+    assert given == expected
+
+
+@pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
+def test_keyword_arguments_have_the_types_of_the_fields(
+    name: str, method: Callable[..., Any], classes: list[type]
+) -> None:
+    parameters = inspect.signature(method).parameters
+    for cls in classes:
+        hints = get_type_hints(cls)
+        for item in expected_fields(name, cls):
+            annotation = resolved(parameters[item.name].annotation)
+            assert annotation == widened(hints[item.name]), item.name
+
+
+@pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
+def test_keyword_arguments_have_the_defaults_of_the_fields(
+    name: str, method: Callable[..., Any], classes: list[type]
+) -> None:
+    parameters = inspect.signature(method).parameters
+    for cls in classes:
+        read = dict(field_readers(cls))
+        for item in expected_fields(name, cls):
+            default = parameters[item.name].default
+            if is_required(item):
+                assert default is REQUIRED
+                continue
+            value = default.default if isinstance(default, Own) else default
+            assert read[item.name](item.name, value) == field_default(item), item.name
+
+
+def test_overloads_have_the_keyword_arguments_too() -> None:
+    overloads = get_overloads(measure_agreement)
+    parameters = inspect.signature(measure_agreement).parameters
+    for name in (item.name for item in fields(params.Agree)):
+        annotations = {inspect.signature(one).parameters[name].annotation for one in overloads}
+        assert annotations == {parameters[name].annotation}
+
+
+@pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
+def test_each_keyword_argument_is_explained(name: str, method: Callable[..., Any], classes: list[type]) -> None:
+    doc = " ".join((inspect.getdoc(method) or "").split())
+    items = [item for cls in classes for item in expected_fields(name, cls)]
+    said = [item.name for item in items if f"{item.name}: " not in doc and f"`{item.name}`" not in doc]
+    assert name == "Study.create" or not said
+
+
+def test_a_default_says_that_the_grids_own_setting_holds() -> None:
+    default = inspect.signature(Grid.agreement).parameters["intervals"].default
+    assert repr(default) == "<the grid's own, else 'texts'>"
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Study:
+    study = Study(tmp_path / "study.db")
+    (tmp_path / "corpus.csv").write_text("hs,cn\na,b\nc,d\ne,f\n", "utf-8")
+    study.import_corpus(tmp_path / "corpus.csv")
+    return study
+
+
+def test_keyword_arguments_do_what_the_object_does(imported: Study) -> None:
+    by_keywords = imported.grid().select(hs=2, seed=3)
+    by_object = imported.grid().select(Select(hs=2, seed=3), redo=True)
+    assert by_keywords.params == by_object.params
+    assert by_keywords.counts == by_object.counts
+
+
+def test_the_object_goes_by_its_name_too(imported: Study) -> None:
+    assert imported.grid().select(options=Select(hs=2)).counts["hs"] == 2
+
+
+def test_keyword_arguments_beside_the_object_are_refused(imported: Study) -> None:
+    with pytest.raises(InputError, match=r"`seed` is given beside Select\(...\); give one of them"):
+        imported.grid().select(Select(hs=2), seed=3)
+
+
+def test_a_value_that_cannot_be_is_refused_by_its_field(imported: Study) -> None:
+    with pytest.raises(InputError, match="hs is 0; expected a whole number, 1 or more"):
+        imported.grid().select(hs=0)
+
+
+def test_a_keyword_that_is_no_parameter_is_a_type_error(imported: Study) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'topics'"):
+        imported.grid().select(topics=3)  # type: ignore[call-arg]
+
+
+def test_a_value_of_another_type_is_a_type_error_to_mypy_and_an_input_error_to_python(imported: Study) -> None:
+    """mypy, which checks the tests strictly, fails where one of these comments is not needed."""
+    with pytest.raises(InputError, match="seed is 'x'"):
+        imported.grid().select(seed="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="policy is 'majorty'"):
+        imported.grid().adjudicate(policy="majorty")  # type: ignore[arg-type]
+
+
+def test_too_many_arguments_are_a_type_error(imported: Study) -> None:
+    with pytest.raises(TypeError):
+        imported.grid().select(Select(hs=2), True)  # type: ignore[call-arg]
+
+
+def test_what_is_not_given_is_the_grids_own(tmp_path: Path) -> None:
+    """The recipe that a study keeps says how many labels there are; a seed that is given leaves that as it is."""
+    from fcpair.recipe import Recipe
+    from fcpair.steps.oversight.study_recipe import save_recipe
+
+    study = Study(tmp_path / "study.db")
+    (tmp_path / "corpus.csv").write_text("hs,cn\na,b\nc,d\ne,f\n", "utf-8")
+    study.import_corpus(tmp_path / "corpus.csv")
+    save_recipe(study, Recipe(select=Select(hs=2)))
+    assert study.grid().select(seed=5).params == {"hs": 2, "list": None, "stratify": None, "seed": 5}
+
+
+def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Study) -> None:
+    from fcpair.steps.base.recipe_options import by_keywords
+    from fcpair.store.oversight import settings
+
+    with imported._store.write() as tx:
+        settings.save_settings(tx, Adjudicate.stage, {"policy": "majority", "ties": "discard"}, imported.log()[-1].id)
+    assert by_keywords(imported, Adjudicate, {"policy": "manual"}, more=False) == Adjudicate()
+    assert by_keywords(imported, Adjudicate, {"ties": "wait"}, more=False) == Adjudicate("majority")
+
+
+def test_a_planned_grid_lacks_what_is_not_given(imported: Study) -> None:
+    with pytest.raises(InputError, match=r"`rows` is not given; expected GridPlan\(...\), or all of name, rows, col"):
+        imported.add_grid(name="rate")
+    with pytest.raises(InputError, match="`name` is not given"):
+        imported.add_grid()
+
+
+def test_a_planned_grid_is_added_by_keyword_arguments(imported: Study) -> None:
+    side = plans.SidePlan(names=("clear", "kind"))
+    imported.add_grid(name="rate", rows=side, columns=side, rounds=[plans.RoundPlan("rate", "score: scale(1,5,1)")])
+    assert imported.grids == ["main", "rate"]
+
+
+def test_exports_take_keyword_arguments(imported: Study, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a pool says which CNs are left out"):  # so it has come there
+        imported.grid().export.corpus(tmp_path / "corpus.jsonl", pool="all")
+
+
+def test_a_study_is_made_by_keyword_arguments(tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "other.db", title="Tea", hs_name="query")
+    assert (study.facts["title"], study.facts["hs_name"]) == ("Tea", "query")
+
+
+def test_a_study_is_not_made_by_both(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"keyword arguments are given beside Setup\(...\)"):
+        Study.create(tmp_path / "other.db", Setup(title="Tea"), title="Coffee")
+    assert not Study.exists(tmp_path / "other.db")
+
+
+def test_rules_of_tiers_are_of_their_class_alone(imported: Study) -> None:
+    with pytest.raises(InputError, match=r"options is 'majority'; expected Partition\(...\) of fcpair.params"):
+        imported.grid().tier("gold", "majority")  # type: ignore[arg-type]
+    assert Partition("majority").diamond == "majority"
+    assert grid_module.Grid is Grid
