@@ -16,6 +16,8 @@ MARGIN, BETWEEN = 2, 3
 WORD = 16  # so long a word is not broken while there is room elsewhere, on a narrow terminal
 SHORT = 8  # so narrow a column of text may become before rows are set as lists
 _NUMBER = re.compile(r"[-+]?\d[\d.,:–*%-]*")
+_WORD = re.compile(r"\S+")
+_PIECE = re.compile(r"[^\s/,(:=@]*[/,(:=@]+(?!\s|$)|\S+")  # of a name such as `run:printers.trec(ids=corpus)`
 
 
 @dataclass
@@ -32,12 +34,12 @@ class _Column:
         if self.numeric:
             self.whole = max(map(width_of, self.cells), default=0)
 
-    def min_width(self, word: int, longest: int) -> int:
-        """The width below which a number would be broken, or a word of at most `word` signs.
+    def min_width(self, word: int, longest: int, unit: re.Pattern[str]) -> int:
+        """The width below which a number would be broken, or a unit (a word, or a piece of one) of at most `word` signs.
 
-        A word that is longer than `longest` is broken wherever it stands, and so is one of a script without spaces.
+        One that is longer than `longest` is broken wherever it stands, and so is one of a script without spaces.
         """
-        words = {part for text in [self.name, *self.cells] for part in text.split()}
+        words = {part for text in [self.name, *self.cells] for part in unit.findall(text)}
         if self.numeric:
             return max(self.whole, min(width_of(self.name), SHORT) if word < longest else _widest_word(words, longest))
         return min(self.width, max(self.whole, min(word, _widest_word(words, longest))))
@@ -53,8 +55,9 @@ def format_table(names: Sequence[str], rows: Sequence[Sequence[Cell]], width: in
     columns = [_make_column(as_displayed(name), [row[at] for row in rows]) for at, name in enumerate(names)]
     room = width - 2 * MARGIN - BETWEEN * (len(columns) - 1)
     longest = width - 2 * MARGIN - BETWEEN - _names_width(columns, width)
-    for word in (longest,) if width >= USUAL_WIDTH else (WORD, SHORT):
-        least = [column.min_width(word, longest) for column in columns]
+    narrow_steps = ((WORD, _WORD), (SHORT, _WORD))
+    for word, unit in ((longest, _WORD), (longest, _PIECE)) if width >= USUAL_WIDTH else narrow_steps:
+        least = [column.min_width(word, longest, unit) for column in columns]
         if sum(least) <= room:
             _shrink_columns(columns, least, room)
             return _lay_out(columns)
@@ -127,11 +130,12 @@ def wrap_text(text: str, width: int) -> list[str]:
 
 
 def _fitting_head(text: str, width: int) -> str:
-    """As much of a text as fits; at least one sign of it."""
+    """As much of a text as fits, up to the end of a piece if there is one; at least one sign of it."""
     end = 1
     while end < len(text) and width_of(text[: end + 1]) <= width:
         end += 1
-    return text[:end]
+    pieces = [piece.end() for piece in _PIECE.finditer(text) if piece.end() <= end]
+    return text[: pieces[-1] if pieces else end]
 
 
 def _names_width(columns: Sequence[_Column], width: int) -> int:
