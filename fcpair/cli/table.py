@@ -17,7 +17,7 @@ WORD = 16  # so long a word is not broken while there is room elsewhere, on a na
 SHORT = 8  # so narrow a column of text may become before rows are set as lists
 _NUMBER = re.compile(r"[-+]?\d[\d.,:–*%-]*")
 _WORD = re.compile(r"\S+")
-_PIECE = re.compile(r"[^\s/,(:=@]*[/,(:=@]+(?!\s|$)|\S+")  # of a name such as `run:printers.trec(ids=corpus)`
+_PIECE = re.compile(r"[^\s/,(:=@-]*[/,(:=@-]+(?!\s|$)|\S+")  # of a name such as `run:printers.trec(ids=corpus)`
 
 
 @dataclass
@@ -35,7 +35,7 @@ class _Column:
             self.whole = max(map(width_of, self.cells), default=0)
 
     def min_width(self, word: int, longest: int, unit: re.Pattern[str]) -> int:
-        """The width below which a number would be broken, or a unit (a word, or a piece of one) of at most `word` signs.
+        """The width below which a number would be broken, or a unit (a word or a piece) of at most `word` signs.
 
         One that is longer than `longest` is broken wherever it stands, and so is one of a script without spaces.
         """

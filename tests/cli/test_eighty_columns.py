@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -14,6 +16,7 @@ from fcpair.cli.table import format_table
 from fcpair.cli.terminal import width_of
 
 WIDTH, WIDE = 80, 2000
+PARTS = re.compile(r"[\w.]+")  # of words; a name such as `run:file(ids=corpus)` may be broken between its parts
 LONGEST = 60  # a word that is longer, such as a path, may be broken
 
 
@@ -39,18 +42,28 @@ def printed(arguments: list[str], width: int, monkeypatch: pytest.MonkeyPatch) -
 def test_no_word_is_split_and_no_line_too_long(
     prepare: Prepare, path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = set(printed(prepare(path), WIDE, monkeypatch).split())
+    words = set(PARTS.findall(printed(prepare(path), WIDE, monkeypatch)))
     narrow = printed(prepare(path), WIDTH, monkeypatch)
     assert [line for line in narrow.splitlines() if width_of(line) > WIDTH and len(line.split()) > 1] == []
-    assert [word for word in sorted(words - set(narrow.split())) if "─" not in word and width_of(word) < LONGEST] == []
+    assert [word for word in sorted(words - set(PARTS.findall(narrow))) if width_of(word) < LONGEST] == []
 
 
 def test_a_table_with_no_room_for_whole_words_is_a_list() -> None:
-    rows = [["an-unbroken-name-of-thirty-signs", "another-unbroken-name-of-thirty", "a-third-of-twenty"]]
+    rows = [["an_unbroken_name_of_thirty_signs", "another_unbroken_name_of_thirty", "a_third_of_twenty"]]
     assert format_table(("first", "second", "third"), rows, WIDTH) == [
-        "  first    an-unbroken-name-of-thirty-signs",
-        "  second   another-unbroken-name-of-thirty",
-        "  third    a-third-of-twenty",
+        "  first    an_unbroken_name_of_thirty_signs",
+        "  second   another_unbroken_name_of_thirty",
+        "  third    a_third_of_twenty",
+    ]
+
+
+def test_a_long_name_is_broken_between_its_parts_before_a_table_becomes_a_list() -> None:
+    scores = ["0.3556", "0.228–0.501", "0.6222", "1.0000", "0.356–1.000", "-"]
+    names = ("system", "score", "interval", "left out", "right", "bounds", "n")
+    assert format_table(names, [["run:printers.trec(ids=corpus)", *scores]], WIDTH)[2:] == [
+        "  run:              0.3556   0.228–0.501   0.6222     1.0000   0.356–1.000   -",
+        "  printers.trec(",
+        "  ids=corpus)",
     ]
 
 
