@@ -10,9 +10,9 @@ from fcpair.cli.option_table import format_options
 PAGE = Path(__file__).parent / "reference" / "options.md"
 HEAD = """# All options
 
-What each option of the command line means. A name has the same meaning and type in every command that has it; what more
-there is to it in one of them, and its default there, is in `fcpair COMMAND --help`. An old spelling works for one more
-version, and says the new one on standard error.
+What each option of the command line means. An option has the same meaning and type in every command that has it;
+`fcpair COMMAND --help` shows details and defaults. An old spelling works for one more version, and the new one is named
+on standard error.
 
 `python docs/options.py` makes this page from the commands.
 

@@ -89,7 +89,7 @@ def choose_params(params: Params | None, keywords: Params, defaults: Params) -> 
     if params is None:
         return keywords
     if keywords not in (params, defaults):
-        raise InputError(f"keyword arguments are given beside {type(params).__name__}(...); give one of them")
+        raise InputError(f"keyword arguments are given in addition to {type(params).__name__}(...); give one of them")
     return params
 
 

@@ -110,9 +110,9 @@ class Select(Seeded):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.hs is not None and self.list is not None:
-            raise InputError("say either how many HS to draw (--hs N) or which (--hs-list FILE)")
+            raise InputError("give either how many HS to draw (--hs N) or a list of them (--hs-list FILE)")
         if self.stratify is not None and self.list is not None:
-            raise InputError("`stratify` is about HS that are drawn; omit it, or `list`")
+            raise InputError("`stratify` applies to HS that are drawn; omit it or `list`")
 
 
 _MEMORY = Bounds(16)
@@ -123,7 +123,7 @@ class Retrieve(Checked):
     """Parameters for retrieving candidates."""
 
     stage: ClassVar[str] = "retrieve"
-    k: int = param(2, "how many nearest CNs of each source CN", bounds=AT_LEAST_ONE)
+    k: int = param(2, "how many nearest CNs to take for each source CN", bounds=AT_LEAST_ONE)
     model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
     backend: Backend = param("torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU")
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
@@ -131,12 +131,12 @@ class Retrieve(Checked):
         None, "a file with the candidates to take, in a column `cn`; nothing is encoded then", flag="--cn-list"
     )
     runs: tuple[Path, ...] = param(
-        (), "a TREC run whose top candidates to take; several times; nothing is encoded then"
+        (), "a TREC run whose top candidates to take; may be repeated; nothing is encoded then"
     )
     depth: int = param(10, "how many CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE)
     memory_mb: int = param(
         MEMORY_MB,
-        "how many MB comparing may take beside the vectors; it changes nothing in what is found",
+        "how many MB comparing may use in addition to the vectors; results do not depend on it",
         bounds=_MEMORY,
         shapes=False,
     )
@@ -147,7 +147,7 @@ class Retrieve(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.list is not None and self.runs:
-            raise InputError("say either which candidates to take (--cn-list FILE) or from which runs (--run FILE)")
+            raise InputError("give either a list of candidates (--cn-list FILE) or runs to take them from (--run FILE)")
 
 
 @dataclass(frozen=True)
@@ -156,10 +156,10 @@ class Pair(Seeded):
 
     stage: ClassVar[str] = "pair"
     candidates: int | None = param(None, "how many candidates to draw; all if not given", bounds=AT_LEAST_ONE)
-    keep_known: bool = param(False, "also have people label the pairs that the corpus already has")
+    keep_known: bool = param(False, "also assign pairs that occur in the corpus")
     sample: int | None = param(
         None,
-        "how many to draw at random; all if not given. Of cells, every HS and CN as evenly as possible",
+        "how many to draw at random; all if not given. Every HS and CN appears in as equally many cells as possible",
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed")
@@ -172,22 +172,24 @@ class Assign(Seeded):
     stage: ClassVar[str] = "assign"
     of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
     annotators: int | None = param(
-        None, "how many annotators; those that `people` lists if not given", bounds=AT_LEAST_ONE
+        None, "how many annotators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
     )
-    overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get so many, as 2:0.126")
+    overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get that many, such as 2:0.126")
     groups: tuple[tuple[str, ...], ...] = param(
-        (), "annotators who share the overlapping pairs, as ana,ben", flag="--annotator-group"
+        (), "annotators who share the overlapping pairs, such as ana,ben", flag="--annotator-group"
     )
-    order: ShardOrder = param("random", "of a shard: shuffled, or one HS at a time")
+    order: ShardOrder = param("random", "the order of a shard: shuffled, or one HS at a time")
     seed: int = param(0, "random seed")
-    open: bool = param(False, "give pairs to whoever asks next, for volunteers who come and go")
-    lease_minutes: int = param(30, "how long they are kept for somebody who does not answer, with open dealing")
+    open: bool = param(False, "hand out pairs on request, for volunteers who come and go")
+    lease_minutes: int = param(
+        30, "with open assignment, how many minutes pairs are kept for somebody who does not answer"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_shares(self.overlap)
         if self.open and (self.groups or self.order != "random"):
-            raise InputError("with open dealing, nobody has a shard: groups and an order by HS are for shards")
+            raise InputError("with open assignment, nobody has a shard: groups and an order by HS are for shards")
         if self.lease_minutes < 1:
             raise InputError(f"lease_minutes is {self.lease_minutes}; expected 1 or more")
         check_distinct_spelling(name for group in self.groups for name in group)
@@ -199,7 +201,7 @@ def is_about_hate(hs_name: str) -> bool:
 
 
 DEFAULT_CONSENT = "I have read this, I am an adult, and I take part of my own free will."
-DEFAULT_TEXT_NOTE = "fcpair's own words, which speak of hate where the HS are called so"
+DEFAULT_TEXT_NOTE = "fcpair's own text, which mentions hate if the name of the HS does"
 RIGHT_TO_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
 
 
@@ -218,17 +220,17 @@ class Annotate(Checked):
     warning: str | None = param(None, "the content warning at the first visit", otherwise=DEFAULT_TEXT_NOTE)
     consent: str = param(DEFAULT_CONSENT, "the sentence that people agree to")
     thanks: str | None = param(
-        None, "the words at the end, with a debriefing if there is one", otherwise=DEFAULT_TEXT_NOTE
+        None, "the text at the end, with a debriefing if there is one", otherwise=DEFAULT_TEXT_NOTE
     )
-    contact: str = param("", "whom to turn to for support, such as a name with a telephone number")
-    demographics: tuple[str, ...] = param((), "a question that may be left open, as `Age: 18-29 | 30 or more`")
+    contact: str = param("", "whom to contact for support, such as a name and a telephone number")
+    demographics: tuple[str, ...] = param((), "an optional question about people, such as `Age: 18-29 | 30 or more`")
     compare: tuple[str, ...] = param(
-        (), "a question about people whose answers make groups that are to be compared; declared before anybody answers"
+        (), "a question about people whose answers define groups to compare; declared before anybody answers"
     )
     opt_out: str | None = param(None, "a metadata column whose topics people can opt out of reading")
-    opt_out_split: str = param(TOPIC_SPLIT, "at which characters a value of that column is split into topics")
-    pause_pairs: int = param(50, "after how many pairs a pause is proposed")
-    pause_minutes: int = param(20, "after how many minutes of work a pause is proposed")
+    opt_out_split: str = param(TOPIC_SPLIT, "the characters at which a value of that column is split into topics")
+    pause_pairs: int = param(50, "after how many pairs a pause is suggested")
+    pause_minutes: int = param(20, "after how many minutes of work a pause is suggested")
     daily_limit: int | None = param(None, "how many pairs one person may read in a day; no limit if not given")
     total_limit: int | None = param(None, "how many pairs one person may read in all; no limit if not given")
     offline: bool = param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
@@ -258,8 +260,10 @@ class Annotate(Checked):
         check_unique("question", labels)
         check_unique("question", self.compare)
         if unknown := [one for one in self.compare if one not in labels]:
-            hint = suggest_name(unknown[0], labels, "they are asked") if labels else "they are asked none"
-            raise InputError(f"`{unknown[0]}` of `compare` is no question about people; {hint}")
+            hint = (
+                suggest_name(unknown[0], labels, "the questions are") if labels else "there are none in `demographics`"
+            )
+            raise InputError(f"`{unknown[0]}` in `compare` is not a question about people; {hint}")
 
 
 @dataclass(frozen=True)
@@ -267,14 +271,16 @@ class Simulate(Seeded):
     """Parameters for simulated answers. All but the leaning's label and the seed are probabilities from 0 to 1."""
 
     stage: ClassVar[str] = "simulate"
-    accuracy: float = param(0.9, "that an annotator or a validator sees the true label", bounds=PROBABILITY)
+    accuracy: float = param(0.9, "probability that an annotator or a validator sees the true label", bounds=PROBABILITY)
     positive: float = param(
-        0.2, "that a pair's true label is a positive one; drawn by the first run", bounds=PROBABILITY
+        0.2, "probability that a pair's true label is positive; drawn by the first run", bounds=PROBABILITY
     )
-    leaning: float = param(0.0, "that an annotator answers the label leaned to, whatever is true", bounds=PROBABILITY)
-    leaning_to: str = param("appropriate", "the label leaned to")
-    not_sure: float = param(0.05, "that an annotator is not sure", bounds=PROBABILITY)
-    skips: float = param(0.01, "that a person skips", bounds=PROBABILITY)
+    leaning: float = param(
+        0.0, "probability that an annotator gives the preferred label, whatever the true one", bounds=PROBABILITY
+    )
+    leaning_to: str = param("appropriate", "the preferred label, given with the probability `leaning`")
+    not_sure: float = param(0.05, "probability that an annotator is not sure", bounds=PROBABILITY)
+    skips: float = param(0.01, "probability that a person skips", bounds=PROBABILITY)
     seed: int = param(0, "random seed")
 
 
@@ -285,20 +291,20 @@ class Agree(Checked):
     stage: ClassVar[str] = "agreement"
     weights: Weights = param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
     not_sure: NotSure = param(
-        "class", "indefinite answers: classes of their own, or left out before anything else", flag="--indefinite"
+        "class", "indefinite answers: classes of their own, or dropped before anything is computed", flag="--indefinite"
     )
     intervals: IntervalScope = param(
-        "texts", "what intervals speak for: new HS and CN with the same annotators, or new annotators too"
+        "texts", "what intervals generalise to: new HS and CN with the same annotators, or new annotators too"
     )
     level: float = param(0.95, "confidence level of all intervals, between 0 and 1")
     by: AgreementBlocks | None = param(
         None,
-        "what each block of a round's figures is about: all pairs, or one column or row each",
+        "what each block of a round's figures covers: all pairs, or one column or row",
         otherwise="grid",
         flag="--blocks",
     )
     bins: tuple[str, ...] = param(
-        (), "a bin of a scale, such as 1-2, for Cohen's kappa on bins; several times, until the scale is covered"
+        (), "a bin of a scale, such as 1-2, for Cohen's kappa on bins; repeat it until the scale is covered"
     )
 
     def __post_init__(self) -> None:
@@ -316,7 +322,8 @@ class Adjudicate(Checked):
     stage: ClassVar[str] = "adjudicate"
     policy: Policy = param("manual", "who decides what is not unanimous: a person, the majority, or the median")
     ties: Ties = param(
-        "wait", "with majority or median: whether ties and `not sure` alone wait for a person or are discarded"
+        "wait",
+        "with majority or median: whether ties, and pairs with only `not sure`, wait for a person or are discarded",
     )
 
     def __post_init__(self) -> None:
@@ -340,10 +347,10 @@ class Validate(Seeded):
     stage: ClassVar[str] = "validate"
     of_first_deal: ClassVar[tuple[str, ...]] = ("validators", "pairs")
     validators: int | None = param(
-        None, "how many validators; those that `people` lists if not given", bounds=AT_LEAST_ONE
+        None, "how many validators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
     )
     pairs: int | None = param(
-        None, "how many pairs to draw; all that are adjudicated if not given", bounds=AT_LEAST_ONE
+        None, "how many pairs to draw; if not given, all that are adjudicated", bounds=AT_LEAST_ONE
     )
     blind: bool = param(False, "validators give their own label and do not see the adjudicated one")
     seed: int = param(0, "random seed")
@@ -354,13 +361,15 @@ class Partition(Checked):
     """Which rules make the tiers."""
 
     stage: ClassVar[str] = "partition"
-    diamond: DiamondRule = param("unanimous", "what Diamond asks of the labels; majority is what FC-CONAN published")
+    diamond: DiamondRule = param(
+        "unanimous", "what Diamond requires of the labels; majority is what FC-CONAN published"
+    )
 
 
 MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
 
 
-_POOL, _POOL_NAMES = "which CNs are the pool", "judged|positive|all|FILE"
+_POOL, _POOL_NAMES = "which CNs are in the pool", "judged|positive|all|FILE"
 
 
 @dataclass(frozen=True)
@@ -369,20 +378,20 @@ class Evaluate(Seeded):
 
     stage: ClassVar[str] = "evaluate"
     systems: tuple[str, ...] = param(
-        (), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; several times"
+        (), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; may be repeated"
     )
     pool: str = param("judged", f"{_POOL}. They are ranked", metavar=_POOL_NAMES)
     tiers: tuple[str, ...] = param(
-        TIERS, "which tier. Systems are evaluated on it; several times", metavar=f"[{'|'.join(TIERS)}]"
+        TIERS, "which tier. Systems are evaluated on it; may be repeated", metavar=f"[{'|'.join(TIERS)}]"
     )
     measures: tuple[str, ...] = param(
-        DEFAULT_MEASURES, "which measure, by its name. Such as NDCG@5, MAP(by=all) or RBP(p=0.9); several times"
+        DEFAULT_MEASURES, "which measure, by its name. Examples are NDCG@5, MAP(by=all) and RBP(p=0.9); may be repeated"
     )
     k: int = param(
-        10, "how many ranks are read by measures that name no cut of their own", bounds=AT_LEAST_ONE, flag="--cutoff"
+        10, "how many ranks are read by measures without a cutoff of their own", bounds=AT_LEAST_ONE, flag="--cutoff"
     )
-    no_positives: NoPositives = param("zero", "what becomes of an HS without an appropriate CN in the pool")
-    resamples: int = param(RESAMPLES, "how many resamples intervals and tests rest on")
+    no_positives: NoPositives = param("zero", "how an HS without an appropriate CN in the pool is treated")
+    resamples: int = param(RESAMPLES, "how many resamples to draw for intervals and tests")
     seed: int = param(0, "random seed")
 
     def __post_init__(self) -> None:
@@ -412,10 +421,10 @@ class Export(Checked):
     }
     pool: str = param(
         "judged",
-        f"{_POOL}. They are those of Bronze, those that it labels appropriate for some HS, the whole grid, or a file's",
+        f"{_POOL}. They are those of Bronze, those it labels appropriate for some HS, the whole grid's, or a file's",
         metavar=_POOL_NAMES,
     )
-    binary: bool = param(False, "grade every appropriate pair 1, and every other one 0")
+    binary: bool = param(False, "grade every appropriate pair 1 and every other one 0")
     negatives: int = param(
         5,
         "how many judged negatives of the same HS to draw for each positive; all where there are fewer",
@@ -461,7 +470,7 @@ def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> 
     for name in names:
         other = name if name in taken_names else spelled.setdefault(name.casefold(), name)
         if other != name:
-            raise InputError(f"`{other}` and `{name}` differ in capitals alone; choose another name for one of them")
+            raise InputError(f"`{other}` and `{name}` differ only in capitals; choose another name for one of them")
 
 
 def result_params(options: Any) -> list[str]:

@@ -47,24 +47,26 @@ class Source(Seeded):
     """A file that texts are collected from: which column is what, which rows stay out, and which are drawn."""
 
     file: Path = field(metadata={"help": "a table, a JSON file of CrowdCounter's release, or templates"})
-    text: str = field(metadata={"help": "the column of the texts; of templates `template`, of their items `item`"})
+    text: str = field(metadata={"help": "the column of the texts; for templates `template`, for their items `item`"})
     name: str = param("", "what the source is called", otherwise="the name of the file")
     reader: Literal["table", "crowdcounter", "templates", "items"] = param(
-        "table", "what the file is; of a file of templates, the templates or their items are read"
+        "table", "what the file is; from a file of templates, either the templates or their items are read"
     )
     group: str = param("", "the column that says which group a text is about")
     aliases: Path | None = param(None, "a table `spelling,label` of the groups")
-    language: str = param("", "the language of all texts; else the column `language` says it, where there is one")
-    original: str = param("", "the column of the texts as they were before they were translated")
+    language: str = param("", "the language of all texts; if not given, that in the column `language`, if there is one")
+    original: str = param("", "the column of the texts before translation")
     original_language: str = param("", "the language of those texts")
-    labels: str = param("", "the column with what several people said of a text, separated by semicolons")
-    without: tuple[str, ...] = param((), "texts are left out that most of them gave one of these labels")
-    slurs: Path | None = param(None, "a list of slurs, one a line; what has many is left out")
-    least_other_words: int = param(10, "how many words that are no slurs a text with a slur must have")
+    labels: str = param("", "the column with several people's labels of a text, separated by semicolons")
+    without: tuple[str, ...] = param((), "texts to which most people gave one of these labels are left out")
+    slurs: Path | None = param(
+        None, "a list of slurs, one per line; a text with slurs and too few other words is left out"
+    )
+    least_other_words: int = param(10, "how many words other than slurs a text with a slur must have")
     quota: Quota = param((), "how many texts of each group to draw")
     per_group: int | None = param(None, "how many texts of every group to draw", otherwise="all")
-    sample: int | None = param(None, "how many texts to draw, of what the quotas leave", otherwise="all")
-    seed: int = param(0, "of what is drawn")
+    sample: int | None = param(None, "how many texts to draw from those that the quotas leave", otherwise="all")
+    seed: int = param(0, "random seed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,12 +101,10 @@ class SidePlan(Checked):
 
     file: Path | None = param(None, "a table whose `column` has the texts")
     column: str = param("", "the column of the file")
-    kind: Kind = param("text", "what the texts of the file are; hs and cn: some of those that the corpus has")
+    kind: Kind = param("text", "what the texts of the file are; hs and cn: texts that occur in the corpus")
     names: tuple[str, ...] = param((), "the texts themselves, such as names of types, criteria or models")
-    answers: Grids = param(
-        "", "an earlier grid, or several: the texts that were written in the round that counts there"
-    )
-    sources: tuple[Source, ...] = param((), "files that texts are collected from, with filters and quotas")
+    answers: Grids = param("", "one or more earlier grids: the texts written in their rounds that count")
+    sources: tuple[Source, ...] = param((), "files to collect texts from, with filters and quotas")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,7 +123,7 @@ class SidePlan(Checked):
             raise InputError("`kind` says what the texts of a file are; omit it")
         check_unique("name of a source", [one.called for one in self.sources])
         if any(not name.strip() for name in self.names):
-            raise InputError("a name of a side is empty; give each a text, or leave it out")
+            raise InputError("a name of a side is empty; give each a text, or omit it")
         check_unique("name", [name.strip() for name in self.names])
 
     @property
@@ -149,7 +149,7 @@ class _Asked(Seeded):
 
     name: str = field(metadata={"help": "what the round is called"})
     form: PrintedForm = field(metadata={"help": "what is asked, as `text: text(); types: any_of(a,b)`"})
-    role: Worker = param("annotator", "who answers; models where `models` names some")
+    role: Worker = param("annotator", "who answers; models if `models` names some")
 
 
 @dataclass(frozen=True)
@@ -170,12 +170,12 @@ class RoundPlan(RoundDesign, _Asked):
             raise InputError(f"answers is {self.answers}; expected 1 or more, or 0 for everybody")
         if self.cells is not None and (self.cells < 1 or self.models or self.screen != "cell"):
             raise InputError(
-                f"cells is {self.cells}; expected 1 or more, and no models or rows on one screen, which have all cells"
+                f"cells is {self.cells}; expected 1 or more, without models or rows on one screen, which have all cells"
             )
         self._check_draw()
         if self.once_per_row and not self.answers:
             raise InputError(
-                "everybody answers each cell (`answers = 0`), so nobody can have one cell of a row only; give "
+                "everybody answers each cell (`answers = 0`), so nobody can have only one cell of a row; give "
                 "`answers` a number, or omit `once_per_row`"
             )
         if self.once_per_row and self.screen != "cell":
@@ -183,17 +183,19 @@ class RoundPlan(RoundDesign, _Asked):
                 "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them"
             )
         if self.in_order and self.screen == "cell":
-            raise InputError('`in_order` is about columns on one screen; give `screen = "row"`, or "list", or omit it')
+            raise InputError(
+                '`in_order` applies to columns on one screen; give `screen = "row"`, or "list", or omit it'
+            )
         if self.probabilities and not self.models:
-            raise InputError("models say how probable answers are (`probabilities`); name some, or omit it")
+            raise InputError("`probabilities` come from models; name some in `models`, or omit it")
         if self.models and self.hide:
-            raise InputError("models answer, from whom nothing is hidden; omit `hide`")
+            raise InputError("models answer, and nothing is hidden from them; omit `hide`")
         if self.models and self.author:
-            raise InputError("models answer, so no author is spared; omit `author`")
+            raise InputError("models answer, so no author is excluded; omit `author`")
         if self.models and self.people is not None:
             raise InputError("`models` answer, so no `people` do; omit one of them")
         if self.edits not in {"", ROW} and self.after not in {"", self.edits}:
-            raise InputError(f"what is edited was written in `{self.edits}`, so the round is after that; omit `after`")
+            raise InputError(f"the round edits texts of `{self.edits}`, so it already comes after that; omit `after`")
         check_unique("name of a model", self.models)
         self._check_examples()
         self._check_together()
@@ -208,7 +210,7 @@ class RoundPlan(RoundDesign, _Asked):
             defaults = {one.name: one.default for one in fields(self)}
             for name in EXAMPLE_PARAMS:
                 if getattr(self, name) != defaults[name]:
-                    raise InputError(f"`{name}` is about `examples`; name the grid that they are from, or omit it")
+                    raise InputError(f"`{name}` applies to `examples`; name the grid that they are from, or omit it")
 
     def _read_prompt(self) -> None:
         """Take the prompt from its file, where it has one."""
@@ -245,7 +247,7 @@ class RoundPlan(RoundDesign, _Asked):
         if bool(self.passed) != bool(self.pass_at):
             raise InputError('`passed` and `pass_at` go together, as in `passed = "grade"`, `pass_at = 8`')
         if self.models and (self.checks or self.passed):
-            raise InputError("models answer, whose texts are marked and not refused; omit `checks` and `passed`")
+            raise InputError("models answer, and their texts are marked, not refused; omit `checks` and `passed`")
 
     @property
     def answered_by(self) -> str:
@@ -268,7 +270,7 @@ class GridPlan(Checked):
     rounds: tuple[RoundPlan, ...] = field(metadata={"help": "the rounds, in their order"})
     row_name: str = param("row", "what a row is called")
     column_name: str = param("column", "what a column is called")
-    agreement: Agree | None = param(None, "what agreement is computed with")
+    agreement: Agree | None = param(None, "how agreement is computed")
     adjudicate: Adjudicate | None = param(None, "how a cell's answers become one")
     validate: Validate | None = param(None, "how decisions are validated; without it, they are not")
     partition: Partition | None = param(None, "which rules make the tiers")
@@ -277,7 +279,7 @@ class GridPlan(Checked):
         super().__post_init__()
         _check_name("grid", self.name)
         if self.name in {*self.rows.grids, *self.columns.grids}:
-            raise InputError(f"grid `{self.name}` cannot have its own answers for a side; name an earlier grid")
+            raise InputError(f"grid `{self.name}` cannot have its own answers as a side; name an earlier grid")
         if not self.rounds:
             raise InputError(f"grid `{self.name}` has no round; give it one, as [[grid.round]]")
         check_unique("round", [round_.name for round_ in self.rounds])
@@ -286,10 +288,10 @@ class GridPlan(Checked):
         for at, round_ in enumerate(self.rounds):
             earlier = [other.name for other in self.rounds[:at]]
             if round_.rests_on and round_.rests_on not in earlier:
-                hint = f"earlier are {', '.join(earlier)}" if earlier else "it is the first"
+                hint = f"earlier rounds are {', '.join(earlier)}" if earlier else "it is the first"
                 key = "edits" if round_.edits not in {"", ROW} else "after"
                 raise InputError(
-                    f"`{key}` of round `{round_.name}` names `{round_.rests_on}`, no earlier round; {hint}"
+                    f"`{key}` of round `{round_.name}` names `{round_.rests_on}`, which is not an earlier round; {hint}"
                 )
             if round_.per_batch and not next(other for other in self.rounds[:at] if other.name == round_.after).batch:
                 raise InputError(

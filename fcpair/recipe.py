@@ -82,7 +82,7 @@ _KEYS = {"setup": "study", "import_": "import", "grids": "grid", "rounds": "roun
 """What a recipe calls a field where that is not its name."""
 _SECTIONS = {_KEYS.get(name, name): (name, plain_type(hint)) for name, hint in get_type_hints(Recipe).items()}
 """By what a recipe calls it, the field of each section, and what it is."""
-_NO_RESAMPLES = "intervals of agreement no longer resample, so they need none: leave the key out"
+_NO_RESAMPLES = "intervals of agreement no longer resample, so they need none: omit the key"
 _REMOVED_KEYS = {("[agreement]", "resamples"): _NO_RESAMPLES, ("[agreement]", "seed"): _NO_RESAMPLES}
 """Keys of earlier versions, with what to do about them."""
 
@@ -159,7 +159,7 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
 
     def read_item(key: str, value: Any) -> Any:
         if gone := _REMOVED_KEYS.get((place, key)):
-            raise RecipeError(f"{place}: `{key}` is gone; {gone}")
+            raise RecipeError(f"{place}: `{key}` was removed; {gone}")
         if key not in items:
             raise RecipeError(f"{place}: unknown key `{key}`; {suggest_name(key, items)}")
         if value is MISSING:

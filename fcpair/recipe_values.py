@@ -32,7 +32,7 @@ def prefix_errors(place: str) -> Iterator[None]:
 def check_texts(place: str, value: Any) -> None:
     """Raise RecipeError for a text, or a list with one, that has a NUL character."""
     if any(isinstance(text, str) and NO_TEXT.search(text) for text in (value if isinstance(value, list) else [value])):
-        raise RecipeError(f"{place} holds a NUL character, which no text does")
+        raise RecipeError(f"{place} contains a NUL character; remove it")
 
 
 def read_value(place: str, value: Any, kind: Any, folder: Path) -> Any:

@@ -26,10 +26,12 @@ class Checks(Checked):
     similar: float | None = param(
         None, "refuse a text whose cosine similarity to another exceeds this, such as 0.95", otherwise="no check"
     )
-    often: int = param(10, "the others are answers that came more than so many times, and the writer's own")
-    model: str = param("all-MiniLM-L6-v2", "the encoder that says how similar texts are")
-    grammar: str = param("", "what looks at the grammar: harper (English), or the URL of a LanguageTool server")
-    refuses: tuple[str, ...] = param((), "the kinds of faults of grammar that refuse a text; all others only warn")
+    often: int = param(10, "compare with answers given more often than this, and with the writer's own")
+    model: str = param("all-MiniLM-L6-v2", "the encoder that measures how similar texts are")
+    grammar: str = param("", "what checks the grammar: harper (English), or the URL of a LanguageTool server")
+    refuses: tuple[str, ...] = param(
+        (), "the kinds of grammar errors for which a text is refused; all others only warn"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,62 +42,60 @@ class Checks(Checked):
         if self.grammar not in {"", "harper"} and not self.grammar.startswith(("http://", "https://")):
             raise InputError(f"grammar is `{self.grammar}`; expected harper, or the URL of a LanguageTool server")
         if self.refuses and not self.grammar:
-            raise InputError("`refuses` names kinds of faults of grammar; say with `grammar` what finds them")
+            raise InputError("`refuses` names kinds of grammar errors; set `grammar` to what finds them")
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)  # nobody makes one: its heirs have these
 class RoundDesign:
     """Options that a plan has for assigning and showing a round; each default is stated here, and nowhere else."""
 
-    answers: int = param(1, "how many answers each cell gets, by different people; 0: one by everybody")
+    answers: int = param(1, "how many answers each cell gets, from different people; 0: one from everybody")
     cells: int | None = param(None, "how many cells to draw, as for a pilot or a spot check", otherwise="all")
     columns_per_row: int | None = param(
-        None, "how many columns of each row to draw, each column as often as any other", otherwise="all"
+        None, "how many columns of each row to draw, each column equally often", otherwise="all"
     )
-    once_per_row: bool = param(False, "nobody has two cells of a row")
-    batch: int | None = param(None, "how many rows go together, one batch after the other", otherwise="no batches")
+    once_per_row: bool = param(False, "nobody gets two cells of the same row")
+    batch: int | None = param(
+        None, "how many rows make a batch; one batch is done after the other", otherwise="no batches"
+    )
     per_batch: int | None = param(
-        None, "how many cells to draw from each batch that is done, of the round that this comes `after`"
+        None, "how many cells to draw from each finished batch of the round that this one comes `after`"
     )
-    passed: str = param("", "a grid that judges what was written in a pilot: only who passed there answers")
-    pass_at: int | None = param(None, "how many positive judgements there are a pass")
+    passed: str = param("", "a grid that judges what was written in a pilot: only people who passed there answer")
+    pass_at: int | None = param(None, "how many positive judgements there are needed to pass")
     language: str = param("", "the language that a text must be in, such as en or fa")
-    checks: Checks | None = param(None, "what is checked of a text while somebody writes it")
-    screen: Screen = param("cell", "what is on the screen at once: a cell, all cells of a row, or a list of rows")
+    checks: Checks | None = param(None, "checks of a text while somebody writes it")
+    screen: Screen = param("cell", "what one screen shows: a cell, all cells of a row, or a list of rows")
     in_order: bool = param(
         False,
-        "the columns of a row come in their order, and not in one drawn for each person; not where `screen = cell`",
+        "the columns of a row keep their order instead of one drawn for each person; not with `screen = cell`",
     )
-    author: str = param("", "the metadata column of the rows that says who made each, who then does not answer it")
+    author: str = param("", "the metadata column of the rows with their authors, who do not answer their own rows")
     together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")
     hide: Hide | None = param(
         None,
-        "what those who answer are not shown: the column, or nothing",
-        otherwise="the column, where it names the model whose text people edit or judge",
+        "what is hidden from those who answer: the column, or nothing",
+        otherwise="the column, if it names the model whose text people edit or judge",
     )
-    edits: str = param("", "an earlier round of the grid, whose text is given to be edited; row: the row's own text")
-    after: str = param("", "an earlier round of the grid, in which a cell must have an answer first")
+    edits: str = param("", "an earlier round of the grid whose texts are edited; row: the row's own text")
+    after: str = param("", "an earlier round of the grid in which a cell must have an answer first")
     models: Models = param(
         (), "the models that answer, instead of people: NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
     )
     probabilities: bool = param(
-        False, "models say how probable each answer of a closed question is, instead of writing one"
+        False, "models give the probability of each answer to a closed question, instead of writing one"
     )
     prompt: str = param("", "what models are asked, with {row} and {column} for the texts of a cell")
-    prompt_file: Path | None = param(None, "a file with the prompt, in its place")
-    definitions: Definitions = param((), "of each column the text that {definition} stands for in the prompt")
-    examples: str = param("", "an earlier grid, of whose written texts {examples} in the prompt shows some")
-    n_examples: int = param(
-        10, "how many examples a row has: the texts on the rows of that grid that are nearest to it"
-    )
-    example_model: str = param(
-        "paraphrase-multilingual-mpnet-base-v2", "the encoder that says which rows are nearest to each other"
-    )
-    reviewed: bool = param(True, "models are shown only examples that a person let be used; false: all of them")
+    prompt_file: Path | None = param(None, "a file with the prompt, instead of `prompt`")
+    definitions: Definitions = param((), "for each column, the text that replaces {definition} in the prompt")
+    examples: str = param("", "an earlier grid; {examples} in the prompt shows some of the texts written there")
+    n_examples: int = param(10, "how many examples a row has: the texts on the nearest rows of that grid")
+    example_model: str = param("paraphrase-multilingual-mpnet-base-v2", "the encoder that finds the nearest rows")
+    reviewed: bool = param(True, "models are shown only examples that a person approved; false: all of them")
     people: int | None = param(
-        None, "how many people answer; those of the role that `people` lists if not given", bounds=AT_LEAST_ONE
+        None, "how many people answer; if not given, those with the role that `people` lists", bounds=AT_LEAST_ONE
     )
-    seed: int = param(0, "of the deal and the orders")
+    seed: int = param(0, "random seed")
 
 
 DESIGNED = tuple(item.name for item in fields(RoundDesign) if item.name != "prompt_file")

@@ -143,8 +143,11 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         (ASK + "[[grid.round]]\nname = ['a']\nform = 'text()'", "name is `.*a.*`; expected str"),
         (ASK + ROUND + "role = 'lead'", r"round ask role is `lead`; expected one of annotator, writer, rater, resp"),
         (ASK + ROUND + "answers = -1", "answers is -1; expected 1 or more, or 0 for everybody"),
-        (ASK + ROUND + "answers = 0\nonce_per_row = true", "nobody can have one cell of a row only; give `answers` a"),
-        (ASK + ROUND + "edits = 'write'", "`edits` of round `ask` names `write`, no earlier round; it is the first"),
+        (ASK + ROUND + "answers = 0\nonce_per_row = true", "nobody can have only one cell of a row; give `answers` a"),
+        (
+            ASK + ROUND + "edits = 'write'",
+            "`edits` of round `ask` names `write`, which is not an earlier round; it is the first",
+        ),
         (ASK + ROUND + ROUND, r"\[\[grid\]\] ask: round `ask` is given twice"),
         (ASK + ROUND + "counts = false", "no round of grid `ask` counts; omit `counts = false`"),
         (ASK + ROUND + "models = ['a=canned:x.csv', 'a=canned:y.csv']", "name of a model `a` is given twice"),
@@ -168,7 +171,7 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         ),
         (
             ASK + ROUND + "[[grid.round]]\nname = 'b'\nform = 'text()'\nafter = 'c'",
-            "`after` of round `b` names `c`, no earlier round; earlier are ask",
+            "`after` of round `b` names `c`, which is not an earlier round; earlier rounds are ask",
         ),
         (ASK.replace("names", "file", 1) + ROUND, "rows file is `.*; expected Path"),
         (ASK + ROUND + "[grid.partition]\nx = 1", "ask partition: unknown key `x`; known are diamond"),
@@ -180,7 +183,7 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         (ASK.replace('["heard"]', '["x", " "]') + ROUND, "a name of a side is empty; give each a text"),
         (
             ASK.replace('names = ["heard"]', 'answers = "ask"') + ROUND,
-            "cannot have its own answers for a side; name an",
+            "cannot have its own answers as a side; name an",
         ),
         (
             ASK.replace('names = ["heard"]', 'answers = "write"') + ROUND,
@@ -224,5 +227,5 @@ def test_two_rounds_cannot_both_count(tmp_path: Path) -> None:
 def test_what_is_edited_needs_no_other_round_before(tmp_path: Path) -> None:
     write = '[[grid.round]]\nname = "a"\nform = "text()"\n'
     edit = '[[grid.round]]\nname = "c"\nform = "edit()"\nedits = "a"\nafter = "b"'
-    with pytest.raises(RecipeError, match="edited was written in `a`, so the round is after that; omit `after`"):
+    with pytest.raises(RecipeError, match="the round edits texts of `a`, so it already comes after that; omit `after`"):
         load(tmp_path, ASK + write + write.replace('"a"', '"b"') + edit)

@@ -206,11 +206,11 @@ def test_a_text_that_is_no_path_keeps_its_dollar(tmp_path: Path) -> None:
         ("[agreement]\nlevel = 95", r"\[agreement\]: agreement: level is 95"),
         (
             "[agreement]\nresamples = 1000",
-            r"`resamples` is gone; intervals of agreement no longer resample.*leave the key",
+            r"`resamples` was removed; intervals of agreement no longer resample.*omit the key",
         ),
         ('[agreement]\nbins = ["1-2", "2.5-5"]', "bins are for numbers on a scale, and `label: one_of"),
         ('[study]\nscheme = "scale(1,5,1,positive=4)"\n[agreement]\nbins = ["1-2", "4-5"]', "no bin has 3"),
-        ("[agreement]\nseed = 13", r"`seed` is gone; intervals of agreement no longer resample"),
+        ("[agreement]\nseed = 13", r"`seed` was removed; intervals of agreement no longer resample"),
         ("[study", "not TOML"),
         ("[study]\n[study]", "not TOML"),
     ],

@@ -30,19 +30,19 @@ SERVER = "serve"  # runs until it is stopped, and so has no result to print
 # when it is called, so that help comes at once; a test compares these lines with the commands.
 SECTIONS = {
     "Study": {
-        "init": ("corpus.init:init", "Make a new, empty study."),
-        "run": ("oversight.run:run", "Walk a recipe as far as it goes."),
-        "recipe": ("oversight.recipe:recipe", "Print the recipe that the study has come to."),
-        "status": ("oversight.status:status", "Say how the study stands and what is next."),
+        "init": ("corpus.init:init", "Create a new, empty study."),
+        "run": ("oversight.run:run", "Run a recipe as far as it goes."),
+        "recipe": ("oversight.recipe:recipe", "Print the current recipe of the study."),
+        "status": ("oversight.status:status", "Show the state of the study and what is next."),
         "grids": ("corpus.grids:grids", "List the grids, their sides and rounds."),
         "log": ("oversight.status:log", "List every run of every stage."),
     },
     "Build": {
         "import": ("corpus.import_:import_", "Read the corpus that the study starts from."),
         "select": ("corpus.select:select", "Choose the HS, by seed or from a file."),
-        "retrieve": ("corpus.retrieve:retrieve", "Bring candidate CNs in."),
+        "retrieve": ("corpus.retrieve:retrieve", "Retrieve candidate CNs."),
         "pair": ("corpus.pair:pair", "Cross the HS with the candidates."),
-        "assign": ("assignment.assign:assign", "Deal the pairs to annotators."),
+        "assign": ("assignment.assign:assign", "Assign the pairs to annotators."),
     },
     "People": {
         "people": ("people.people:people", "People: add, list, invite, revoke, role, ..."),
@@ -54,7 +54,7 @@ SECTIONS = {
         "simulate": ("answers.simulate:simulate", "Let simulated people answer what is open."),
         "examples": ("answers.examples:examples", "Examples that models are shown: find, list, sheet, review."),
         "generate": ("answers.generate:generate", "Ask the models of a round for their answers."),
-        "curation": ("answers.curation:curation", "Count what was accepted, edited and rejected of given texts."),
+        "curation": ("answers.curation:curation", "Count accepted, edited and rejected texts."),
     },
     "Decide": {
         "agreement": ("adjudication.agreement:agreement", "Measure how far annotators agree."),
@@ -64,9 +64,9 @@ SECTIONS = {
     },
     "Grade": {
         "partition": ("release.partition:partition", "Grade the pairs, or write one tier."),
-        "explain": ("release.partition:explain", "Say why a pair is where it is."),
+        "explain": ("release.partition:explain", "Explain why a pair is in its tiers, or in none."),
         "evaluate": ("release.evaluate:evaluate", "Rank by systems, and score them on tiers."),
-        "export": ("release.export:export", "Write files for the tools people have."),
+        "export": ("release.export:export", "Write files for other tools."),
         "report": ("oversight.status:report", "Write a self-contained HTML report."),
     },
     "Texts": {
@@ -77,21 +77,21 @@ SECTIONS = {
         "split": ("analysis.split:split", "Split a table by its labels, with whole groups on one side."),
         "measure": ("analysis.measure:measure", "Measure texts: variety, overlap, readability, models."),
         "classify": ("analysis.classify:classify", "Measure how well labels were predicted."),
-        "correlate": ("analysis.correlate:correlate", "Measure how a measure of texts goes with ratings."),
+        "correlate": ("analysis.correlate:correlate", "Correlate a measure of texts with ratings."),
         "ratings": ("analysis.ratings:ratings", "Average ratings by source, criterion and rater."),
     },
     "Surveys and bias": {
         "ask": ("surveys.ask:ask", "Surveys: what people have heard and believe. import, open, results."),
-        "items": ("surveys.items:items", "Questions about two groups, made of templates: expand."),
+        "items": ("surveys.items:items", "Questions about two groups, made from templates: expand."),
         "diversity": ("surveys.diversity:diversity", "Measure how varied templates, items or other texts are."),
         "bias": ("surveys.bias:bias", "Bias of language models in questions about two groups: score."),
     },
     "Keep": {
         "doctor": ("oversight.doctor:doctor", "Find what was changed or lost in a study file."),
         "backup": ("oversight.backup:backup", "Write a copy of a study that is in use to a file."),
-        "restore": ("oversight.backup:restore", "Bring the study of a backup back, and examine it."),
+        "restore": ("oversight.backup:restore", "Restore a study from a backup, and examine it."),
         "copy": ("oversight.backup:copy", "Copy a study into a file or another database."),
-        "upgrade": ("corpus.init:upgrade", "Bring a study of an older fcpair up to date."),
+        "upgrade": ("corpus.init:upgrade", "Upgrade a study of an older fcpair."),
     },
 }
 COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
@@ -159,7 +159,7 @@ class CommandGroup(click.Group):
             except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
                 raise
             except (KeyboardInterrupt, click.Abort):
-                print_wrapped("\nStopped. The study holds what had been finished; `fcpair status` shows it.", err=True)
+                print_wrapped("\nStopped. What was finished is in the study; `fcpair status` shows it.", err=True)
                 sys.exit(STOPPED)
             except Exception as error:
                 if ctx.params.get("debug"):
@@ -187,10 +187,8 @@ def _print_error(ctx: click.Context, error: Exception) -> int:
         message = f"{error.filename or 'a file'}: {error.strerror or error}"
     else:
         print_wrapped(f"Error: fcpair itself failed ({type(error).__name__}: {error}).", err=True)
-        print_wrapped(
-            "`fcpair log` shows what had been finished; `fcpair --debug ...` shows where it failed.", err=True
-        )
-        print_wrapped("Please report that.", err=True)
+        print_wrapped("`fcpair log` shows what was finished; `fcpair --debug ...` shows where it failed.", err=True)
+        print_wrapped("Please report this.", err=True)
         return DEFECT
     print_wrapped(f"Error: {message}", err=True)
     return USAGE_OR_DATA
@@ -202,8 +200,8 @@ def _print_error(ctx: click.Context, error: Exception) -> int:
 def main(debug: bool) -> None:
     """Build densely judged datasets of text pairs.
 
-    The road, in its order: a corpus is imported, HS are selected, candidates retrieved and crossed with them, the pairs
-    dealt to annotators, their labels recorded, agreement measured, conflicts adjudicated, labels validated, and the
+    The stages, in order: a corpus is imported, HS are selected, candidates retrieved and crossed with them, the pairs
+    assigned to annotators, their labels recorded, agreement measured, conflicts adjudicated, labels validated, and the
     pairs graded into Diamond, Gold, Silver and Bronze.
 
     \b

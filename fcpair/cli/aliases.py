@@ -48,14 +48,14 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             metavar="COLUMN",
             required=not several,
             multiple=several,
-            detail=f"Several of one text are parted by comma, semicolon or line break, or a JSON list.{may}",
+            detail=f"Several of one text are separated by comma, semicolon or line break, or a JSON list.{may}",
         )
         @shared_option(
             "--label",
             "declared",
             multiple=True,
             metavar="NAME",
-            detail="For each of them; any other spelling is then refused.",
+            detail="Repeat it for each label; any other spelling is then refused.",
         )
         @click.option(
             "--aliases",
@@ -71,7 +71,7 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             if isinstance(columns, str):
                 return command(labels=_label_column(columns, declared, aliases_file), **arguments)
             if not columns and (declared or aliases_file):
-                raise InputError("--label and --aliases say what a column of labels holds; name it with --labels")
+                raise InputError("--label and --aliases apply to a column of labels; name it with --labels")
             return command(labels=tuple(_label_column(one, declared, aliases_file) for one in columns), **arguments)
 
         return call_with_labels

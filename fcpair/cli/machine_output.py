@@ -12,7 +12,7 @@ from fcpair.cli.terminal import can_encode, print_machine, print_wrapped
 
 ROWS_AT_ONCE = 1000
 Row = Mapping[str, Cell]
-_SIGNS_LOST = "Note: this encoding lacks some signs, which are escaped here; with PYTHONIOENCODING=utf-8 they stay."
+_SIGNS_LOST = "Note: this encoding lacks some characters, which are escaped here; PYTHONIOENCODING=utf-8 keeps them."
 
 
 def print_json(data: Any) -> None:

@@ -61,11 +61,13 @@ def _hand_over(
 ) -> None:
     values = cast("MutableMapping[str | None, Any]", opts)
     if new.name in values:
-        raise click.UsageError(f"`{old_spelling}` is spelled `{spelling}` now; give the new spelling alone", ctx)
+        raise click.UsageError(f"`{old_spelling}` is spelled `{spelling}` now; give only the new spelling", ctx)
     old_value = values.pop(old.name)
     values[new.name] = old_value if value is None else value
     if not ctx.resilient_parsing:
-        note = f"Note: `{old_spelling}` is spelled `{spelling}` now; the old spelling goes in the next version."
+        note = (
+            f"Note: `{old_spelling}` is spelled `{spelling}` now; the old spelling will be removed in the next version."
+        )
         print_wrapped(note, err=True)
 
 

@@ -49,7 +49,7 @@ study_option = click.option(
     type=StudyPlace(),
     help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME.",
 )
-grid_option = shared_option("--grid", metavar="NAME", detail="Without one the only one, or `main`.")
+grid_option = shared_option("--grid", metavar="NAME", detail="By default the only one, or `main`.")
 format_option = shared_option(
     "--format",
     "form",
@@ -67,12 +67,12 @@ sheet_format_option = shared_option(
     detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
 )
 redo_option = click.option(
-    "--redo", is_flag=True, help="Make this stage anew; discards what it made and what was built on that."
+    "--redo", is_flag=True, help="Run this stage again; discards its results and what was built on them."
 )
 supersede_option = click.option(
-    "--supersede", is_flag=True, help="Take answers that differ from earlier ones as the newer ones."
+    "--supersede", is_flag=True, help="Accept answers that differ from earlier ones, as newer answers."
 )
-round_option = shared_option("--round", "name", metavar="NAME", detail="Without one the one that counts.")
+round_option = shared_option("--round", "name", metavar="NAME", detail="By default the one that counts.")
 figures_option = click.option(
     "--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to."
 )

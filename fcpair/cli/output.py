@@ -110,7 +110,7 @@ def for_each_file(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> N
         else:
             print_run(run, path, numbered=run.params.get("format") != "fc-conan")
     if len(paths) > 1 and refused:
-        n = f"{len(refused):,} of {len(paths):,} files {'was' if len(refused) == 1 else 'were'} not taken"
+        n = f"{len(refused):,} of {len(paths):,} files {'was' if len(refused) == 1 else 'were'} not imported"
         raise InputError("\n".join([n, *map(str, refused)]))
     if refused:
         raise refused[0]

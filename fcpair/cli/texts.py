@@ -78,7 +78,8 @@ def with_texts(command: Command) -> Command:
         "conditions",
         multiple=True,
         metavar="CONDITION",
-        help="Only lines with COLUMN=VALUE, COLUMN!=VALUE, or `COLUMN has VALUE` among several labels; repeated: all.",
+        help="Only lines with COLUMN=VALUE, COLUMN!=VALUE, or `COLUMN has VALUE` among several labels; if repeated, "
+        "with all of them.",
     )
     @shared_option("--sample", type=click.IntRange(min=1), metavar="N", detail="Of these lines, by --seed.")
     @round_option

@@ -19,16 +19,18 @@ def warn_of_old_sheets(sheets: list[OldSheet], rows_written: dict[str, int], com
     """
     for sheet in sheets:
         if sheet.left:
-            print_message(f"{sheet.path}: {sheet.person} has left; what was open on this sheet has gone to others")
+            print_message(
+                f"{sheet.path}: {sheet.person} has left; the open work on this sheet was reassigned to others"
+            )
         elif sheet.passed_on:
             print_message(
-                f"{sheet.path}: {sheet.person} has nothing open any more; what was taken back has gone to others"
+                f"{sheet.path}: {sheet.person} has nothing open any more; what was taken back was reassigned to others"
             )
         elif sheet.open:
             missing = (
                 ""
                 if sheet.person in rows_written
-                else f"; {sheet.open:,} open {'cells' if options else 'pairs'} would have stood in a new one"
+                else f"; a new one would have {sheet.open:,} open {'cells' if options else 'pairs'}"
             )
             first = _advice_for(sheet, f"`fcpair {command} import {sheet.path}{options}`")
             print_message(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
@@ -36,7 +38,7 @@ def warn_of_old_sheets(sheets: list[OldSheet], rows_written: dict[str, int], com
 
 def _advice_for(sheet: OldSheet, import_: str) -> str:
     if sheet.kept is KeepReason.ANSWERS:
-        return f"Take them in with {import_}, then move it away"
+        return f"Import them with {import_}, then move it away"
     return f"{import_} says why; move it away" if sheet.kept is KeepReason.UNREADABLE else "Move it away"
 
 

@@ -34,7 +34,8 @@ def test_a_file_that_is_refused_does_not_keep_the_others_out(at: At, fcpair: Fcp
     ana, ben, cleo = (sheet(study, tmp_path, *given) for given in (("ana", "2"), ("ben", "x"), ("cleo", "2")))
     result = fcpair("labels", "import", ana, ben, cleo, code=2)
     assert [line.split(" (")[1] for line in result.stdout.splitlines()] == [f"{ana})", f"{cleo})"]
-    assert result.stderr.startswith(f"Error: 1 of 3 files was not taken\n{ben}: 1 thing is wrong; nothing was changed")
+    first_lines = f"Error: 1 of 3 files was not imported\n{ben}: 1 thing is wrong; nothing was changed"
+    assert result.stderr.startswith(first_lines)
     assert "unknown label `x`" in result.stderr
     assert {who for _, who in labels_of(study)} == {"ana", "cleo"}
 

@@ -69,8 +69,8 @@ def test_an_old_name_has_the_values_of_the_new_one_and_says_it() -> None:
     out, err = said("--names", "a", "--names", "b", "--list")
     assert out == "('a', 'b') True cells\n"
     assert err.splitlines() == [
-        "Note: `--names` is spelled `--name` now; the old spelling goes in the next version.",
-        "Note: `--list` is spelled `--as-list` now; the old spelling goes in the next version.",
+        "Note: `--names` is spelled `--name` now; the old spelling will be removed in the next version.",
+        "Note: `--list` is spelled `--as-list` now; the old spelling will be removed in the next version.",
     ]
 
 
@@ -80,7 +80,7 @@ def test_a_new_name_says_nothing() -> None:
 
 def test_old_and_new_together_are_refused() -> None:
     assert (
-        "`--names` is spelled `--name` now; give the new spelling alone"
+        "`--names` is spelled `--name` now; give only the new spelling"
         in said("--names", "a", "--name", "b", code=2)[1]
     )
 
@@ -96,7 +96,7 @@ def test_an_old_value_is_given_to_the_option_that_takes_it_now() -> None:
 
 
 def test_an_old_value_beside_the_option_that_takes_it_now_is_refused() -> None:
-    assert "give the new spelling alone" in said("--name", "a", "--format", "long", "--reader", "cells", code=2)[1]
+    assert "give only the new spelling" in said("--name", "a", "--format", "long", "--reader", "cells", code=2)[1]
 
 
 @pytest.mark.parametrize("path", OLD_NAMES, ids=" ".join)

@@ -351,7 +351,7 @@ def test_an_invite_link_holds_the_only_token_that_lets_its_owner_in(at: At, fcpa
     assert first is None
     assert second is not None
     assert second.name == "ana"
-    assert "ana cannot come in any more" in fcpair("people", "revoke", "ana").stdout
+    assert "ana can no longer sign in" in fcpair("people", "revoke", "ana").stdout
     assert study.access.invited() == set()
 
 

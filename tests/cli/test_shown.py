@@ -38,7 +38,7 @@ def test_a_sheet_that_is_filled_in_is_taken_and_listed(study: Path, fcpair: Fcpa
 def test_a_sheet_that_is_there_is_not_overwritten(study: Path, fcpair: Fcpair) -> None:
     (study.with_name("sheet.csv")).write_text("kept", "utf-8")
     said = fcpair("examples", "sheet", str(study.with_name("sheet.csv")), *ON, code=2).stderr
-    assert "is there already, and may hold reviews" in said
+    assert "exists already and may hold reviews" in said
     assert (study.with_name("sheet.csv")).read_text("utf-8") == "kept"
 
 

@@ -98,14 +98,14 @@ def test_json_is_whole_on_an_old_terminal(at: At) -> None:
 def test_a_csv_that_lost_signs_says_so(at: At) -> None:
     study = at("checked")
     words = ("partition", "--tier", "bronze", "--format", "csv")
-    assert "lacks some signs, which are escaped here" in called(*words, study=study, charset="latin-1").stderr
+    assert "lacks some characters, which are escaped here" in called(*words, study=study, charset="latin-1").stderr
     assert "lacks" not in called(*words, study=study).stderr
 
 
 @pytest.mark.slow
 def test_a_csv_on_a_terminal_of_another_encoding_says_that_it_lost_signs(at: At) -> None:
     code, _, err = run("partition", "--tier", "bronze", "--format", "csv", study=at("checked"), **LATIN_1)
-    assert (code, "lacks some signs, which are escaped here" in err) == (0, True)
+    assert (code, "lacks some characters, which are escaped here" in err) == (0, True)
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def test_a_defect_does_not_say_that_the_study_is_as_it_was(
     result = CliRunner().invoke(main, ["log", "--study", str(at("checked"))])
     assert result.exit_code == 3
     assert "as it was" not in result.stderr
-    assert "`fcpair log` shows what had been finished" in result.stderr
+    assert "`fcpair log` shows what was finished" in result.stderr
 
 
 # -- a reader that goes away
@@ -299,7 +299,7 @@ def test_ctrl_c_ends_with_130_and_says_what_is_kept(at: At, tmp_path: Path) -> N
         process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.decode() == "\nStopped. The study holds what had been finished; `fcpair status` shows it.\n"
+    assert err.decode() == "\nStopped. What was finished is in the study; `fcpair status` shows it.\n"
     assert dump(study) == before
 
 

@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 @click.option(
     "--ties",
     type=click.Choice(get_args(Ties)),
-    help="With a rule: whether ties and `not sure` alone wait for a person or are discarded.  "
+    help="With a rule: whether ties, and pairs with only `not sure`, wait for a person or are discarded.  "
     "[default: the recipe's, else wait]",
 )
-@click.option("--import", "path", type=click.Path(path_type=Path), help="Take the decisions of a file.")
+@click.option("--import", "path", type=click.Path(path_type=Path), help="Import the decisions in a file.")
 @click.option(
     "--sheet",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the pairs that wait for the adjudicator as a sheet to fill in (.csv or .xlsx), for `--import`.",
 )
-@shared_option("--dry-run", is_flag=True, callback=note_trial, detail="Say too whether that is what stands.")
+@shared_option(
+    "--dry-run", is_flag=True, callback=note_trial, detail="Also show whether the current decisions are the same."
+)
 @supersede_option
 @click.option(
     "--adjudicator",
@@ -51,9 +53,9 @@ if TYPE_CHECKING:
 def adjudicate(grid: Grid, **arguments: Any) -> None:
     """Turn each pair's labels into one.
 
-    Alone it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it, and `--sheet
-    FILE` writes what waits. A policy holds until another one is given: what it decides follows the labels. A dry run
-    ends with exit 1 when what it would decide is not what stands.
+    Without options, it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it, and
+    `--sheet FILE` writes the pairs that wait. A policy applies until another one is given: its decisions follow the
+    labels. A dry run exits with 1 if its decisions differ from the current ones.
 
     \b
     Example:
@@ -110,14 +112,14 @@ def _apply_policy(grid: Grid, options: Adjudicate, previous: Adjudicate | None) 
     if discards:
         back = (previous or Adjudicate()).command
         discarded = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
-        print_message(f"{discarded} discarded; `{back}` takes that back")
+        print_message(f"{discarded} discarded; `{back}` undoes that")
 
 
 def _compare_policy(grid: Grid, options: Adjudicate) -> None:
     result = grid.adjudicate_dry_run(options)
     lines = (
         f"would be: {format_counts(result.counts)}",
-        f"{result.standing:,} decisions stand; {result.n_same:,} of {result.compared:,} compared are the same",
+        f"{result.standing:,} current decisions; {result.n_same:,} of {result.compared:,} compared are the same",
     )
     data = {
         "would_be": result.counts,

@@ -26,16 +26,16 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
 @with_old_spellings(by="--blocks", not_sure="--indefinite")
 @click.command()
-@shared_option("--round", "name", metavar="NAME", detail="There are figures for each part of its form.")
+@shared_option("--round", "name", metavar="NAME", detail="Each part of its form has figures.")
 @with_grid
 @effective_params(Agree)
 @format_option
 def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     """Measure how far annotators agree.
 
-    It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and
-    one CN at a time, and one annotator where they are to speak for new annotators too; a figure that is
-    undefined says why.
+    It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and one CN at a
+    time, and one annotator if they are to generalise to new annotators too; an undefined figure is shown with the
+    reason.
 
     \b
     Example:

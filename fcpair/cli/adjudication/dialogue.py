@@ -167,7 +167,7 @@ class Dialogue:
         self._shown_id = 0  # so that its note is there again
         self._position = self._queue.index(cell_id)
         if restored:
-            print_raw(f"→ what was decided before on pair {cell_id} stands again")
+            print_raw(f"→ the earlier decision on pair {cell_id} applies again")
         else:
             print_raw(f"→ pair {cell_id} waits again")
 

@@ -29,22 +29,22 @@ LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 @click.command()
 @with_texts
 @click.option(
-    "--truth", multiple=True, required=True, metavar="COLUMN", help="The true labels; of several columns, all."
+    "--truth", multiple=True, required=True, metavar="COLUMN", help="A column of true labels; if repeated, all count."
 )
-@click.option("--predicted", metavar="COLUMN", help="The predicted labels.")
-@click.option("--classifier", "model", metavar="NAME", help="Predict by this local transformers model, from --text.")
+@click.option("--predicted", metavar="COLUMN", help="The column of predicted labels.")
+@click.option("--classifier", "model", metavar="NAME", help="Predict with this local transformers model, from --text.")
 @shared_option("--text", metavar="COLUMN", detail="The classifier labels them.")
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
     show_default=True,
-    help="From which score on the model's label is predicted.",
+    help="The score from which the model's label is predicted.",
 )
-@shared_option("--label", "labels", multiple=True, metavar="NAME", detail="Without any, those of the truth.")
-@click.option("--ignore", multiple=True, metavar="NAME", help="A predicted label to be left out, and counted.")
-@shared_option("--by", metavar="COLUMN", detail="Each has figures too.")
-@shared_option("--cluster", "group", metavar="COLUMN", detail="Intervals draw whole clusters.")
+@shared_option("--label", "labels", multiple=True, metavar="NAME", detail="By default those of the truth.")
+@click.option("--ignore", multiple=True, metavar="NAME", help="A predicted label to ignore and count.")
+@shared_option("--by", metavar="COLUMN", detail="Each group has figures, too.")
+@shared_option("--cluster", "group", metavar="COLUMN", detail="Intervals resample whole clusters.")
 @resamples_option
 @format_option
 def classify(
@@ -64,9 +64,9 @@ def classify(
 ) -> None:
     """Measure how well labels were predicted.
 
-    Without FILE, of what was answered in a round. A cell has several labels, separated by `;` or `,`, or a JSON list;
-    an empty one has none. Accuracy, precision, recall, F1 and Hamming loss are CrowdCounter's; scikit-learn's averages
-    and each label stand beside them.
+    Without FILE, it reads the answers of a round. A cell may have several labels, separated by `;` or `,`, or a JSON
+    list; an empty one has none. Accuracy, precision, recall, F1 and Hamming loss are CrowdCounter's; scikit-learn's
+    averages and the figures of each label are shown beside them.
 
     \b
     Example:

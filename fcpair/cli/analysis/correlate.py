@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     "measure",
     required=True,
     metavar="COLUMN",
-    help="The column of a number for each text, which is compared with the ratings.",
+    help="The column with a number for each text, to correlate with the ratings.",
 )
 @shared_option("--rating", required=True, metavar="COLUMN", detail="Empty where a rater gave none.")
-@shared_option("--text", metavar="COLUMN", detail="Without it each row is about a text of its own.")
-@shared_option("--rater", metavar="COLUMN", detail="Without it one person did.")
-@shared_option("--by", metavar="COLUMN", detail="Each has correlations too, such as those of a type.")
+@shared_option("--text", metavar="COLUMN", detail="Without it, each row is a text of its own.")
+@shared_option("--rater", metavar="COLUMN", detail="Without it, one person rated all.")
+@shared_option("--by", metavar="COLUMN", detail="Each group, such as a type, has correlations, too.")
 @click.option(
     "--population",
     type=click.Path(path_type=Path),
@@ -53,11 +53,11 @@ def correlate(
     seed: int,
     form: str,
 ) -> None:
-    """Measure how a measure of texts goes with ratings.
+    """Correlate a measure of texts with ratings.
 
     FILE has a row for each text and rater. A text's rating is the mean of its raters'; intervals are for new texts and
-    the mean of as many new raters. A warning says where the texts look picked by the extremes of the measure, which
-    inflates correlations.
+    the mean of as many new raters. A warning is printed if the texts seem to be picked by the extremes of the
+    measure, which inflates correlations.
 
     \b
     Example:

@@ -32,37 +32,39 @@ ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
 @click.command()
 @with_texts
 @shared_option("--text", metavar="COLUMN", required=True)
-@shared_option("--row", metavar="COLUMN", detail="It makes the rows.")
-@click.option("--group", metavar="COLUMN", help="What the table is counted by, such as the target group.")
-@shared_option("--source", metavar="COLUMN", detail="The table is counted by it besides.")
-@click.option("--writer", metavar="COLUMN", help="The column of who wrote the texts.")
+@shared_option("--row", metavar="COLUMN", detail="Texts with the same value are of one row.")
+@click.option("--group", metavar="COLUMN", help="The column to count by, such as the target group.")
+@shared_option("--source", metavar="COLUMN", detail="Texts are counted by it, too.")
+@click.option("--writer", metavar="COLUMN", help="The column of the writers of the texts.")
 @with_labels(several=True)
 @shared_option(
     "--by",
     metavar="COLUMN",
-    detail="Every label is counted in each, such as in the targets of the HS; a cell may hold several.",
+    detail="Every label is counted in each group, such as each target of the HS; a cell may hold several.",
 )
-@click.option("--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of so many words or fewer.")
-@click.option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of so many words or more.")
+@click.option(
+    "--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of this many words or fewer."
+)
+@click.option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of this many words or more.")
 @click.option(
     "--keywords",
     "n_keywords",
     type=click.IntRange(min=0),
     default=5,
     show_default=True,
-    help="How many keywords of each label.",
+    help="How many keywords to show for each label.",
 )
 @click.option(
     "--check-printed",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Hold printed figures against the table: columns `figure`, `printed`, and `of` and `n` where needed.",
+    help="Check printed figures against the table: columns `figure`, `printed`, and `of` and `n` where needed.",
 )
 @click.option(
     "--write-aliases",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Only write all spellings of the labels, each with the label proposed, to be checked by a person.",
+    help="Only write all spellings of the labels, each with a proposed label, for a person to check.",
 )
 @format_option
 def describe(
@@ -79,8 +81,9 @@ def describe(
 ) -> None:
     """Describe a table of texts: groups, labels, lengths, repeated texts.
 
-    FILE is any table; without it the texts are the answers of a round of a study. Words are parted by white space.
-    A figure that is undefined says why. With --check-printed it ends with 1 where a printed figure does not come out.
+    FILE is any table; without it, the texts are the answers of a round of a study. Texts are split into words on
+    whitespace. An undefined figure is shown with the reason. With --check-printed, it exits with 1 if a printed figure
+    does not match.
 
     \b
     Example:
@@ -93,7 +96,7 @@ def describe(
 
     texts.check(*columns.values(), *(item.column for item in labels), by)
     if by and not labels:
-        raise InputError("--by counts labels; name their column with --labels (who wrote the texts is --writer)")
+        raise InputError("--by counts labels; name their column with --labels (--writer names that of the writers)")
     if write_aliases is not None:
         _write_aliases(texts, labels, write_aliases)
         return
@@ -126,7 +129,7 @@ def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) ->
     spellings = labels[0].aliases.list_spellings(cells)
     write_table(pd.DataFrame(spellings), path)
     n_open = sum(bool(one["spelling"]) and not one["label"] for one in spellings)
-    note = f"; {n_open:,} of them have no label near, fill it in" if n_open else ""
+    note = f"; {n_open:,} of them have no similar label; fill it in" if n_open else ""
     print_message(f"{path}: {len(spellings):,} spellings{note}. Check each label, then use the file with --aliases.")
 
 
@@ -284,5 +287,5 @@ def _check_printed(path: Path, description: Description, form: str, texts: Texts
 def _checked_table(path: Path, checked: Sequence[PrintedCheck]) -> Table:
     rows = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
     n = sum(not one.comes_out for one in checked)
-    title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not come out ({path})"
+    title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not match ({path})"
     return Table(title, ("figure", "of", "printed", "what was found"), rows)

@@ -29,8 +29,8 @@ COLUMNS = ("measure", "n", "value", "sd")
 @click.option(
     "--reference", "references", multiple=True, metavar="COLUMN", help="A column of references; may be repeated."
 )
-@shared_option("--row", metavar="COLUMN", detail="Texts that answer the same share all their references.")
-@shared_option("--by", metavar="COLUMN", detail="Each has figures too.")
+@shared_option("--row", metavar="COLUMN", detail="Texts with the same value share all their references.")
+@shared_option("--by", metavar="COLUMN", detail="Each group has figures, too.")
 @shared_option("--measure", "measures", required=True, multiple=True, metavar="NAME", detail="May be repeated.")
 @shared_option("--language", metavar="CODE", detail="Some measures need it.")
 @click.option("--each", type=click.Path(path_type=Path), help="A table to write, with the figures of each text.")
@@ -48,7 +48,7 @@ def measure(
 ) -> None:
     """Measure texts: variety, overlap, readability, models.
 
-    The texts are a column of FILE, or what was answered in a round of a study. A figure is the mean over
+    The texts are a column of FILE, or the answers of a round of a study. A figure is the mean over
     texts, or that of all of them together (pooled). Measures: bleu, chrf, gleu, meteor, rouge-l, bertscore,
     mover, regression:MODEL, dist-N, ent-N, ngd, div, homogenization, self-bleu, novelty, fk, dale-chall,
     perplexity:MODEL, head:MODEL(label=...).

@@ -23,12 +23,17 @@ COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
 @click.command()
 @with_texts
 @shared_option(
-    "--rating", "columns", multiple=True, required=True, metavar="COLUMN", detail="Several are a criterion each."
+    "--rating",
+    "columns",
+    multiple=True,
+    required=True,
+    metavar="COLUMN",
+    detail="If repeated, each column is a criterion.",
 )
-@click.option("--criterion", metavar="COLUMN", help="What a rating is about, where one column has all ratings.")
-@shared_option("--source", metavar="COLUMN", detail="Without it all are of one source.")
+@click.option("--criterion", metavar="COLUMN", help="The column of the criteria, if one column has all ratings.")
+@shared_option("--source", metavar="COLUMN", detail="Without it, all are from one source.")
 @shared_option("--rater", metavar="COLUMN", default="by", show_default=True)
-@shared_option("--text", metavar="COLUMN", detail="Without it each row is about a text of its own.")
+@shared_option("--text", metavar="COLUMN", detail="Without it, each row is a text of its own.")
 @resamples_option
 @format_option
 def ratings(
@@ -44,7 +49,7 @@ def ratings(
 ) -> None:
     """Average ratings by source, criterion and rater.
 
-    Without FILE, of what was answered in a round. The mean of a source is the mean of its raters' means; intervals are
+    Without FILE, it reads the answers of a round. The mean of a source is the mean of its raters' means; intervals are
     for new texts, rated by the same people.
 
     \b

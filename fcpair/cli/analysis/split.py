@@ -26,7 +26,7 @@ SPLIT = "split"
 @with_old_spellings(group="--cluster")
 @click.command()
 @with_texts
-@shared_option("--cluster", "group", metavar="COLUMN", required=True, detail="Each is on one side.")
+@shared_option("--cluster", "group", metavar="COLUMN", required=True, detail="Each cluster stays on one side.")
 @with_labels(several=False)
 @click.option(
     "--share",
@@ -35,7 +35,7 @@ SPLIT = "split"
     multiple=True,
     required=True,
     metavar="SHARE",
-    help="Of the lines, for the first side, the second, ...; the last side gets the rest.",
+    help="The share of the lines for the first side, the second, ...; the last side gets the rest.",
 )
 @seed_option
 @shared_option(
@@ -85,7 +85,7 @@ def check_groups(texts: Texts, group: str) -> None:
     from fcpair.errors import Finding, reject
 
     empty = [line for line, cell in zip(texts.lines, texts.frame[group], strict=True) if not cell.strip()]
-    reject(texts.place, [Finding(texts.place, line, f"no `{group}`: it says what stays together") for line in empty])
+    reject(texts.place, [Finding(texts.place, line, f"no `{group}`, which says what stays together") for line in empty])
 
 
 def _write_split(texts: Texts, side: list[str], out: Path) -> None:
@@ -93,7 +93,7 @@ def _write_split(texts: Texts, side: list[str], out: Path) -> None:
     from fcpair.files.tables.tabular import LINE, write_table
 
     if SPLIT in texts.frame:
-        raise InputError(f"{texts.place}: there is a column `{SPLIT}`, which the split would take; rename it")
+        raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
     write_table(texts.frame.drop(columns=LINE, errors="ignore").assign(**{SPLIT: side}), out)
     print_message(f"{out}: {len(side):,} lines, their sides in the column `{SPLIT}`.")
 

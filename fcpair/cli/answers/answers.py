@@ -41,7 +41,7 @@ add_round_files(answers)
 def refusals(grid: Grid, name: str | None, form: str) -> None:
     """List what checks refused while people wrote: which rule, which version of it, and with which score.
 
-    A text itself is there only where its writer lets it be kept.
+    The text itself is listed only if its writer agreed to keep it.
 
     \b
     Example:
@@ -63,7 +63,7 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
 def replies(grid: Grid, name: str, out: Path) -> None:
     """Write every reply that models gave in a round, verbatim, with its marks and its run.
 
-    What was asked again has several, the oldest first.
+    A prompt that was sent again has several replies, the oldest first.
 
     \b
     Example:

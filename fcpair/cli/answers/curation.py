@@ -25,10 +25,10 @@ MEANS = ("words_changed", "characters_changed")
 @format_option
 @with_grid
 def curation(grid: Grid, name: str | None, form: str) -> None:
-    """Count what was accepted, edited and rejected of given texts.
+    """Count accepted, edited and rejected texts.
 
-    Of a round that edits or curates: how many answers did which, by who or which model wrote the text, and over all;
-    and how many words and characters were changed in the mean of those that were edited.
+    For a round that edits or curates: how many answers did which, by the person or model that wrote the text, and in
+    all; and how many words and characters were changed in edited texts on average.
 
     \b
     Example:
@@ -55,7 +55,7 @@ def _tables(measured: Curation, all_curated: tuple[CurationSummary, ...]) -> lis
     notes = ["words and characters changed: the mean of the edited ones"]
     notes += footnotes({curated.source: remarks(curated.words_changed) for curated in all_curated})
     if measured.lost:
-        notes.append(f"{measured.lost:,} more answers are about a text that was empty, or has been taken back since")
+        notes.append(f"{measured.lost:,} more answers are about a text that was empty, or was withdrawn since")
     rows = [[*_counts(curated), *_means(curated)] for curated in all_curated]
     tables = [Table(title, [name.replace("_", " ") for name in (*COUNTS, *MEANS)], rows, notes)]
     if measured.all.rejected:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from fcpair.cli.table import Cell
     from fcpair.grid import Grid
 
-round_option = shared_option("--round", "name", required=True, metavar="NAME", detail="Its models are shown them.")
+round_option = shared_option(
+    "--round", "name", required=True, metavar="NAME", detail="Its models are shown the examples."
+)
 
 
 @click.group()
@@ -45,7 +47,7 @@ def examples() -> None:
 def find(grid: Grid, name: str, redo: bool) -> None:
     """Find the examples of each row of a round.
 
-    None of them answers the row's own text. With --redo, what was said of examples that are found again stays.
+    None of them answers the row's own text. With --redo, reviews of examples that are found again are kept.
 
     \b
     Example:
@@ -61,7 +63,7 @@ def find(grid: Grid, name: str, redo: bool) -> None:
 @format_option
 @with_grid
 def list_(grid: Grid, name: str, form: str) -> None:
-    """List the examples of a round, row by row, and what was said of each.
+    """List the examples of a round, row by row, each with its review.
 
     \b
     Example:
@@ -84,7 +86,7 @@ def list_(grid: Grid, name: str, form: str) -> None:
 def sheet(grid: Grid, out: Path, name: str) -> None:
     """Write the examples of a round as a sheet to be reviewed.
 
-    Its column `used` has what was said so far; fill in yes or no. OUT is a .csv, .jsonl or .parquet file that is not
+    Its column `used` has the reviews so far; fill in yes or no. OUT is a .csv, .jsonl or .parquet file that is not
     there yet.
 
     \b
@@ -95,7 +97,7 @@ def sheet(grid: Grid, out: Path, name: str) -> None:
 
     frame = _load_examples(grid, name)
     if out.exists():
-        raise InputError(f"{out}: is there already, and may hold reviews; move it away, or name another file")
+        raise InputError(f"{out}: exists already and may hold reviews; move it away, or name another file")
     write_table(frame, out)
     warn_of_simulated(grid)
     print_receipt(f"{out}: {len(frame):,} examples", {"file": str(out), "examples": len(frame)})
@@ -106,9 +108,9 @@ def sheet(grid: Grid, out: Path, name: str) -> None:
 @round_option
 @with_grid
 def review(grid: Grid, path: Path, name: str) -> None:
-    """Take in a sheet in which `used` was filled in: yes or no.
+    """Import a sheet in which `used` was filled in: yes or no.
 
-    Rows in which it is empty are left out, and the newest word on an example counts.
+    Rows in which it is empty are left out, and the newest review of an example counts.
 
     \b
     Example:

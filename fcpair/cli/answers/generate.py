@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.models.answering_models import RequestEstimate
 
-NOT_KNOWN = "no reply of the model is kept, so nothing says how long its replies are"
+NOT_KNOWN = "no reply of the model is kept, so the length of its replies is unknown"
 NOTES = (
-    "requests: all different prompts; cached: those of them that are answered already.",
-    "tokens: about, four characters each; out: as many to each prompt as the cached replies have in the mean.",
+    "requests: all different prompts; cached: those already answered.",
+    "tokens: an estimate, four characters each; out: as many per prompt as the cached replies have on average.",
 )
 _A_MILLION = 1_000_000
 
 
 @click.command()
 @shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
-@shared_option("--dry-run", is_flag=True, detail="It is said what models would be asked.")
+@shared_option("--dry-run", is_flag=True, detail="It counts what models would be asked.")
 @click.option("--price-in", type=float, help="For a dry run: the price of a million tokens that a model reads.")
 @click.option("--price-out", type=float, help="For a dry run: the price of a million tokens that it writes.")
 @with_grid
@@ -36,8 +36,8 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     """Ask the models of a round for their answers.
 
     Models of a service are asked over the network, at OPENAI_BASE_URL; local ones run on this machine. Replies are
-    kept, so that what broke off goes on where it was. Every reply is kept as it is; one that is empty, too long, a
-    refusal, several at once or in another language is marked, and stays, for those who curate it.
+    kept, so that an interrupted run continues where it stopped. Every reply is kept unchanged; one that is empty, too
+    long, a refusal, several at once or in another language is marked, and stays, for those who curate it.
 
     \b
     Example:
@@ -57,11 +57,11 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
 def _check_prices(*, dry_run: bool, prices: tuple[float | None, float | None]) -> None:
     known_prices = [price for price in prices if price is not None]
     if known_prices and not dry_run:
-        raise InputError("a price says what a dry run counts; add --dry-run, or omit it")
+        raise InputError("a price applies to a dry run; add --dry-run, or omit it")
     if len(known_prices) == 1:
-        raise InputError("--price-in and --price-out go together; give both (0 where nothing is paid)")
+        raise InputError("--price-in and --price-out go together; give both (0 if there is no charge)")
     if not all(0 <= price < float("inf") for price in known_prices):
-        raise InputError("a price is 0 or more for a million tokens")
+        raise InputError("a price must be 0 or more for a million tokens")
 
 
 def _print_estimates(

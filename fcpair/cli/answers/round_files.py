@@ -59,7 +59,7 @@ def _layout_option(door: _Door) -> Callable[[Command], Command]:
 
 def _check_round(layout: str, name: str | None) -> None:
     if layout != CELLS and name is not None:
-        raise InputError(f"labels of pairs are those of the round that counts; omit --round, or lay out `{CELLS}`")
+        raise InputError(f"labels of pairs are those of the round that counts; omit --round, or choose `{CELLS}`")
 
 
 def _sheets(door: _Door) -> click.Command:
@@ -83,7 +83,7 @@ def _sheets(door: _Door) -> click.Command:
 
     help_text = f"""Write what each person has open in a round as a sheet to fill in.
 
-    There is an empty column for each question, which takes what a person would write there; `skip` skips the cell. Of
+    There is an empty column for each question, which takes what a person would write there; `skip` skips the cell. For
     pairs, the column `label` takes a code or a name of the label scheme, or `skip`. A round that edits shows the text
     in the column `original`. A file with answers in it is never overwritten.
 
@@ -123,7 +123,7 @@ def _import(door: _Door) -> click.Command:
     help_text = f"""Record the answers of files in a round, each file whole or not at all.
 
     A table of cells has the columns `cell` (or `row` and `column`), `by` and one for each question; one of pairs has
-    `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` may be there.
+    `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` are optional.
     Rows without an answer are left out.
 
     \b
@@ -141,11 +141,11 @@ def _withdraw(door: _Door) -> click.Command:
     def withdraw(grid: Grid, run: int) -> None:
         print_run(grid.withdraw_labels(run) if door.layout == PAIRS else grid.withdraw_answers(run))
 
-    help_text = f"""Take the answers of a file back that was imported by mistake, as a whole.
+    help_text = f"""Withdraw all answers of a file that was imported by mistake.
 
     RUN is the number that the import printed; `fcpair log` has it too. Its answers stay on record as withdrawn, and
-    what was answered waits again, so that the right file can be imported. What simulated people said can be taken back
-    in the same way.
+    what was answered is open again, so that the right file can be imported. Simulated answers can be withdrawn in the
+    same way.
 
     \b
     Example:
@@ -172,10 +172,11 @@ def _export(door: _Door) -> click.Command:
         warn_of_simulated(grid)
         print_receipt(f"{out}: {len(rows):,} answers", {"file": str(out), "answers": len(rows)})
 
-    help_text = f"""Write what was answered in a round.
+    help_text = f"""Write the answers of a round.
 
-    A row for everybody's current answer on each cell, and a column for each question, with the answer as people read
-    it. What was skipped has none. Of pairs, a row for everybody's current label, skips included, with its origin.
+    There is a row for each person's current answer on each cell, and a column for each question, with the answer as
+    people read it; a skipped cell has none. For pairs, there is a row for each person's current label, skips included,
+    with its origin.
 
     \b
     Example:

@@ -23,23 +23,22 @@ if TYPE_CHECKING:
 @shared_option(
     "--more",
     is_flag=True,
-    detail="Deal what has not been dealt, raise the overlap to `--overlap`, and give late joiners their share.",
+    detail="Assign what is not yet assigned, raise the overlap to `--overlap`, and give late joiners their share.",
 )
 @click.option(
     "--close",
     is_flag=True,
-    help="End open dealing: what nobody has is taken away, and what people hold is theirs for good.",
+    help="End open assignment: what nobody has is removed, and what people hold stays theirs for good.",
 )
-@shared_option("--round", "round_", metavar="NAME", detail="Of a planned grid: it is dealt by its own options.")
+@shared_option("--round", "round_", metavar="NAME", detail="In a planned grid, it is assigned by its own options.")
 @with_grid
 def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool, round_: str | None) -> None:
-    """Deal the pairs to annotators.
+    """Assign the pairs to annotators.
 
-    `--overlap` gives some pairs to two of them or more. `--more` adds to what has been dealt: answers and open work
-    stay, but somebody who has joined since takes over an even share of what is open. With `--open` nobody has a shard:
-    whoever asks in the browser is given the next pairs that they may have, and what they leave goes to others when
-    `--lease-minutes` are over. Of a planned grid, `--round` is dealt to those who answer it, in the way that its plan
-    says.
+    `--overlap` gives some pairs to two or more annotators. `--more` adds to what is assigned: answers and open work
+    stay, but people who joined since take over an even share of what is open. With `--open`, nobody has a shard: people
+    who ask in the browser are given the next pairs that they may have, and what they leave goes to others after
+    `--lease-minutes`. In a planned grid, `--round` is assigned to those who answer it, as its plan says.
 
     \b
     Example:
@@ -51,10 +50,10 @@ def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool
     if more and redo:
         raise click.UsageError("give either --more or --redo, not both")
     if round_ is not None and (more or said):
-        raise click.UsageError("a round is dealt as it is planned; with --round, give --redo or nothing")
+        raise click.UsageError("a round is assigned as planned; with --round, give only --redo or nothing")
     if close and (more or redo or round_ is not None or said):
         raise click.UsageError("give --close alone")
-    with status_spinner("dealing pairs"):
+    with status_spinner("assigning pairs"):
         if close:
             run = grid.close_open_assignment()
         elif round_:

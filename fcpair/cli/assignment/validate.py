@@ -36,13 +36,13 @@ def validate() -> None:
 @shared_option("--more", is_flag=True, detail="Pairs without a verdict are added.")
 @with_grid
 def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
-    """Deal adjudicated pairs to validators who took no part in them.
+    """Assign adjudicated pairs to validators who took no part in them.
 
     \b
     Example:
       fcpair validate assign --validators 4 --pairs 4000 --seed 13
     """
-    with status_spinner("dealing pairs"):
+    with status_spinner("assigning pairs"):
         options = grid.recipe_options(Validate, more=more, **said)
         run = grid.assign_validation(options, redo=redo, more=more)
     print_run(run)
@@ -76,7 +76,7 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
 @supersede_option
 @with_grid
 def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
-    """Record verdicts from files, each of them whole or not at all.
+    """Record verdicts from files, each file whole or not at all.
 
     They have the columns `pair` (or `hs` and `cn`), `validator`, `verdict` and, if known, `seconds`, `time`, `note`.
 
@@ -91,10 +91,10 @@ def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
 @click.argument("run", type=int)
 @with_grid
 def withdraw(grid: Grid, run: int) -> None:
-    """Take a file of verdicts back that was imported by mistake, as a whole.
+    """Withdraw all verdicts of a file that was imported by mistake.
 
     RUN is the number that the import printed; `fcpair log` has it too. Its verdicts stay on record as withdrawn, and
-    their pairs wait again.
+    their pairs are open again.
 
     \b
     Example:

@@ -23,7 +23,7 @@ COUNTS = COLUMNS[6:]
 def grids(study: Study, form: str) -> None:
     """List the grids, their sides and rounds.
 
-    A round that has not been dealt says `-` where others count their work.
+    A round that is not yet assigned shows `-` in place of counts.
 
     \b
     Example:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @params(Setup, without=("scheme",))
 @study_option
 def init(study: Place, options: dict[str, Any]) -> None:
-    """Make a new, empty study.
+    """Create a new, empty study.
 
     A label scheme of your own comes from a recipe: see `fcpair run`.
 
@@ -36,9 +36,9 @@ def init(study: Place, options: dict[str, Any]) -> None:
 @click.command()
 @study_option
 def upgrade(study: Place) -> None:
-    """Bring a study of an older fcpair up to date.
+    """Upgrade a study of an older fcpair.
 
-    A backup of the study as it was is kept: beside its file, or, of a database, in the working folder.
+    A backup of the study before the upgrade is kept: beside its file, or for a database in the working folder.
 
     \b
     Example:
@@ -48,5 +48,5 @@ def upgrade(study: Place) -> None:
 
     backup = Study.upgrade(study)
     name = display_name(study)
-    state = "up to date already" if backup is None else f"upgraded; as it was, it is in {backup}"
+    state = "up to date already" if backup is None else f"upgraded; a backup from before is {backup}"
     print_receipt(f"{name}: {state}", {"study": str(name), "backup": None if backup is None else str(backup)})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def pair(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """Cross the HS with the candidates.
 
-    Pairs that stand in the corpus are left out: only novel pairs are put before people, unless `--keep-known` is given.
+    Pairs that occur in the corpus are left out: only novel pairs are assigned, unless `--keep-known` is given.
 
     \b
     Example:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @redo_option
 @with_grid
 def retrieve(grid: Grid, said: dict[str, Any], redo: bool) -> None:
-    """Bring candidate CNs in.
+    """Retrieve candidate CNs.
 
     They are the CNs nearest to those that the corpus pairs with the selected HS, those of a list, or those at the top
     of TREC runs.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fcpair.records import BackupReport
     from fcpair.study import Place
 
-_create = click.option("--create", is_flag=True, help="Make the database, where the server has none of that name.")
+_create = click.option("--create", is_flag=True, help="Create the database, if the server has none of that name.")
 _FILE = click.argument("file", type=click.Path(path_type=Path))
 
 
@@ -30,9 +30,9 @@ _FILE = click.argument("file", type=click.Path(path_type=Path))
 def backup(study: Place, file: Path) -> None:
     """Write a copy of a study that is in use to a file.
 
-    It holds the study as it is at one moment, whoever answers meanwhile, and every text: only its owner can read it. A
-    file that is there is refused. A database is written by PostgreSQL's pg_dump, which is looked for on the PATH or in
-    the folder that FCPAIR_PG_BIN names.
+    It holds the study as it is at one moment, even while people answer, and every text: only its owner can read it. An
+    existing file is refused. A database is written by PostgreSQL's pg_dump, which must be on the PATH or in the folder
+    that FCPAIR_PG_BIN names.
 
     \b
     Example:
@@ -49,16 +49,16 @@ def backup(study: Place, file: Path) -> None:
 @click.command()
 @_FILE
 @click.option(
-    "--check", is_flag=True, callback=note_trial, help="Restore nothing; say whether the backup is what was written."
+    "--check", is_flag=True, callback=note_trial, help="Restore nothing; check that the backup is what was written."
 )
 @_create
 @study_option
 def restore(study: Place, file: Path, check: bool, create: bool) -> None:
-    """Bring the study of a backup back, and examine it.
+    """Restore a study from a backup, and examine it.
 
-    It goes where `--study` says, and no study may be there. A database must be there, without tables, or `--create` has
-    it made. A backup that is not, to the last bit, what was written is
-    refused. What is restored is examined as by `fcpair doctor`; exits with 1 when something is found.
+    It is restored to `--study`, where no study may exist. A database must exist without tables, unless `--create`
+    creates it. A backup that differs in any bit from what was written is refused. The restored study is examined as by
+    `fcpair doctor`; exits with 1 if an error is found.
 
     \b
     Example:
@@ -86,9 +86,9 @@ def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
         print_receipt("", {"health": asdict(health), "sound": health.is_sound}, lambda _: explain(health))
         sys.exit(0 if restored.health.is_sound else FOUND)
     elif check:
-        print_wrapped("What is in it was not examined; `fcpair restore` does that.", err=True)
+        print_wrapped("Its content was not examined; `fcpair restore` does that.", err=True)
     else:
-        print_wrapped(f"It is of an older fcpair: `fcpair upgrade --study {place}` brings it up to date.", err=True)
+        print_wrapped(f"It is of an older fcpair: `fcpair upgrade --study {place}` upgrades it.", err=True)
 
 
 @click.command()
@@ -98,9 +98,9 @@ def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
 def copy(source: Place, target: Place, create: bool) -> None:
     """Copy a study into a file or another database.
 
-    SOURCE and TARGET are what `--study` takes: a file, or the URL of a database. All of the study goes over as it is
-    at one moment, and is read back: the digests of all rows must be the same on both sides, or nothing is kept. At
-    TARGET there must be nothing, or a database without tables; `--create` makes a database that is not there.
+    SOURCE and TARGET are what `--study` takes: a file, or the URL of a database. The whole study is copied as it is at
+    one moment, and read back: the digests of all rows must be the same on both sides, or nothing is kept. TARGET must
+    not exist, or be a database without tables; `--create` creates a database that does not exist.
 
     \b
     Example:

@@ -24,18 +24,18 @@ SHORT = 16  # hexadecimal digits of the digest that are shown
 
 
 @click.command()
-@click.option("--as-it-is", is_flag=True, help="First take a file without its log, or with rows missing, as it is.")
+@click.option("--as-it-is", is_flag=True, help="First accept a file without its log, or with missing rows, as it is.")
 @format_option
 @study_option
 def doctor(study: Place, form: str, as_it_is: bool) -> None:
     """Find what was changed or lost in a study file.
 
-    Every answer and decision is held against the one before it, texts and guidelines against their checksums, the file
-    against itself, and what the study promises against what is in it. Nothing is changed, and the study may be served
-    meanwhile. Exits with 1 when something is found.
+    It checks every answer and decision against the one before it, texts and guidelines against their checksums, the
+    file against itself, and what the study promises against its content. Nothing is changed, and the study may be
+    served meanwhile. Exits with 1 if an error is found.
 
-    A file that every command refuses, because it was being served and its log is missing, or because it was put
-    together of two, is used again once `--as-it-is` was given: what it has is then all that there is.
+    A file that every command refuses, because it was being served and its log is missing, or because it was combined
+    from two, can be used again after `--as-it-is`: its content is then taken as complete.
 
     \b
     Example:
@@ -62,11 +62,11 @@ def _accept_as_is(study: Place) -> None:
 
     missing = Study.accept(study)
     if missing is None:
-        print_message(f"{display_name(study)} has all that belongs to it; there is nothing to take as it is")
+        print_message(f"{display_name(study)} is complete; there is nothing to accept")
         return
     rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
-    summary = f"rows that are known to be missing: {rows or 'none'} (a lost log may have held more)"
-    print_message(f"{display_name(study)} is taken as it is; {summary}")
+    summary = f"rows known to be missing: {rows or 'none'} (a lost log may have held more)"
+    print_message(f"{display_name(study)} is accepted as it is; {summary}")
 
 
 def _table_rows(health: Health) -> list[list[Cell]]:

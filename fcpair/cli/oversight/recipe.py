@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 )
 @with_study
 def recipe(study: Study, form: str) -> None:
-    """Print the recipe that the study has come to.
+    """Print the current recipe of the study.
 
-    It is the recipe that the study was walked by first, with all that was done otherwise since, on a page or by a
-    command. `fcpair run` walks what is printed, and changes nothing that is done. Of a study that was made without a
-    recipe, it is what the study's settings amount to.
+    It is the recipe that was run first, with all that was changed since, on a page or by a command. `fcpair run` runs
+    what is printed, and changes nothing that is done. For a study that was made without a recipe, it is made from the
+    study's settings.
 
     \b
     Example:

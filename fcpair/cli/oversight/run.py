@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 @shared_option("--loosen", is_flag=True, detail="The recipe may do so.")
 @study_option
 def run(study: Place, recipe: Path, loosen: bool) -> None:
-    """Walk a recipe as far as it goes.
+    """Run a recipe as far as it goes.
 
-    It goes grid by grid, starts at the first stage that is not done, and ends where people have to
-    answer, or where the recipe has no section for the next stage. The study is made if it is not
-    there; one whose first run fails is not kept. Call it again when labels or verdicts have come in.
-    A study that is not what the recipe says is refused with what differs.
+    It goes grid by grid, starts at the first stage that is not done, and ends where people have to answer, or where the
+    recipe has no section for the next stage. The study is created if it does not exist; one whose first run fails is
+    not kept. Run it again when labels or verdicts have come in. A study that differs from the recipe is refused with
+    the differences.
 
     \b
     Example:
@@ -55,7 +55,7 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
         if not first:
             raise
         opened.remove()
-        print_message(f"{opened.place} was not kept, because its first run did not end well")
+        print_message(f"{opened.place} was not kept, because its first run failed")
         if isinstance(error, KeyboardInterrupt):
             raise SystemExit(STOPPED) from None
         raise

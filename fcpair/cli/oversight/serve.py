@@ -42,7 +42,7 @@ class _RefusedError(click.ClickException):
 @click.command()
 @with_study
 @effective_params(Annotate)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
 )
@@ -50,9 +50,9 @@ class _RefusedError(click.ClickException):
 def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
 
-    Everybody comes in by a link of their own: `fcpair people invite NAME` prints it. Links that the lead's pages make
-    lead to FCPAIR_URL, or else to where the server listens. Ctrl-C ends the server; every answer that it has taken is
-    in the study.
+    Everybody signs in with a link of their own: `fcpair people invite NAME` prints it. Links that the lead's pages make
+    point to FCPAIR_URL, or else to where the server listens. Ctrl-C ends the server; every answer that it has accepted
+    is in the study.
 
     \b
     Example:
@@ -114,11 +114,11 @@ def _listen(host: str, port: int) -> socket.socket:
             listener.close()
             raise
     except UnicodeError:
-        raise _RefusedError(f"`{host}` is no name of a machine, nor an address; give another `--host`") from None
+        raise _RefusedError(f"`{host}` is neither a host name nor an address; give another `--host`") from None
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
-        why = "it is taken; end what listens there" if taken else f"{error.strerror}; give another `--host`"
-        raise _RefusedError(f"cannot listen at port {port} of {host}: {why}, or give another `--port`") from None
+        why = "it is in use; stop what listens there" if taken else f"{error.strerror}; give another `--host`"
+        raise _RefusedError(f"cannot listen on port {port} of {host}: {why}, or give another `--port`") from None
     return listener
 
 
@@ -130,15 +130,15 @@ def _greet(study: Study, host: str, address: str) -> None:
     """Say where to open it, how people get in, and what to beware of."""
     print_raw(f"{study.place} is served at {address}")
     if study.access.invited():
-        print_message("Everybody comes in by a link of their own: `fcpair people invite NAME` prints a new one.")
+        print_message("Everybody signs in with a link of their own: `fcpair people invite NAME` prints a new one.")
     else:
         print_message(
-            "Nobody can come in yet: `fcpair people add NAME --role annotator` prints an invite link, "
+            "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, "
             "`--role lead` one for yourself."
         )
     if not _is_loopback(host):
         print_message(
-            "Anybody on the way can read along: put a reverse proxy with TLS before it, or listen at 127.0.0.1."
+            "The connection is not encrypted: put a reverse proxy with TLS in front of it, or listen on 127.0.0.1."
         )
     if study.exposure_warning:
         print_message(f"Note: {study.exposure_warning}.")

@@ -49,7 +49,7 @@ PAIRS_ARE = {
 @format_option
 @with_study
 def status(study: Study, form: str) -> None:
-    """Say how the study stands and what is next.
+    """Show the state of the study and what is next.
 
     \b
     Example:

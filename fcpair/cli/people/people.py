@@ -56,7 +56,7 @@ def people() -> None:
 @url_option
 @with_study
 def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
-    """Add people under pseudonyms, and print the link that lets each of them in.
+    """Add people under pseudonyms, and print an invite link for each.
 
     \b
     Example:
@@ -69,9 +69,11 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     idle = [row["name"] for row in state["people"] if row["name"] in names and not row["open"]]
     if idle and role == Role.ANNOTATOR and state["stages"].get("assign"):
         who = ", ".join(idle)
-        how = f"`fcpair assign --more` gives {who} an even share of the pairs that are open"
+        how = f"`fcpair assign --more` gives {who} an even share of the open pairs"
         print_message(
-            f"whoever asks in the browser is given pairs, so is {who}" if study.effective_options(Assign).open else how
+            f"pairs are handed out on request in the browser, to {who} too"
+            if study.effective_options(Assign).open
+            else how
         )
 
 
@@ -86,10 +88,10 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
 @url_option
 @with_study
 def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | None, url: str) -> None:
-    """Print new links that let people in; those before end.
+    """Print new invite links; earlier ones stop working.
 
-    A link is shown this once, since the study keeps only its hash, and works until `invite` makes another, or
-    `revoke` ends it: send it to that person alone.
+    A link is shown only once, since the study keeps only its hash, and works until `invite` makes another, or
+    `revoke` ends it: send it to that person only.
 
     \b
     Example:
@@ -108,7 +110,7 @@ def _invite(study: Study, names: Sequence[str] | None, url: str, out: Path | Non
 
     tokens = study.access.invite_all(names, store_links)
     if out is not None:
-        line = f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete it when they are sent"
+        line = f"{out}: {len(tokens):,} link{'s' * (len(tokens) != 1)}; delete the file when they are sent"
         print_receipt(line, {"file": str(out), "links": len(tokens)})
         return
     _show_links(tokens, url)
@@ -138,14 +140,14 @@ def _write_links(path: Path, links: dict[str, str]) -> None:
 @click.argument("name")
 @with_study
 def revoke(study: Study, name: str) -> None:
-    """End a person's link, and their session with it; their work stays theirs.
+    """Revoke a person's link, and end their session; their work stays theirs.
 
     \b
     Example:
       fcpair people revoke ana
     """
     study.access.revoke(name)
-    line = f"{name} cannot come in any more; `fcpair people invite {name}` makes a new link"
+    line = f"{name} can no longer sign in; `fcpair people invite {name}` makes a new link"
     print_receipt(line, {"name": name, "revoked": True})
 
 
@@ -153,20 +155,22 @@ def revoke(study: Study, name: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_study
 def rotate_secret(study: Study, yes: bool) -> None:
-    """End every session at once, and whatever a copy of the study could sign.
+    """End every session at once, including those that a copy of the study could sign.
 
-    Whoever has a copy of the study file can act as anybody in it, until this renews the secret that signs sessions. A
-    server that runs goes on. Invite links hold: people come in again by theirs, and answers that they have not sent yet
-    are sent then.
+    Anyone with a copy of the study file can act as anybody in it, until this renews the secret that signs sessions. A
+    running server continues. Invite links stay valid: people sign in again with theirs, and answers that they have not
+    sent yet are sent then.
 
     \b
     Example:
       fcpair people rotate-secret
     """
     if not yes:
-        click.confirm("Everybody is signed out, and comes in again by their invite link. Go on?", abort=True, err=True)
+        click.confirm(
+            "Everybody is signed out, and signs in again with their invite link. Continue?", abort=True, err=True
+        )
     study.access.rotate_secret()
-    line = "every session has ended; people come in again by their invite links"
+    line = "every session has ended; people sign in again with their invite links"
     print_receipt(line, {"sessions_ended": True})
 
 
@@ -174,7 +178,7 @@ def rotate_secret(study: Study, yes: bool) -> None:
 @format_option
 @with_study
 def list_(study: Study, form: str) -> None:
-    """List everybody, with the work they have.
+    """List everybody, with their work.
 
     \b
     Example:
@@ -189,7 +193,7 @@ def list_(study: Study, form: str) -> None:
 @format_option
 @with_study
 def terms(study: Study, form: str) -> None:
-    """Say who has consented, and what people said about themselves and left out.
+    """Show who has consented, what people said about themselves, and which topics they opted out of.
 
     \b
     Example:
@@ -209,7 +213,7 @@ def terms(study: Study, form: str) -> None:
 def forget(study: Study, name: str) -> None:
     """Delete what a person said about themselves; their answers stay.
 
-    Of somebody who is retired, the topics that they left out go too.
+    If the person is retired, the topics that they opted out of are deleted, too.
 
     \b
     Example:
@@ -240,7 +244,7 @@ def role(study: Study, name: str, new_role: str) -> None:
 @seed_option
 @with_study
 def retire(study: Study, name: str, seed: int) -> None:
-    """Let a person go: what they did stays, their open work goes to others.
+    """Retire a person: what they did stays, their open work goes to others.
 
     \b
     Example:
@@ -255,16 +259,17 @@ def retire(study: Study, name: str, seed: int) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_study
 def dismiss(study: Study, name: str, seed: int, yes: bool) -> None:
-    """Let a person go whose answers cannot stay: these are set aside, and their cells are dealt again.
+    """Dismiss a person: their answers are withdrawn, and their cells are assigned again.
 
-    Nothing is deleted: each answer stays on record as withdrawn. What everybody answers, such as a pilot, stays.
+    Nothing is deleted: each answer stays on record as withdrawn. Answers in rounds for everybody, such as a pilot,
+    stay.
 
     \b
     Example:
       fcpair people dismiss ben --yes
     """
     if not yes:
-        click.confirm(f"Set aside all that {name} answered, and let them go?", abort=True, err=True)
+        click.confirm(f"Withdraw all that {name} answered, and dismiss them?", abort=True, err=True)
     print_run(study.dismiss(name, seed=seed))
 
 
@@ -273,7 +278,7 @@ def dismiss(study: Study, name: str, seed: int, yes: bool) -> None:
 @with_grid
 @format_option
 def pilot(grid: Grid, name: str | None, form: str) -> None:
-    """Show how everybody did in the pilot that a round asks for, and who passed.
+    """Show how everybody did in the pilot that a round requires, and who passed.
 
     \b
     Example:
@@ -287,7 +292,7 @@ def pilot(grid: Grid, name: str | None, form: str) -> None:
 
 @people.command()
 @click.argument("name")
-@click.option("--to", help="Who takes it over; all others in the role if not given.")
+@click.option("--to", help="Who takes it over; if not given, all others in the role.")
 @seed_option
 @with_study
 def handover(study: Study, name: str, to: str | None, seed: int) -> None:

@@ -32,7 +32,7 @@ ROOM, BETWEEN = 58, 3  # characters for all columns but the first on a terminal 
 KEY = (
     "score: unjudged pairs count as not appropriate.",
     "interval: of the score, 95 %, {interval} ({resamples:,} resamples).",
-    "left out: unjudged pairs are taken out of the ranking.",
+    "left out: unjudged pairs are removed from the ranking.",
     "right: unjudged pairs count as appropriate.",
     "bounds: the least and the greatest score that their labels could give.",
 )
@@ -45,14 +45,14 @@ KEY = (
 @effective_params(Partition, "rules")
 @click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
 @figures_option
-@shared_option("--dry-run", is_flag=True, detail="It is said what a service would be asked.")
+@shared_option("--dry-run", is_flag=True, detail="It counts what a service would be asked.")
 @format_option
 def evaluate(
     grid: Grid, rules: Partition, options: Evaluate, runs: Path | None, figures: Path | None, dry_run: bool, form: str
 ) -> None:
     """Rank by systems, and score them on tiers.
 
-    A system ranks the CNs of the pool for each HS; a CN is right where the tier labels the pair appropriate.
+    A system ranks the CNs of the pool for each HS; a CN is right if the tier labels the pair appropriate.
     Systems: random, tfidf, bm25, sbert:NAME, cross:NAME, embed:MODEL, llm:MODEL, rerank(...), run:FILE.
 
     \b
@@ -85,8 +85,8 @@ def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
         for name, cost in costs
     ]
     notes = [
-        "requests: all that are needed; cached: those of them that are answered already.",
-        "tokens: to be read by the model, of the others; an estimate, four characters each.",
+        "requests: all that are needed; cached: those already answered.",
+        "tokens: what the model reads for the others; an estimate, four characters each.",
     ]
     table = Table("What a service would be asked", list(rows[0]), [list(row.values()) for row in rows], notes)
     emit(form, data=rows, tables=[table], rows=rows)

@@ -27,7 +27,7 @@ folder_option = shared_option(
     "--out",
     required=True,
     type=click.Path(path_type=Path),
-    detail="A folder to make; an empty one may be there.",
+    detail="A new or an empty folder.",
 )
 
 
@@ -40,7 +40,7 @@ def _report_export(grid: Grid, run: RunRecord) -> None:
 
 @click.group()
 def export() -> None:
-    """Write files for the tools people have.
+    """Write files for other tools.
 
     \b
     Example:
@@ -60,7 +60,7 @@ def qrels(grid: Grid, rules: Partition, tier: str, options: Export, out: Path) -
 
     A line is `hs_id 0 cn_id grade`. The grade of an appropriate pair is the rank of its best tier (1 Bronze, 2
     Silver, 3 Gold, 4 Diamond), that of one that was judged and is not appropriate is 0. An unjudged pair has no line.
-    With `--binary` the grades are 1 and 0, so that another tool's nDCG is fcpair's. Where the labels are grades (two
+    With `--binary` the grades are 1 and 0, so that another tool's nDCG is fcpair's. If the labels are grades (two
     or more are positive, all on one side of the scale), the grade is that of the label, 0 for the worst.
 
     \b
@@ -123,7 +123,7 @@ def triplets(**arguments: Any) -> None:
     """Write triplets with judged negatives.
 
     The columns are `anchor`, `positive`, `negative`, as sentence-transformers has them. Every negative was judged for
-    the same HS and is not appropriate. No HS stands in both train.jsonl and test.jsonl.
+    the same HS and is not appropriate. No HS is in both train.jsonl and test.jsonl.
 
     \b
     Example:
@@ -142,7 +142,7 @@ def pairs(**arguments: Any) -> None:
     """Write judged pairs with their labels.
 
     The columns are `sentence1`, `sentence2`, `label`, as sentence-transformers has them. The label is 1 for an
-    appropriate pair and 0 for another. No HS stands in both train.jsonl and test.jsonl.
+    appropriate pair and 0 for another. No HS is in both train.jsonl and test.jsonl.
 
     \b
     Example:
@@ -183,11 +183,11 @@ def _write_training(kind: Kind, grid: Grid, rules: Partition, tier: str, options
 @params(Export, only=Export.kinds["corpus"])
 @file_option
 def corpus(grid: Grid, rules: Partition, without: str | None, options: Export, out: Path) -> None:
-    """Write the corpus with its ids, less what a tier holds.
+    """Write the corpus with its ids, with or without what a tier holds.
 
-    The ids are those by which `fcpair retrieve --run` knows the texts. With `--without`, every row with an HS of the
-    tier or a CN of the pool is left out: the rest is what may be trained on when the tier is the test. The suffix says
-    what is written: .csv, .jsonl or .parquet.
+    The ids are those by which `fcpair retrieve --run` finds the texts. With `--without`, every row with an HS of the
+    tier or a CN of the pool is left out: the rest may be used for training when the tier is the test set. The suffix
+    sets the format: .csv, .jsonl or .parquet.
 
     \b
     Example:
@@ -203,11 +203,11 @@ def corpus(grid: Grid, rules: Partition, without: str | None, options: Export, o
 @with_grid
 @file_option
 def decisions(grid: Grid, out: Path) -> None:
-    """Write what was decided.
+    """Write the decisions.
 
-    A row for each cell with a decision: its number and texts, what was decided, by which rule or by whom, how many
-    answers the cell has and how many of them are the same. In a planned grid whatever is known of the row is there as
-    well, so that a grid of items can be scored by what was decided. `fcpair adjudicate --import` reads it back.
+    There is a row for each cell with a decision: its number and texts, the decision, by which rule or by whom, how many
+    answers the cell has and how many of them are the same. In a planned grid, all metadata of the row are included, so
+    that a grid of items can be scored by its decisions. `fcpair adjudicate --import` reads it back.
 
     \b
     Example:
@@ -232,11 +232,11 @@ def decisions(grid: Grid, out: Path) -> None:
 @params(Export, only=Export.kinds["texts"])
 @file_option
 def texts(grid: Grid, name: str | None, layout: Layout, options: Export, out: Path) -> None:
-    """Write what was written in a round, with what it answers.
+    """Write the texts of a round, with what they answer.
 
-    A row for each text: the row's text and the type that was asked for, all types, who wrote it, and what was edited.
-    `training` (train.jsonl, test.jsonl) and `hf` split by whole rows of the grid, with every type on both sides as
-    evenly as that allows; `crowdcounter` (.json) and `parscn` (.csv) are the columns of these datasets.
+    There is a row for each text: the row's text and the type that was asked for, all types, who wrote it, and what was
+    edited. `training` (train.jsonl, test.jsonl) and `hf` split by whole rows of the grid, with every type on both sides
+    as evenly as that allows; `crowdcounter` (.json) and `parscn` (.csv) have the columns of these datasets.
 
     \b
     Example:

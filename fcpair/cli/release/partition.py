@@ -44,7 +44,7 @@ CAPTIONS = (
     type=click.Choice(["fcpair", "fc-conan"]),
     default="fcpair",
     show_default=True,
-    detail="The names of the columns: ours, or those in which FC-CONAN was published.",
+    detail="The names of the columns: ours, or those of the published FC-CONAN.",
 )
 @format_option
 def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
@@ -60,7 +60,7 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     """
     published = columns == "fc-conan"
     if out is not None and tier is None:
-        raise click.UsageError("--out needs --tier: which partition is to be written?")
+        raise click.UsageError("--out needs --tier: name the tier to write")
     if tier is None:
         _print_tables(grid, options, form)
     elif out is None:
@@ -135,9 +135,9 @@ def _shorten(cell: Any, width: int = 32) -> Any:
 @effective_params(Partition)
 @format_option
 def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
-    """Say why a pair is where it is.
+    """Explain why a pair is in its tiers, or in none.
 
-    It shows the texts, every answer and decision, and what each tier asks.
+    It shows the texts, every answer and decision, and what each tier requires.
 
     \b
     Example:
@@ -170,12 +170,12 @@ def _print_explanation(explanation: Explanation, facts: dict[str, str]) -> None:
         print_wrapped(f"{row['at'][:19].replace('T', ' ')}  {_describe_event(row)}{note}")
     if explanation.second_look:
         print_wrapped(
-            "It was decided before its labels changed, and waits for a second look; the decision stands till then."
+            "It was decided before its labels changed, and waits for a second look; the decision counts until then."
         )
     print_wrapped()
     for check in reversed(explanation.checks):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
-        print_wrapped(f"{check.tier.label:8} {why}\n{'':8} asks for {check.rule}")
+        print_wrapped(f"{check.tier.label:8} {why}\n{'':8} requires {check.rule}")
 
 
 def _describe_source(source: dict[str, Any]) -> str:

@@ -56,14 +56,18 @@ def ask() -> None:
     detail="It is asked of each statement; may be repeated.",
 )
 @click.option(
-    "--answers", metavar="YES,NO,DECLINE", default="yes,no,decline", show_default=True, help="How answers are called."
+    "--answers",
+    metavar="YES,NO,DECLINE",
+    default="yes,no,decline",
+    show_default=True,
+    help="What the answers are called.",
 )
 @click.option(
     "--part", type=click.IntRange(min=1), metavar="N", help="How many people answer each statement.  [default: all]"
 )
-@click.option("--as-list", "listed", is_flag=True, help="Put a list of statements on each screen, and not one.")
-@click.option("--suggest", metavar="TEXT", help="What is asked at the end, freely; empty: nothing.")
-@shared_option("--title", default=Setup().title, detail="Of a study that is not there yet.")
+@click.option("--as-list", "listed", is_flag=True, help="Show a list of statements on each screen instead of one.")
+@click.option("--suggest", metavar="TEXT", help="An open question at the end; empty: none.")
+@shared_option("--title", default=Setup().title, detail="For a new study.")
 @seed_option
 @survey_option
 @study_option
@@ -82,7 +86,7 @@ def import_(
     """Plan a survey of the statements of a file.
 
     FILE is a table with the column `statement`; others, such as `category`, `group` and `language`, stay with it. The
-    study is made if it is not there. Everybody answers every statement, or a balanced part (`--part`).
+    study is created if it does not exist. Everybody answers every statement, or a balanced part (`--part`).
 
     \b
     Example:
@@ -110,7 +114,7 @@ def import_(
     for run in runs:
         print_run(run)
     print_message(
-        "next: `fcpair ask open` deals it; options of `fcpair serve` say what people are asked about themselves"
+        "next: `fcpair ask open` assigns it; options of `fcpair serve` set what people are asked about themselves"
     )
 
 
@@ -121,15 +125,15 @@ def import_(
     "n",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Add so many respondents under numbered pseudonyms.",
+    help="Add this many respondents under numbered pseudonyms.",
 )
 @survey_option
 @with_study
 def open_(study: Study, n: int | None, grid: str) -> None:
-    """Deal a survey to its respondents.
+    """Assign a survey to its respondents.
 
-    Those whom `fcpair people add NAME --role respondent` has added, or N new ones. Who is added later is asked as well,
-    unless each has a part of it.
+    They are those whom `fcpair people add NAME --role respondent` has added, or N new ones. People added later are
+    asked as well, unless everybody has only a part.
 
     \b
     Example:
@@ -140,7 +144,7 @@ def open_(study: Study, n: int | None, grid: str) -> None:
     respondents = [person.name for person in study.people if person.role is Role.RESPONDENT and not person.retired]
     if n is None and not respondents:
         raise StageError(
-            "there are no respondents; say with `--respondents N` how many there are to be, or add them with "
+            "there are no respondents; add N new ones with `--respondents N`, or add people by name with "
             "`fcpair people add NAME --role respondent`"
         )
     study.grid(grid)
@@ -174,19 +178,21 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
     show_default=True,
     help="The column of the questions.",
 )
-@click.option("--person", metavar="COLUMN", default="by", show_default=True, help="The column of who answered.")
+@click.option(
+    "--person", metavar="COLUMN", default="by", show_default=True, help="The column of the people who answered."
+)
 @shared_option("--answer", metavar="COLUMN", default="answer", show_default=True)
-@click.option("--keep", metavar="RULE", help="Which statements to keep, as 'believed > 0.60'.")
-@shared_option("--by", metavar="COLUMN", detail="Of a study, a question about people.")
+@click.option("--keep", metavar="RULE", help="Which statements to keep, such as 'believed > 0.60'.")
+@shared_option("--by", metavar="COLUMN", detail="In a study, a question about people.")
 @click.option(
     "--population-size",
     "population",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many people there are in all.",
+    help="The size of the population.",
 )
-@click.option("--margin", type=float, metavar="SHARE", help="Say how many respondents such a margin of error needs.")
-@shared_option("--out", type=click.Path(path_type=Path), detail="The statements that are kept.")
+@click.option("--margin", type=float, metavar="SHARE", help="Show how many respondents this margin of error needs.")
+@shared_option("--out", type=click.Path(path_type=Path), detail="It holds the statements that are kept.")
 @figures_option
 @format_option
 @survey_option
@@ -210,8 +216,8 @@ def results(
     """Count what people said, with intervals.
 
     A share is yes over yes and no; its interval is Wilson's at 95 %. `--keep` keeps statements whose share is strictly
-    greater; kept or not, those are undecided whose interval has the threshold within it. Groups of fewer than five
-    people have no figures, and are never crossed. Without FILE, of a study.
+    greater; kept or not, those whose interval contains the threshold are undecided. Groups of fewer than five people
+    have no figures, and are never crossed. Without FILE, it reads the answers of a study.
 
     \b
     Example:
@@ -224,7 +230,7 @@ def results(
     if out is not None and (rule is None or by is not None):
         raise InputError("`--out` writes the statements that a rule keeps; give `--keep`, and no `--by`")
     if rule is not None and by is not None:
-        raise InputError("statements are kept by what all say; give `--keep` or `--by`")
+        raise InputError("`--keep` goes by the answers of all people; give `--keep` or `--by`")
     if file is not None:
         from fcpair.files.surveys.survey import read_survey
 
@@ -325,7 +331,7 @@ def _verdict_summary(rule: KeepRule, rows: Sequence[dict[str, Cell]]) -> str:
         undecided_flags = [row["undecided"] for row in rows if row["verdict"] == verdict]
         undecided = f" ({n} undecided)" if (n := undecided_flags.count("yes")) else ""
         parts += [f"{len(undecided_flags)} {verdict}{undecided}"] * bool(undecided_flags)
-    return f"{rule}: {', '.join(parts)}; undecided are those whose interval has {rule.threshold:g} within it"
+    return f"{rule}: {', '.join(parts)}; undecided are those whose interval contains {rule.threshold:g}"
 
 
 def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> list[Table]:

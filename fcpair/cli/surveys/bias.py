@@ -42,7 +42,9 @@ def bias() -> None:
 @with_old_spellings(people="--survey")
 @bias.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--as", "scheme", type=click.Choice(SCHEMES), required=True, help="Whose scores.")
+@click.option(
+    "--as", "scheme", type=click.Choice(SCHEMES), required=True, help="Whose definition of the scores to use."
+)
 @shared_option(
     "--reader",
     type=click.Choice(READERS),
@@ -53,7 +55,11 @@ def bias() -> None:
 )
 @shared_option("--answer", metavar="COLUMN")
 @click.option(
-    "--probability", "shares", multiple=True, metavar="COLUMN", help="That of an option, of items; three, in order."
+    "--probability",
+    "shares",
+    multiple=True,
+    metavar="COLUMN",
+    help="The column of an option's probability, for items; give three, in order.",
 )
 @click.option(
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
@@ -62,7 +68,7 @@ def bias() -> None:
     "--survey",
     "people",
     metavar="GRID|FILE",
-    help="A survey: measure how far people are from the model. Of a study, the name of its grid; with FILES, a file of "
+    help="A survey: measure how far people are from the model. In a study, the name of its grid; with FILES, a file of "
     "answers as `fcpair answers export` writes it.",
 )
 @shared_option("--question", metavar="TEXT", default=BELIEVED, show_default=True, detail="It is compared.")
@@ -97,10 +103,10 @@ def score(
     """Score answers to bias tests.
 
     FILES are JSON Lines as BBQ released them, plain or compressed (.gz), or tables of items with answers. Without
-    FILES, of the models that answered a round of a study whose rows are items. An answer is biased if it names a
-    stereotyped group where the question is negative, or another group where it is not. What cannot be read as an option
-    is counted, and enters no figure. Intervals leave out one template after the other, as items of one
-    template are no independent evidence.
+    FILES, it scores the models that answered a round whose rows are items. An answer is biased if it names a
+    stereotyped group where the question is negative, or another group where it is not. An answer that cannot be read as
+    an option is counted, but enters no figure. Intervals leave out one template at a time, as items of one template
+    are not independent.
 
     \b
     Example:
@@ -164,7 +170,7 @@ def _read_answers(
         from fcpair.files.surveys.item_answers import read_item_answers
 
         if templates is not None:
-            raise InputError("`--templates` are BBQ's; items of ours say themselves who is stereotyped")
+            raise InputError("`--templates` are BBQ's; our items say themselves who is stereotyped")
         return read_item_answers(files, answer, shares)
     if reader == "lm-eval":
         from fcpair.files.surveys.item_answers import read_lm_eval
@@ -304,8 +310,8 @@ def _tables_of_people(divergence: ModelDivergence, answer: str, people: str) -> 
     ]
     last = [
         *undefined,
-        f"{facts['formula']} ({facts['source']}); no interval, as statements were chosen, and not drawn",
-        "by chance: about how much the number of people alone makes of it, however alike both are",
+        f"{facts['formula']} ({facts['source']}); no interval, as statements were chosen, not drawn",
+        "by chance: about what to expect from the number of people alone, if both were the same",
     ]
     title = f"{answer}: how far {people} is from it, KL(people || model)"
     return [

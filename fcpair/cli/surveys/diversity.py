@@ -43,19 +43,21 @@ class _TextSample(NamedTuple):
     detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.",
 )
 @click.option(
-    "--unit", type=click.Choice(UNITS), default=UNITS[0], show_default=True, help="What of templates a text is."
+    "--unit", type=click.Choice(UNITS), default=UNITS[0], show_default=True, help="What counts as a text of templates."
 )
-@shared_option("--text", metavar="COLUMN", detail="Of a table.")
-@shared_option("--by", metavar="COLUMN", detail="Each has figures too; of templates, each category.")
-@click.option("--stop", type=click.Path(path_type=Path), metavar="FILE", help="Words that TTR leaves out, one a line.")
+@shared_option("--text", metavar="COLUMN", detail="For a table.")
+@shared_option("--by", metavar="COLUMN", detail="Each group has figures, too; for templates, each category.")
+@click.option(
+    "--stop", type=click.Path(path_type=Path), metavar="FILE", help="Words that TTR leaves out, one per line."
+)
 @click.option(
     "--homogenization",
     type=click.Choice(["cosine", "bertscore"]),
     default="cosine",
     show_default=True,
-    help="How alike two texts are.",
+    help="How the similarity of two texts is measured.",
 )
-@shared_option("--model", detail="It encodes for that.")
+@shared_option("--model", detail="It encodes texts for `--homogenization`.")
 @shared_option("--language", metavar="CODE")
 @format_option
 @grid_option
@@ -78,7 +80,7 @@ def diversity(
 
     Self-BLEU, the type-token ratio (TTR), n-gram diversity (NGD, as a sum and a mean over 1 to 4 tokens) and
     homogenization, the mean similarity of two texts. A template is measured with its first fillers, an item as its
-    context and question. Without FILE, the rows of a grid.
+    context and question. Without FILE, it measures the rows of a grid.
 
     \b
     Example:
@@ -112,7 +114,7 @@ def _emit(sample: _TextSample, stop: Path | None, main: Measured, ttr: Measured,
     notes = [
         f"{TTR} is TTR, distinct words over all words" + (f", without those of {stop}" if stop else ""),
         "ngd(over=sum): the sum over 1 to 4 tokens; ngd: their mean",
-        "figures of sets of different sizes do not compare",
+        "figures of sets of different sizes are not comparable",
     ]
     table = figure_table(title, [ttr, main], group, notes)
     emit(form, data=data, tables=[table], rows=figure_rows([ttr, main], group))
@@ -123,7 +125,7 @@ def _read_file(file: Path, reader: str, unit: str, text: str | None, by: str | N
         from fcpair.files.tables.tabular import read_table
 
         if text is None:
-            raise InputError(f"say with `--text COLUMN` which column of {file} has the texts")
+            raise InputError(f"name with `--text COLUMN` the column of {file} that has the texts")
         frame = read_table(file, [text, *filter(None, (by,))], verbatim=True)
         return _TextSample(frame[text].tolist(), f"one of `{text}`", frame[by].tolist() if by else None, str(file))
     if text or by not in {None, "category"}:

@@ -28,10 +28,10 @@ TOGETHER = ("groups", "n", "agreement")
 @with_old_spellings(label="--labels")
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--item", metavar="COLUMN", help="The column of what is labelled.")
-@click.option("--annotator", metavar="COLUMN", help="The column of who labelled.")
-@shared_option("--labels", "label", metavar="COLUMN", detail="Of a study, a question of the round.")
-@shared_option("--by", multiple=True, metavar="COLUMN", detail="Of a study, a question about people. May be repeated.")
+@click.option("--item", metavar="COLUMN", help="The column of the labelled items.")
+@click.option("--annotator", metavar="COLUMN", help="The column of the annotators.")
+@shared_option("--labels", "label", metavar="COLUMN", detail="In a study, a question of the round.")
+@shared_option("--by", multiple=True, metavar="COLUMN", detail="In a study, a question about people. May be repeated.")
 @click.option("--mixed", is_flag=True, help="Fit one mixed model of all groups too (extra `mixed`).")
 @shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True)
 @figures_option
@@ -56,9 +56,9 @@ def groups(
     """Test whether groups of annotators label differently.
 
     Shares of each label in each group, their differences with intervals that respect items and annotators, permutation
-    tests, odds, and agreement within and across groups. Without FILE, of those who answered a round, by what they said
-    about themselves; without --by, by what was declared beforehand. Fewer than five people are no group. What is found
-    is an association among these annotators, and never a cause.
+    tests, odds, and agreement within and across groups. Without FILE, it compares those who answered a round, by what
+    they said about themselves; without --by, by what was declared beforehand. Fewer than five people are not a group.
+    The result is an association among these annotators, never a cause.
 
     \b
     Example:
@@ -144,7 +144,7 @@ def _emit(
     ]
     notes = [f"{name}: {how}" for name, how in METHODS.items()]
     last = tables[-1]
-    tables[-1] = Table(last.title, last.columns, last.rows, [*last.notes, *notes, f"what is found is {ASSOCIATION}"])
+    tables[-1] = Table(last.title, last.columns, last.rows, [*last.notes, *notes, f"the result is {ASSOCIATION}"])
     emit(
         form,
         data=data,
@@ -155,7 +155,7 @@ def _emit(
 
 
 def _tables(comparison: GroupComparison, place: str, question: str, exploratory: str) -> list[Table]:
-    without = f", {comparison.n_without:,} more of people of whom it is not known" if comparison.n_without else ""
+    without = f", {comparison.n_without:,} more of people for whom it is not known" if comparison.n_without else ""
     title = f"{place}: {question} by {comparison.by}, {comparison.n:,} labels{without}"
     exploratory_notes = [f"{comparison.by} is exploratory: {exploratory}"] if exploratory else []
     shares: list[list[Cell]] = [[of.label, of.group, of.people, of.n, of.value] for of in comparison.shares]

@@ -27,7 +27,7 @@ READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.surveys.templates,
 
 @click.group()
 def items() -> None:
-    """Questions about two groups, made of templates: expand.
+    """Questions about two groups, made from templates: expand.
 
     \b
     Example:
@@ -60,7 +60,7 @@ def items() -> None:
     metavar="N",
     default=LIMIT,
     show_default=True,
-    help="Write nothing where one template makes more items than this.",
+    help="Write nothing if one template makes more items than this.",
 )
 @format_option
 def expand(
@@ -69,7 +69,7 @@ def expand(
     """Expand templates into items.
 
     Every filling of the slots makes four items: an ambiguous and a disambiguated context, each with a negative question
-    and one that is not. A slot that is used twice is filled the same. A count multiplies, and makes no items.
+    and one that is not. A slot that is used twice is filled the same. `--count` multiplies, and makes no items.
 
     \b
     Example:

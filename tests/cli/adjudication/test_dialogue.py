@@ -348,7 +348,7 @@ def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
     printed = fcpair("adjudicate", "--adjudicator", "bo", keys="1uq").stdout
-    assert f"→ what was decided before on pair {first} stands again" in printed
+    assert f"→ the earlier decision on pair {first} applies again" in printed
     assert by_hand(waiting) == {first: ("person", 2)}
     assert grid.second_looks() == [first]
 
@@ -369,7 +369,7 @@ def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair
     grid = waiting.grid()
     before = grid.waiting_pairs()
     result = fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
-    assert "5 pairs were discarded; `fcpair adjudicate --policy majority` takes that back" in result.stderr
+    assert "5 pairs were discarded; `fcpair adjudicate --policy majority` undoes that" in result.stderr
     assert grid.waiting_pairs() == []
     fcpair("adjudicate", "--policy", "majority")
     assert grid.waiting_pairs() == before

@@ -73,7 +73,7 @@ def test_aliases_are_written_and_used(fcpair: Fcpair, table: Path, tmp_path: Pat
         (["--text", "cn", "--labels", "kind", "--write-aliases", "a.csv"], "each label with --label"),
         (["--text", "cn", "--aliases", "none.csv", "--labels", "kind"], "none.csv: there is no such file"),
         (["--text", "cn", "--reader", "crowdcounter"], "not JSON"),
-        (["--text", "cn", "--by", "target"], "name their column with --labels (who wrote the texts is --writer)"),
+        (["--text", "cn", "--by", "target"], "name their column with --labels (--writer names that of the writers)"),
         (["--text", "cn", "--labels", "kind", "--by", "targt"], "no column `targt`; did you mean `target`?"),
         (["--text", "cn", "--where", "target=walkers"], "no line has target=walkers"),
         (["--text", "cn", "--sample", "5"], "5 lines cannot be drawn of 4"),
@@ -89,7 +89,7 @@ def test_printed_figures_that_come_out_end_with_0_and_others_with_1(
     printed = tmp_path / "printed.csv"
     words = ("describe", table, "--text", "cn", "--check-printed", printed)
     printed.write_text("figure,printed\nmean words,3.00\n", "utf-8")
-    assert "0 of 1 printed figures do not come out" in fcpair(*words).stdout
+    assert "0 of 1 printed figures do not match" in fcpair(*words).stdout
     printed.write_text("figure,printed\nmean words,3.10\n", "utf-8")
     checked = json.loads(fcpair(*words, "--format", "json", code=1).stdout)["checked"]
     assert [(one["told"], one["comes_out"]) for one in checked] == [
@@ -221,12 +221,12 @@ def test_a_line_without_a_group_is_a_finding(fcpair: Fcpair, tmp_path: Path) -> 
     path = tmp_path / "t.csv"
     path.write_text("hs,kind\na,x\n ,x\nb,y\n", "utf-8")
     told = fcpair("split", path, "--cluster", "hs", "--labels", "kind", "--share", "0.5", code=2)
-    assert f"{path}:3: no `hs`: it says what stays together" in told.stderr
+    assert f"{path}:3: no `hs`, which says what stays together" in told.stderr
 
 
 def test_a_table_that_has_a_column_split_is_not_written_over(fcpair: Fcpair, tmp_path: Path) -> None:
     path, out = tmp_path / "t.csv", tmp_path / "out.csv"
     path.write_text("hs,kind,split\na,x,1\nb,y,2\n", "utf-8")
     words = ("split", path, "--cluster", "hs", "--labels", "kind", "--share", "0.5", "--out", out)
-    assert "there is a column `split`" in fcpair(*words, code=2).stderr
+    assert "there is already a column `split`" in fcpair(*words, code=2).stderr
     assert not out.exists()

@@ -44,7 +44,7 @@ def test_a_dry_run_asks_nothing_and_says_what_is_not_known(fcpair: Fcpair) -> No
     far, near = json.loads(listed.stdout)
     assert (far["model"], far["requests"], far["cached"], far["tokens_in"]) == ("far", 2, 0, 10)  # 38 characters
     assert (far["tokens_out"], far["cost"]) == (None, None)
-    assert far["undefined"] == "no reply of the model is kept, so nothing says how long its replies are"
+    assert far["undefined"] == "no reply of the model is kept, so the length of its replies is unknown"
     assert (near["requests"], near["cost"], near["undefined"]) == (0, 0, None)
     assert "undefined for far: no reply of the model" in fcpair("generate", *ON, "--dry-run").stdout
 
@@ -69,8 +69,8 @@ def test_marks_are_counted_where_models_were_asked(fcpair: Fcpair) -> None:
     [
         (("--price-in", "1", "--price-out", "2"), "add --dry-run"),
         (("--dry-run", "--price-in", "1"), "--price-in and --price-out go together"),
-        (("--dry-run", "--price-in", "-1", "--price-out", "2"), "a price is 0 or more"),
-        (("--dry-run", "--price-in", "nan", "--price-out", "2"), "a price is 0 or more"),
+        (("--dry-run", "--price-in", "-1", "--price-out", "2"), "a price must be 0 or more"),
+        (("--dry-run", "--price-in", "nan", "--price-out", "2"), "a price must be 0 or more"),
     ],
 )
 def test_prices_that_cannot_be_are_refused(fcpair: Fcpair, options: tuple[str, ...], why: str) -> None:

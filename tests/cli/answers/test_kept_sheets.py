@@ -23,7 +23,7 @@ def test_it_says_what_was_kept_and_what_to_do(fcpair: Fcpair, at: At, tmp_path: 
     result = fcpair("labels", "sheets", folder)
     assert result.stdout.splitlines() == [f"{folder / 'ben.csv'}: 14 pairs", f"{folder / 'cleo.csv'}: 14 pairs"]
     assert result.stderr.splitlines() == [
-        f"{sheet}: kept, because it holds answers; 14 open pairs would have stood in a new one. Take them in with "
+        f"{sheet}: kept, because it holds answers; a new one would have 14 open pairs. Import them with "
         f"`fcpair labels import {sheet}`, then move it away, or write to another folder"
     ]
     assert sheet.read_text("utf-8") == "".join(lines)
@@ -45,7 +45,7 @@ def test_a_file_without_answers_is_not_said_to_hold_any(
     sheet = tmp_path / "ana.csv"
     sheet.write_bytes(content)
     assert fcpair("labels", "sheets", tmp_path).stderr == (
-        f"{sheet}: kept, because {why}; 14 open pairs would have stood in a new one. {first.format(sheet)}, or write "
+        f"{sheet}: kept, because {why}; a new one would have 14 open pairs. {first.format(sheet)}, or write "
         "to another folder\n"
     )
     assert sheet.read_bytes() == content
@@ -54,8 +54,11 @@ def test_a_file_without_answers_is_not_said_to_hold_any(
 @pytest.mark.parametrize(
     ("act", "why"),
     [
-        ("retire", "ana has left; what was open on this sheet has gone to others"),
-        ("handover", "ana has nothing open any more; what was taken back has gone to others"),  # she is still there
+        ("retire", "ana has left; the open work on this sheet was reassigned to others"),
+        (
+            "handover",
+            "ana has nothing open any more; what was taken back was reassigned to others",
+        ),  # she is still there
     ],
 )
 def test_it_says_why_a_sheet_has_no_work_any_more(fcpair: Fcpair, at: At, tmp_path: Path, act: str, why: str) -> None:

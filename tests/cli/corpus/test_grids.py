@@ -109,7 +109,7 @@ def test_a_changed_plan_is_refused_with_what_differs(fcpair: Fcpair, recipe: Pat
 def test_a_round_takes_no_options_of_main(fcpair: Fcpair, recipe: Path) -> None:
     fcpair("run", recipe, code=0)
     told = fcpair("assign", "--grid", "write", "--round", "write", "--annotators", "3", code=2).stderr
-    assert "a round is dealt as it is planned" in told
+    assert "a round is assigned as planned" in told
 
 
 def test_no_model_is_added_as_a_person(fcpair: Fcpair) -> None:

@@ -39,7 +39,7 @@ def test_a_first_run_that_fails_leaves_no_study_behind(
     before = set(tmp_path.iterdir())
     result = fcpair("run", recipe, code=2)
     assert said in result.stderr
-    assert f"{study} was not kept, because its first run did not end well" in result.stderr
+    assert f"{study} was not kept, because its first run failed" in result.stderr
     assert set(tmp_path.iterdir()) == before
 
 
@@ -92,7 +92,7 @@ def test_a_first_run_that_is_stopped_leaves_no_study_behind(
     monkeypatch.setattr(Study, "walk", stop)
     result = fcpair("run", written(tmp_path, CORPUS), code=130)
     assert not study.exists()
-    assert result.stderr == f"{study} was not kept, because its first run did not end well\n"
+    assert result.stderr == f"{study} was not kept, because its first run failed\n"
 
 
 def test_the_rule_of_a_recipe_is_the_study_s_own_from_its_first_walk_on_as_the_help_says(

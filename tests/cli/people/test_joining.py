@@ -105,7 +105,7 @@ def test_the_road_of_volunteers_on_the_command_line(at: At, fcpair: Fcpair) -> N
     assert fcpair("assign", "--open", "--overlap", "2:0.25").stdout == (
         "assign: annotators 0 · free 30 · pairs by labels 1: 18 / 2: 6\n"
     )
-    assert "whoever asks in the browser is given pairs, so is dora" in fcpair("people", "add", "dora").stderr
+    assert "pairs are handed out on request in the browser, to dora too" in fcpair("people", "add", "dora").stderr
     assert "\n  label        30      0         0           0        0     30\n" in fcpair("status").stdout
     assert "so nobody has a sheet" in fcpair("labels", "sheets", "sheets", code=2).stderr
     assert "annotators 0" not in fcpair("assign", "--more", "--overlap", "2:0.5").stdout

@@ -182,7 +182,7 @@ def test_diversity_of_a_table_leaves_words_out_of_ttr_alone(fcpair: Fcpair, tmp_
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ((EXAMPLES / "statements.csv", "--reader", "table"), "say with `--text COLUMN`"),
+        ((EXAMPLES / "statements.csv", "--reader", "table"), "name with `--text COLUMN`"),
         ((EXAMPLES / "statements.csv", "--reader", "table", "--text", "x"), "missing column `x`"),
         ((TEMPLATES, "--text", "context"), "are about tables"),
         ((TEMPLATES, "--stop", "none.txt"), "there is no such file"),

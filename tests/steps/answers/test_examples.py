@@ -344,7 +344,7 @@ def test_the_walk_waits_for_the_texts_that_examples_are_of(tmp_path: Path) -> No
         ({"prompt": "Answer: {row}"}, r"the prompt of round `propose` has no place `\{examples\}`"),
         ({"n_examples": 0}, "n_examples is 0; expected 1 or more"),
         ({"models": (), "prompt": ""}, "`examples` are for models"),
-        ({"examples": ""}, "`n_examples` is about `examples`; name the grid"),
+        ({"examples": ""}, "`n_examples` applies to `examples`; name the grid"),
     ],
 )
 def test_a_plan_of_examples_that_cannot_be_is_refused(changed: dict[str, object], said: str) -> None:

@@ -237,7 +237,7 @@ def test_a_study_is_made_by_keyword_arguments(tmp_path: Path) -> None:
 
 
 def test_a_study_is_not_made_by_both(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"keyword arguments are given beside Setup\(...\)"):
+    with pytest.raises(InputError, match=r"keyword arguments are given in addition to Setup\(...\)"):
         Study.create(tmp_path / "other.db", Setup(title="Tea"), title="Coffee")
     assert not Study.exists(tmp_path / "other.db")
 

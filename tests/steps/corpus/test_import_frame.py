@@ -127,7 +127,7 @@ def test_what_is_no_frame_is_refused(study: Study, value: Any) -> None:
 
 def test_keyword_arguments_beside_an_import_are_refused(study: Study, tmp_path: Path) -> None:
     path = write_corpus(tmp_path / "corpus.csv")
-    refuse(study, Import(path), r"keyword arguments are given beside Import\(...\)", language="en")
+    refuse(study, Import(path), r"keyword arguments are given in addition to Import\(...\)", language="en")
 
 
 def test_a_second_corpus_is_refused_unless_it_is_asked(study: Study) -> None:

@@ -64,17 +64,17 @@ def test_a_pseudonym_is_taken_once(at: At, names: list[str]) -> None:
 @pytest.mark.parametrize("names", [["Ana"], ["dora", "DORA"], ["Élan", "élan"]])
 def test_two_people_whose_names_differ_in_capitals_alone_are_refused(at: At, names: list[str]) -> None:
     study = at("dealt")
-    said = "differ in capitals alone; choose another name"
+    said = "differ only in capitals; choose another name"
     assert_refused(study, lambda: study.add_people(names, Role.ANNOTATOR), InputError, said)
 
 
 def test_groups_whose_names_differ_in_capitals_alone_are_refused(at: At) -> None:
-    with pytest.raises(InputError, match="`ana` and `Ana` differ in capitals alone"):
+    with pytest.raises(InputError, match="`ana` and `Ana` differ only in capitals"):
         Assign(groups=(("ana", "ben"), ("Ana", "cleo")))
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
     options = Assign(overlap={2: 0.5}, groups=(("Ana", "ben"),))
-    assert_refused(study, lambda: study.grid().assign(options), InputError, "`ana` and `Ana` differ in capitals alone")
+    assert_refused(study, lambda: study.grid().assign(options), InputError, "`ana` and `Ana` differ only in capitals")
 
 
 def test_numbered_annotators_do_not_come_beside_one_who_is_called_so_in_capitals(at: At) -> None:

@@ -159,7 +159,7 @@ def test_rows_that_are_no_items_have_no_answers_to_items(tmp_path: Path) -> None
 
 
 def test_people_are_not_asked_how_probable_answers_are() -> None:
-    with pytest.raises(InputError, match="name some, or omit it"):
+    with pytest.raises(InputError, match="name some in `models`, or omit it"):
         RoundPlan("ask", "answer: one_of(A,B)", probabilities=True)
     with pytest.raises(InputError, match=r"ask one question with one_of"):
         rounds_ = (RoundPlan("ask", "text: text()", models=("m=canned:x.csv",), probabilities=True),)

@@ -87,7 +87,7 @@ def test_it_is_refused_with_the_command_that_upgrades_it(older: Path) -> None:
 def test_the_upgrade_keeps_a_backup_of_it_as_it_was(older: Path, tmp_path: Path) -> None:
     before, backup, again = dump(older), _backup_of(older), tmp_path / "again.db"
     result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
-    assert result.stdout == f"{older}: upgraded; as it was, it is in {backup}\n"
+    assert result.stdout == f"{older}: upgraded; a backup from before is {backup}\n"
     restored = CliRunner().invoke(main, ["restore", str(backup), "--study", str(again)])
     assert (restored.exit_code, f"`fcpair upgrade --study {again}`" in restored.stderr) == (0, True)
     assert dump(again) == before
@@ -169,7 +169,7 @@ def test_one_that_was_killed_is_in_no_way_of_the_next_and_no_backup_is_lost(
         Study.upgrade(older)
     assert sorted(tmp_path.iterdir()) == [backup, older]
     result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
-    assert result.stdout == f"{older}: upgraded; as it was, it is in {second}\n"
+    assert result.stdout == f"{older}: upgraded; a backup from before is {second}\n"
     assert backup.read_bytes() == left
     for one in (backup, second):
         Study.restore(one, again)
@@ -431,7 +431,7 @@ def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(there: str, tm
     with pytest.raises(StudyError, match="was made by an older fcpair"):
         Study.open(there)
     result = CliRunner().invoke(main, ["upgrade", "--study", there])
-    assert result.stdout.endswith(": upgraded; as it was, it is in upgraded-0006.backup\n")
+    assert result.stdout.endswith(": upgraded; a backup from before is upgraded-0006.backup\n")
     study = Study.open(there)
     assert study.facts["title"] == "Small, upgraded"
     study.close()

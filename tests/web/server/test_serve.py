@@ -128,20 +128,20 @@ def test_a_port_that_is_taken_is_told(path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         said = refused("--study", path, "--port", str(port)).output
-    assert f"cannot listen at port {port} of 127.0.0.1: it is taken" in said
+    assert f"cannot listen on port {port} of 127.0.0.1: it is in use" in said
     assert "--port" in said
 
 
 def test_an_address_that_is_not_this_machine_s_is_told(path: Path) -> None:
     assert (
-        "cannot listen at port 0 of 192.0.2.1" in refused("--study", path, "--port", "0", "--host", "192.0.2.1").output
+        "cannot listen on port 0 of 192.0.2.1" in refused("--study", path, "--port", "0", "--host", "192.0.2.1").output
     )
 
 
 @pytest.mark.parametrize("host", ["example..org", "a" * 64])
 def test_what_can_be_no_host_is_refused_by_name(path: Path, host: str) -> None:
     result = refused("--study", path, "--port", "0", "--host", host)
-    assert f"`{host}` is no name of a machine, nor an address" in result.output
+    assert f"`{host}` is neither a host name nor an address" in result.output
     assert result.exit_code == 2
 
 

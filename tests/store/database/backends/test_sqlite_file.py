@@ -511,11 +511,11 @@ def test_the_doctor_takes_it_as_it_is_and_then_examines_it(killed: Path) -> None
     refused = CliRunner().invoke(main, line)
     assert (refused.exit_code, WITHOUT_LOG in refused.stderr) == (2, True)
     taken = CliRunner().invoke(main, [*line, "--as-it-is"])
-    known = "rows that are known to be missing: none (a lost log may have held more)"
-    assert f"{killed} is taken as it is; {known}" in taken.stderr
+    known = "rows known to be missing: none (a lost log may have held more)"
+    assert f"{killed} is accepted as it is; {known}" in taken.stderr
     assert "All is well" in taken.stdout, taken.output
     again = CliRunner().invoke(main, [*line, "--as-it-is"])
-    assert "there is nothing to take as it is" in again.stderr
+    assert "there is nothing to accept" in again.stderr
     assert (again.exit_code, lying_at(killed)) == (0, ["store.db"])
 
 
