@@ -49,7 +49,7 @@ For clients other than the pages. Every request carries the token of the person'
 `Authorization: Bearer TOKEN`. All answers are JSON; an error has a `detail` that says what to do.
 
 Annotators and validators: `GET /api/me`, once `POST /api/consent`, then `GET /api/next` and `POST /api/judgements` in
-turn. Make up a new `request_id` for each answer, and send the same request again when no answer came.
+turn. Make up a new `request_id` for each answer, and if no reply comes, send the same request again.
 """
 
 TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an invite link: what follows the `#`."}

@@ -70,7 +70,7 @@ class Grids:
         """The grid of this name, or the only one; raises InputError where there are several and no name."""
         names = self._study.grids
         if not name and len(names) > 1:
-            raise InputError(f"this study has several grids; say which by `?{GRID}=NAME`: {', '.join(names)}")
+            raise InputError(f"this study has several grids; choose one with `?{GRID}=NAME`: {', '.join(names)}")
         return self._current(names, name or names[0])
 
     @property
@@ -94,7 +94,7 @@ class Grids:
         """The first of these in which something waits for an adjudicator, else the first; StageError for none."""
         candidates = self.with_policy()
         if not candidates:
-            raise StageError("nothing is to be decided in this study yet")
+            raise StageError("there is nothing to decide in this study yet")
         with_work = (
             one for one in candidates if len(candidates) > 1 and one.adjudication_queue.state(person_id).waiting
         )

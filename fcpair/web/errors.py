@@ -43,11 +43,11 @@ STATUS: Mapping[type[FcpairError], HTTPStatus] = {
 }
 NOWHERE = "there is nothing at this address"
 SENTENCES = {
-    HTTPStatus.METHOD_NOT_ALLOWED: "this address does not do that",
-    HTTPStatus.BAD_REQUEST: "what was sent cannot be read; expected JSON in UTF-8",
+    HTTPStatus.METHOD_NOT_ALLOWED: "this address does not support this method",
+    HTTPStatus.BAD_REQUEST: "the request cannot be read; expected JSON in UTF-8",
     HTTPStatus.SERVICE_UNAVAILABLE: NOT_NOW,
 }
-BUSY = "the server has much to do just now; nothing was changed. Please try again in a moment"
+BUSY = "the server is busy just now; nothing was changed. Please try again in a moment"
 ONE_MOMENT = "One moment, please"
 NO_FORM = "the form that was sent cannot be read"
 NOT_YET = "The study is not at this stage"

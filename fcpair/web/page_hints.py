@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 PLACES: Mapping[str, str] = {
     "serve": "use these pages",
-    "validate assign": "“Deal pairs to validators” on Next steps",
+    "validate assign": "“Assign pairs to validators” on Next steps",
     "partition": "“Tiers as they would be now” on the overview",
     "report": "“Report” on Downloads",
 }

@@ -134,7 +134,7 @@ def preview(page: Page) -> None:
 def wrong_number(page: Page) -> None:
     """Ask for no number of pairs."""
     page.get_by_label("How many pairs").fill("some")
-    click("Deal the pairs")(page)
+    click("Assign the pairs")(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("form")
 
 

@@ -64,7 +64,7 @@ def test_who_has_another_role_by_now_is_told_and_led_there(
     served.study.change_role("vera", Role.ADJUDICATOR)
     answer(page, "agree")
     banner = page.locator("#banner")
-    expect(banner).to_contain_text("Your task has changed since this page was loaded, or somebody else has come in")
+    expect(banner).to_contain_text("Your task has changed since this page was loaded, or somebody else has signed in")
     expect(banner).to_contain_text("One answer is kept in this browser")
     expect(banner).not_to_contain_text("not signed in")
     page.get_by_role("link", name="Go on").click()

@@ -83,7 +83,7 @@ def test_answers_given_without_a_connection_arrive_in_order_once(desk: Host, pag
     assert stored(desk.study.place) == []
     page.context.set_offline(False)
     await_sent(page)
-    expect(page.locator("#banner-text")).to_have_text("All your answers are sent.")
+    expect(page.locator("#banner-text")).to_have_text("All your answers have been sent.")
     assert stored(desk.study.place) == given
 
 

@@ -199,7 +199,7 @@ def test_a_revoked_link_ends_the_session_and_keeps_the_answer_until_the_next(des
     page.on("dialog", lambda dialog: dialog.accept())
     desk.study.access.revoke("ana")
     answer(page, "appropriate")
-    expect(page.locator("#banner-text")).to_contain_text("You are not signed in any more. One answer is kept")
+    expect(page.locator("#banner-text")).to_contain_text("You are no longer signed in. One answer is kept")
     page.goto("/annotate")
     expect(page).to_have_url(re.compile("/join$"))
     assert codes(desk) == []
@@ -213,6 +213,6 @@ def test_a_pair_that_was_taken_back_meanwhile_is_told(desk: Host, windows: Windo
     page = sit(desk, windows, forgive=("status of 409",))
     desk.study.hand_over("ana", "ben")
     answer(page, "appropriate")
-    page.get_by_role("link", name="To the end").click()
+    page.get_by_role("link", name="Go to the last page").click()
     expect(page).to_have_url(re.compile("/thanks$"))
     assert codes(desk) == []

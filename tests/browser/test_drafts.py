@@ -37,7 +37,8 @@ def test_guidelines_are_in_their_field_again_after_the_session_has_ended(served:
     come_in(page, served.token("lea"))
     page.goto("/lead/guidelines")
     expect(page.locator("#body")).to_have_value(GUIDELINES)
-    expect(page.locator("#draft-said")).to_contain_text("What you had typed here and not saved is in the field again")
+    restored = "The text that you typed here and did not save is back in the field"
+    expect(page.locator("#draft-said")).to_contain_text(restored)
     page.get_by_role("button", name="Save").click()
     page.wait_for_url("**/lead/guidelines?run=*")
     assert served.study.guidelines == (2, GUIDELINES)
@@ -49,7 +50,7 @@ def test_they_can_be_dropped(served: Host, windows: Windows) -> None:
     page = type_guidelines(served, windows)
     page.reload()
     expect(page.locator("#body")).to_have_value(GUIDELINES)
-    page.get_by_role("button", name="Drop it").click()
+    page.get_by_role("button", name="Discard it").click()
     expect(page.locator("#body")).to_have_value(served.study.guidelines[1])
     page.reload()
     expect(page.locator("#body")).to_have_value(served.study.guidelines[1])

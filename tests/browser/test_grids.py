@@ -65,7 +65,7 @@ def test_the_preview_of_a_policy_is_of_the_grid_of_its_tab(served: Host, windows
     served.study.grid("taste").adjudicate(Adjudicate("majority", "discard"))
     page = windows.open(served.url, served.token("lea"))
     page.goto("/lead/steps?grid=tone")
-    page.get_by_label("What is not unanimous").select_option("majority")
+    page.get_by_label("Pairs whose labels differ").select_option("majority")
     expect(page.locator("#preview")).to_contain_text("By “majority” (ties: wait)")
     page.get_by_label("Ties, with the majority or the median").select_option("discard")
     expect(page.locator("#preview")).to_contain_text("4 pairs of them discarded")

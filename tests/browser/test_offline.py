@@ -169,7 +169,7 @@ def test_undo_reaches_what_was_answered_before_a_reload_without_a_connection(des
     go_back(page)
     assert pair(page) == first[:2]
     page.keyboard.press("u")
-    expect(page.locator("#banner-text")).to_have_text("Earlier answers need the connection.")
+    expect(page.locator("#banner-text")).to_have_text("Earlier answers need a connection.")
     page.context.set_offline(False)
 
 
@@ -276,13 +276,13 @@ def test_answers_beyond_a_limit_lowered_meanwhile_are_refused_and_said_before_th
     given = give(page, *["appropriate"] * 6)
     start("--port", str(urlsplit(served.url).port), "--daily-limit", "4")
     page.evaluate("() => window.dispatchEvent(new Event('focus'))")
-    expect(page.locator("#waiting")).to_have_text("There is no further pair for you now.")
+    expect(page.locator("#waiting")).to_have_text("There are no more pairs for you now.")
     expect(page.locator("#banner-text")).to_have_text(
         "2 answers were not taken. The last: You have read 4 pairs today, as many as one person may read in a day. "
         "Please come back tomorrow."
     )
     assert stored(path) == given[:4]
-    page.get_by_role("link", name="To the end").click()
+    page.get_by_role("link", name="Go to the last page").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for today")
 
 
@@ -295,7 +295,7 @@ def test_what_is_kept_goes_when_somebody_may_not_read_it_any_more(desk: Host, wi
     if act == "revoke":
         desk.study.access.revoke("ana")
         answer(page, "appropriate")
-        expect(page.locator("#banner-text")).to_contain_text("You are not signed in any more.")
+        expect(page.locator("#banner-text")).to_contain_text("You are no longer signed in.")
     else:
         desk.study.hand_over("ana")
         desk.study.change_role("ana", desk.study.people[2].role)
@@ -383,7 +383,7 @@ def test_an_answer_on_what_somebody_else_has_by_now_is_refused_and_said(desk: Ho
     desk.study.hand_over("ana", "ben")
     page.context.set_offline(False)
     expect(page.locator("#banner-text")).to_contain_text("2 answers were not taken. The last: This pair has been given")
-    expect(page.get_by_role("link", name="To the end")).to_be_visible()  # ana has no pair left
+    expect(page.get_by_role("link", name="Go to the last page")).to_be_visible()  # ana has no pair left
     assert stored(desk.study.place) == []
 
 
@@ -394,7 +394,7 @@ def test_the_start_page_leads_to_the_desk_and_others_say_why_they_do_not_open(de
     page.context.set_offline(True)
     page.goto("/guidelines")
     expect(page.get_by_role("heading", level=1)).to_have_text("No connection")
-    page.get_by_role("link", name="To the pairs").click()
+    page.get_by_role("link", name="Back to the pairs").click()
     await_pair(page)
     assert urlsplit(page.url).path == "/annotate"
     page.context.set_offline(False)
@@ -509,7 +509,7 @@ def test_who_leaves_without_a_connection_is_told_that_they_are_still_signed_in(d
     assert texts(page) is None
     assert outbox(page) == unsent
     page.context.set_offline(False)
-    page.get_by_role("link", name="To the pairs").click()
+    page.get_by_role("link", name="Back to the pairs").click()
     await_pair(page)
     await_sent(page)
     assert stored(desk.study.place) == given
@@ -530,6 +530,6 @@ def test_a_form_that_does_not_reach_the_server_changes_nothing_and_the_pairs_sta
     expect(page.get_by_role("heading", level=1)).to_have_text("This did not reach the server")
     expect(page.locator("main")).to_contain_text("nothing was changed")
     assert texts(page) is not None
-    page.get_by_role("link", name="To the pairs").click()
+    page.get_by_role("link", name="Back to the pairs").click()
     await_pair(page)
     page.context.set_offline(False)

@@ -21,8 +21,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 
 OUTDATED = (
-    "The label of this pair has changed since you answered “%s”. That answer does not count any more; "
-    "please answer again."
+    "The label of this pair has changed since you answered “%s”. That answer no longer counts; please answer again."
 )
 REFUSED = ("status of 409", *CUT)
 PRESSED = "[data-answer][aria-pressed=true]"
@@ -95,7 +94,7 @@ def test_undo_says_that_the_label_has_changed_and_presses_nothing(
     await_pair(page)
     page.keyboard.press("u")
     expect(page.locator("#earlier")).to_have_text(
-        "Your answer on this pair: agree. Another answer takes its place.", use_inner_text=True
+        "Your answer on this pair: agree. A new answer replaces it.", use_inner_text=True
     )
     expect(page.locator(PRESSED)).to_have_attribute("data-answer", "agree")
     page.keyboard.press("u")

@@ -145,11 +145,11 @@ class Walk:
             )
             choice = f'[data-key="{DISCARDED}"]' if one == self.plan.discarded else f'[name=outcome][value="{YES}"]'
             decide(page, choice)
-        expect(page.locator("#case-name")).to_have_text("Nothing waits for you")
+        expect(page.locator("#case-name")).to_have_text("Nothing is waiting for you")
 
     def deal_validation(self, lead: Page) -> None:
         lead.goto("/lead/steps")
-        lead.get_by_role("button", name="Deal the pairs").click()
+        lead.get_by_role("button", name="Assign the pairs").click()
         expect(lead.locator("main").get_by_role("status")).to_contain_text("Done: validate")
 
     def validate(self) -> None:

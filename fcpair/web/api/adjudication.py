@@ -25,9 +25,9 @@ from fcpair.web.context import context_of
 
 router = APIRouter()
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of the pair.")]
-Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")]
+Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `decision_id`.")]
 InGrid = Annotated[
-    str | None, Query(description="The name of the grid, where the study has several; a pair has its number in one.")
+    str | None, Query(description="The name of the grid, if the study has several: each numbers its own pairs.")
 ]
 After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this pair for later.")]
 
@@ -42,7 +42,7 @@ After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this
 def next_(request: Request, after: After = None, grid: InGrid = None) -> Response:
     """The next pair whose labels differ, null when none waits or a limit is reached.
 
-    Where no grid is asked for, it is of the first in which something waits.
+    Without `grid`, it is from the first grid in which something waits.
     """
     context = context_of(request)
     visitor = context.door.require_visitor(request)
@@ -73,7 +73,7 @@ def case(request: Request, cell_id: PairId, grid: InGrid = None) -> Response:
 )
 @open_to(Role.ADJUDICATOR)
 def decide(request: Request, body: RulingIn, grid: InGrid = None) -> Response:
-    """Stored before this answers, and once, however often the request is repeated."""
+    """Stored before the reply is sent, and only once, however often the request is repeated."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     return JSONResponse(
@@ -89,7 +89,7 @@ def decide(request: Request, body: RulingIn, grid: InGrid = None) -> Response:
 )
 @open_to(Role.ADJUDICATOR)
 def undo(request: Request, cell_id: PairId, body: UndoIn, grid: InGrid = None) -> Response:
-    """Your own decision only; the pair waits again, or what it had replaced stands again."""
+    """Only your own decision. The pair waits again, or the decision that yours replaced counts again."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     return JSONResponse(
@@ -97,15 +97,17 @@ def undo(request: Request, cell_id: PairId, body: UndoIn, grid: InGrid = None) -
     )
 
 
-@router.get("/api/decided", summary="What is decided", response_model=DecisionsOut, responses=error_responses(404, 409))
+@router.get("/api/decided", summary="Decisions", response_model=DecisionsOut, responses=error_responses(404, 409))
 @open_to(Role.ADJUDICATOR)
 def decided(
     request: Request,
-    before: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `decision_id`.")] = None,
+    before: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `decision_id`.")
+    ] = None,
     n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
     grid: InGrid = None,
 ) -> Response:
-    """List the decisions that stand and who made them, the latest first."""
+    """List the current decisions and who made them, newest first."""
     context = context_of(request)
     context.door.require_visitor(request)
     decisions = context.adjudication_queue(context.grids.by_name(grid)).decisions(limit=n, before=before)

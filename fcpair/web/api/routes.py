@@ -28,7 +28,7 @@ from fcpair.web.pages.annotator import read_particulars
 from fcpair.web.server.hot_routes import Count, next_, submit
 
 router = APIRouter()
-Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Go on before this `assignment_id`.")]
+Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `assignment_id`.")]
 
 
 @router.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
@@ -77,10 +77,10 @@ router.post(
 @router.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=error_responses(400, 413))
 @open_to(*WORKERS)
 def check(request: Request, body: TextIn) -> Response:
-    """Check a text as it stands by the rules of the round: what would refuse it, and warnings.
+    """Check an unfinished text by the rules of the round: what would refuse it, and warnings.
 
-    Nothing is stored, unless the text is `final`: then what refuses it is kept, as it is when a text is sent as an
-    answer; the text itself only with its writer's consent.
+    Nothing is stored, unless the text is `final`: then what refuses it is recorded, as when a text is sent as an
+    answer; the text itself is kept only with its writer's consent.
     """
     context = context_of(request)
     visitor = context.door.require_visitor(request)
@@ -91,7 +91,7 @@ def check(request: Request, body: TextIn) -> Response:
 @router.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=error_responses())
 @open_to(*WORKERS)
 def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
-    """The pairs that you answered, the latest first. To change an answer, send another one on the same pair."""
+    """The pairs that you answered, newest first. To change an answer, send another one on the same pair."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     return JSONResponse({"tasks": [task_json(one) for one in context.work_queue.answers(visitor, before, n)]})

@@ -35,7 +35,7 @@ Id = Annotated[int, Field(ge=1, le=LARGEST_ID, strict=True)]
 RequestId = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9._:-]{8,64}$"),
-    Field(description="Made up by the client, a new one for each act; a repeated request has the same one."),
+    Field(description="Chosen by the client, a new one for each act; a repeated request has the same one."),
 ]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_check_storable)]
 AnswerText = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), AfterValidator(_check_storable)]
@@ -64,20 +64,20 @@ class AnswerIn(_RequestModel):
     request_id: RequestId
     assignment_id: Id
     answer: Answer = Field(
-        description="Of one question the name of a choice, a number, a list of labels, a text or, to reject one, an "
-        "object of `reject` and the reason; of a form of several an object of these, each by the name of its question; "
-        "nothing of one that is not asked. Or `skip`."
+        description="For one question: the name of a choice, a number, a list of labels, a text or, to reject one, an "
+        "object with `reject` and the reason. For several questions: an object with each answer under its question's "
+        "name, without questions that are not asked. Or `skip`."
     )
     note: Note = ""
     seconds: Seconds | None = None
     decision_id: Id | None = Field(default=None, description="For validators: the one that came with the pair.")
     again: Annotated[bool, Field(strict=True)] | None = Field(
         default=None,
-        description="Whether the person changes an answer that they were shown. `false`: they were asked anew, so that "
-        "this is refused (409) where they have answered meanwhile, as on another device. Not given: it replaces that.",
+        description="Whether the person changes an answer that they were shown. `false`: the pair was open, so this is "
+        "refused (409) if they have answered it meanwhile, as on another device. Omitted: it replaces that answer.",
     )
     guideline_version: Id | None = Field(
-        default=None, description="The version of the guidelines that the person was shown; the newest if not given."
+        default=None, description="The version of the guidelines that the person was shown; the newest if omitted."
     )
 
 
@@ -96,7 +96,7 @@ class ConsentIn(_RequestModel):
 
 
 class SettingsIn(_RequestModel):
-    """A person's own settings; what is left out stays as it is."""
+    """A person's own settings; those that are omitted do not change."""
 
     blurred: Annotated[bool, Field(strict=True)] | None = None
     keeps_refused: Annotated[bool, Field(strict=True)] | None = Field(
@@ -111,11 +111,11 @@ class RemarkOut(BaseModel):
     version: str = Field(description="What exactly was checked, and by what.")
     refuses: bool
     sentence: str = Field(description="For the writer: what to change.")
-    score: float | None = Field(description="What was found, where it is a number.")
+    score: float | None = Field(description="What was measured, if that is a number.")
 
 
 class RemarksOut(BaseModel):
-    """Remarks of the checks; none where all is well."""
+    """Remarks of the checks; none if all is well."""
 
     remarks: list[RemarkOut]
 
@@ -127,7 +127,7 @@ class Problem(BaseModel):
 
 
 class Finding(BaseModel):
-    """One thing that is wrong with a request."""
+    """One error in a request."""
 
     loc: list[str | int]
     msg: str
@@ -135,22 +135,22 @@ class Finding(BaseModel):
 
 
 class Invalid(BaseModel):
-    """Why a request cannot be used: a sentence, or what is wrong field by field."""
+    """Why a request cannot be used: a sentence, or a list of errors."""
 
     detail: str | list[Finding]
 
 
 class RoundOut(BaseModel):
-    """Round of a grid, and its questions. `blind` is true where decisions are checked that one is not shown."""
+    """Round of a grid, and its questions. `blind` is true where people check decisions without seeing them."""
 
     grid: str
     round: str
     row_name: str = Field(description="What a row is called.")
     column_name: str = Field(description="What a column is called.")
     form: list[dict[str, Any]] = Field(
-        description="The questions, in their order: of each its `name`, `kind` (`one_of`, `any_of`, `scale`, `text`, "
-        "`edit` or `curate`) and what belongs to that kind, such as `choices` and, of each, the `keys` of the pages: "
-        "every way to type it, the one that is shown first."
+        description="The questions, in order. Each has its `name`, its `kind` (`one_of`, `any_of`, `scale`, `text`, "
+        "`edit` or `curate`) and what belongs to that kind, such as `choices` and, for each choice, the `keys` of the "
+        "pages: every way to type it, first the one that is shown."
     )
     screen: Screen = Field(description="What the pages show at once: a cell, all cells of a row, or a list of rows.")
     blind: bool
@@ -162,14 +162,14 @@ class Me(BaseModel):
     name: str
     role: Role
     consented: bool
-    rounds: list[RoundOut] = Field(description="Of all grids, the oldest first; empty for those who answer nothing.")
+    rounds: list[RoundOut] = Field(description="In all grids, oldest first; empty for people who answer nothing.")
     blurred: bool
     keeps_refused: bool
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
 
 class TextOut(BaseModel):
-    """A text, its language where that is known, and its direction."""
+    """A text, its language if known, and its direction."""
 
     body: str
     language: str | None
@@ -177,40 +177,40 @@ class TextOut(BaseModel):
 
 
 class TaskOut(BaseModel):
-    """A cell to answer, or one's own answered cell."""
+    """A cell to answer, or one that you have answered."""
 
     assignment_id: int
     grid: str
-    cell_id: int = Field(description="The number of the cell in its grid, or one that hides it, with `column`.")
+    cell_id: int = Field(description="The cell's number in its grid, or, without `column`, one that hides it.")
     round: str
     row: TextOut
     column: TextOut | None = Field(description="Null in a round that hides it.")
-    answered: TextOut | None = Field(description="The text that the one to be judged answers, where it answers one.")
+    answered: TextOut | None = Field(description="The text to which the text to be judged replies, if there is one.")
     shown: str | None = Field(description="For validators who see it: the label to check.")
-    original: TextOut | None = Field(description="The text to be edited, where one is given.")
-    untranslated: TextOut | None = Field(description="What the text to be edited is a translation of, where known.")
+    original: TextOut | None = Field(description="The text to be edited, if there is one.")
+    untranslated: TextOut | None = Field(description="What the text to be edited is a translation of, if known.")
     decision_id: int | None = Field(
-        description="For validators: to be sent back with the answer. It changes with the label of the pair."
+        description="For validators: send it back with the answer. It changes with the label of the pair."
     )
-    answer: Answer | None = Field(description="One's own answer, as it was sent, where there is one.")
+    answer: Answer | None = Field(description="Your own answer, as it was sent, if there is one.")
     note: str
     outdated: bool = Field(
-        description="Whether one's own answer is about another label than the pair has now: then it does not count."
+        description="Whether your own answer is about a label that the pair no longer has: then it does not count."
     )
 
 
 class ReadingOut(BaseModel):
-    """Number of pairs one has read today and in all, and how many one may read; null stands for no limit."""
+    """Number of pairs that you have read today and in all, and how many you may read; null means no limit."""
 
     today: int
     read: int
     daily_limit: int | None
     total_limit: int | None
-    limit: str | None = Field(description="A sentence when a limit of pairs is reached.")
+    limit: str | None = Field(description="A sentence if a limit of pairs is reached.")
 
 
 class ProgressOut(ReadingOut):
-    """Progress of whoever asks; `pace_s` and `left_s` are null exactly when `undefined` says why."""
+    """Your progress; `pace_s` and `left_s` are null exactly when `undefined` says why."""
 
     open: int
     done: int
@@ -218,7 +218,7 @@ class ProgressOut(ReadingOut):
     pace_s: float | None
     left_s: float | None
     undefined: str | None
-    more: bool | None = Field(description="Whether further pairs wait for whoever asks; null: all are dealt.")
+    more: bool | None = Field(description="Whether more pairs are free for you; null: all pairs are assigned.")
 
 
 class TasksOut(BaseModel):
@@ -230,7 +230,7 @@ class TasksOut(BaseModel):
 class Recorded(BaseModel):
     """The answer is stored."""
 
-    judgement_id: int = Field(description="Tells answers apart; in no order.")
+    judgement_id: int = Field(description="Identifies the answer; numbers are in no order.")
     assignment_id: int
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
@@ -244,11 +244,13 @@ class RulingIn(_RequestModel):
     note: Note = ""
     flagged: Annotated[bool, Field(strict=True)] = Field(default=False, description="The guidelines should say more.")
     seen_decision_id: Id | None = Field(default=None, description="The case's `decision_id`, if it has one.")
-    seen_answer_id: Id | None = Field(default=None, description="The case's `answer_id`: is it as it was shown?")
+    seen_answer_id: Id | None = Field(
+        default=None, description="The case's `answer_id`, to check that it is unchanged."
+    )
 
 
 class UndoIn(_RequestModel):
-    """The wish to take a decision back."""
+    """A request to take a decision back."""
 
     request_id: RequestId
 
@@ -261,9 +263,9 @@ class LabelOut(BaseModel):
 
 
 class CaseOut(BaseModel):
-    """A conflict. `decision_id` and `outcome` say what stands, where something does: one's `own` decision, or
-    one that was made before the labels changed and is to be made `again`. `note` and `flagged` are those of one's own
-    decision, also where one has taken it back.
+    """A conflict. `decision_id` and `outcome` are the current decision, if there is one: your `own`, or one that was
+    made before the labels changed and has to be made `again`. `note` and `flagged` are those of your own decision, even
+    if you have taken it back.
     """
 
     cell_id: int
@@ -271,7 +273,7 @@ class CaseOut(BaseModel):
     cn: TextOut
     answers: list[LabelOut]
     choices: list[str]
-    keys: list[list[str]] = Field(description="Of each choice every way to type it, the one that is shown first.")
+    keys: list[list[str]] = Field(description="For each choice every way to type it, first the one that is shown.")
     decision_id: int | None
     outcome: str | None
     note: str
@@ -282,9 +284,9 @@ class CaseOut(BaseModel):
 
 
 class QueueOut(BaseModel):
-    """Number of conflicts that wait for oneself (`again`: for a second look) or for others, and that one has decided.
+    """Number of conflicts that wait for you (`again`: for a second look) or for others, and that you have decided.
 
-    `not_due` says that labels are still being given, so that more may come.
+    `not_due` is true while labels are still being given, so that more may come.
     """
 
     waiting: int
@@ -295,7 +297,7 @@ class QueueOut(BaseModel):
 
 
 class NextCaseOut(BaseModel):
-    """The next conflict and its grid, how much there is in that, and how much one has read."""
+    """The next conflict, its grid, how much waits in that, and how much you have read."""
 
     grid: str
     case: CaseOut | None
@@ -311,7 +313,7 @@ class DecisionMade(BaseModel):
 
 
 class DecisionOut(BaseModel):
-    """A decision that stands; `by` is null where a rule or a file made it."""
+    """A current decision; `by` is null if a rule or a file made it."""
 
     decision_id: int
     cell_id: int
@@ -326,7 +328,7 @@ class DecisionOut(BaseModel):
 
 
 class DecisionsOut(BaseModel):
-    """Decisions that stand, the latest first."""
+    """Current decisions, newest first."""
 
     decisions: list[DecisionOut]
 
@@ -358,10 +360,10 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 _REFUSALS = {
     400: "The body is not JSON in UTF-8.",
-    401: "No token, or one that does not hold (any more).",
+    401: "No token, or one that is not valid (any more).",
     403: "Not for this person: another role, no consent yet, not their pair, or a limit is reached.",
-    404: "There is no such thing.",
-    408: "The body came too slowly.",
+    404: "Not found.",
+    408: "The body came in too slowly.",
     409: "The study has moved on, or the request id was used for something else.",
     413: "The body is too large.",
     422: "The request does not have the declared shape, or a value is not possible.",

@@ -31,7 +31,7 @@ HEADINGS = {
     **{Role.RATER: "Rate texts", Role.RESPONDENT: "Answer questions"},
 }
 NO_CONSENT = "To take part, please tick the box under “Your consent”."
-NOT_NOW = "The server has much to do just now, so this is not kept yet. Please tick the box again and press Begin."
+NOT_NOW = "The server is busy just now, so this is not saved yet. Please tick the box again and press Begin."
 SAVED = "Saved."
 LONGEST_NOTE: int = AnswerIn.model_json_schema()["properties"]["note"]["maxLength"]
 LONGEST_WORDS: int = ConsentIn.model_json_schema()["properties"]["demographics"]["additionalProperties"]["maxLength"]
@@ -64,7 +64,7 @@ def read_particulars(lines: tuple[str, ...], answers: list[str] | None = None) -
 def _read_particular(line: str, answer: str) -> Particular:
     label, options = parse_people_question(line)
     if answer and options and answer not in options:
-        raise InputError(f"`{answer}` is no answer to `{label}`; expected one of {', '.join(options)}, or none")
+        raise InputError(f"`{answer}` is not an answer to `{label}`; expected one of {', '.join(options)}, or none")
     return Particular(label, options, answer)
 
 

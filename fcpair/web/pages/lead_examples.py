@@ -76,5 +76,5 @@ def _parse_optional_id(number: str | None) -> int | None:
 def _parse_id(digits: str) -> int:
     """A number from an address or a form; raises UnknownIdError for what is none, as of what is not there."""
     if (number := parse_number(digits)) is None:
-        raise UnknownIdError(f"`{digits[:MOST_DIGITS]}` is no number of a row or an example")
+        raise UnknownIdError(f"`{digits[:MOST_DIGITS]}` is not the number of a row or an example")
     return number

@@ -180,7 +180,7 @@ DOWNLOADS = {
     "preferences": _training_download("preferences", "Preferences", "Prompt, chosen and rejected."),
     "corpus": Download(
         "Corpus without a tier",
-        "What may be trained on when the tier is the test.",
+        "What you may train on when the tier is the test set.",
         ("tier", *Export.kinds["corpus"], "form"),
         "corpus-without-{tier}.{form}",
         lambda _study, grid, path, asked: grid.export.corpus(path, asked.tier, asked.options),

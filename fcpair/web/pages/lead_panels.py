@@ -120,12 +120,12 @@ def _exposure(monitor: Monitor) -> Values:
 
 PANELS = {
     "progress": Panel("Progress and pace", _progress),
-    "results": Panel("What was found by asking", _results),
+    "results": Panel("Results of surveys and comparisons", _results),
     "tiers": Panel("Tiers as they would be now", _tiers, of_labels=True),
     "coverage": Panel("The grid, cell by cell", _coverage, of_labels=True),
     "agreement": Panel("Agreement", _agreement, of_labels=True),
     "labels": Panel("What each person answered", _labels),
-    "speed": Panel("Answers faster than one can read", _speed),
+    "speed": Panel("Answers too fast to have been read", _speed),
     "exposure": Panel("What each person has read", _exposure),
     "flags": Panel("Where the guidelines should say more", _flags, of_labels=True),
 }

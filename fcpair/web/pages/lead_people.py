@@ -16,7 +16,7 @@ from fcpair.web.pages.lead_runs import find_run, redirect_to
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
 ACTS = ("retire", "hand-over", "invite", "revoke")
-NOT_ONESELF = "you cannot shut the door on yourself here; another lead can, or `fcpair people` on the server"
+NOT_ONESELF = "you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"
 
 
 @router.get("/lead/people")
@@ -40,7 +40,7 @@ def confirm(request: Request, name: str, act: str) -> Response:
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     if act not in ACTS:
-        raise UnknownIdError(f"people cannot be asked to `{act}`")
+        raise UnknownIdError(f"there is no action `{act}` for people; expected one of {', '.join(ACTS)}")
     person = _workload_of(context, name)
     values = {
         "one": person,

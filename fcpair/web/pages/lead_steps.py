@@ -97,5 +97,5 @@ def _parse_n_pairs(text: str) -> int | None:
         return None
     number = parse_number(text.strip())
     if not number or len(text) > MOST_DIGITS:
-        raise InputError(f"`{text}` is no number of pairs; give a whole number, 1 or more, or nothing for all")
+        raise InputError(f"`{text}` is not a number of pairs; enter a whole number, 1 or more, or nothing for all")
     return number

@@ -39,7 +39,7 @@ WORKER_KINDS = (Kind.LIST, Kind.LOOK)
 """What a process of its own does, which would otherwise take the time of those who answer."""
 
 LATER_S = 3
-TOO_MUCH = "too much is asked for at once; what was shown or kept before is safe, and this can be asked again"
+TOO_MUCH = "too many requests at once; what was shown or saved before is safe. Please try again"
 
 
 class AdmissionControl:

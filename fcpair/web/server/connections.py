@@ -34,12 +34,12 @@ RESERVE = 128  # of open files: the study's connections, logs, exports
 ROUNDS = 4  # of connections that the loop accepts until those are closed that have to go for the first ones
 LOG_EVERY_S = 60.0
 FULL = (
-    "all {most:,} connections that fit are taken; {n:,} that had sent no whole request, or were idle, were closed for "
-    "new ones. If nobody attacks, raise LimitNOFILE; docs/howto/deploy.md says how"
+    "all {most:,} connections are in use; {n:,} that were idle, or had sent no whole request, were closed for new "
+    "ones. If this is not an attack, raise LimitNOFILE; docs/howto/deploy.md says how"
 )
 NO_HTTP = (
-    "{n:,} times something came that is no HTTP, and was answered 400; browsers must come to the proxy, and the proxy "
-    "by http://"
+    "requests that were not HTTP, each answered 400: {n:,}; browsers must connect to the proxy, and the proxy to this "
+    "server by http://"
 )
 _log = logging.getLogger("fcpair.web")
 _connection_log = logging.getLogger("fcpair.web.server.connections")

@@ -36,8 +36,8 @@ _COUNT = re.compile(rb"n=([1-9][0-9]?)")
 async def next_(request: Request, n: Count = 1) -> Response:
     """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
 
-    Asking again gives the same until you answer. Where pairs go to whoever asks, they are kept for you for a while,
-    ten at most, and each answer or question makes that while begin anew.
+    Asking again gives the same until you answer. Where pairs go to the next person who asks, at most ten are kept for
+    you for a while, which begins again at each answer or request.
     """
     context = context_of(request)
     visitor = context.door.require_visitor(request)
@@ -49,9 +49,9 @@ async def next_(request: Request, n: Count = 1) -> Response:
 
 @open_to(*WORKERS)
 async def submit(request: Request, body: AnswerIn) -> Response:
-    """Stored before this answers. Send it again, unchanged, when no answer came: it is stored once.
+    """Stored before the reply is sent. If no reply comes, send the same request again: it is stored once.
 
-    Another answer on the same pair takes the place of the earlier one, which is kept.
+    A new answer on the same pair replaces the earlier one, which is kept.
     """
     context = context_of(request)
     visitor = context.door.require_visitor(request)

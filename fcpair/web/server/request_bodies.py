@@ -32,14 +32,14 @@ LEAST_PER_S = 4 * 1024  # ... and longer by a second for so many bytes that have
 MOST_UNFINISHED = 32 * 1024 * 1024  # over all connections, of bodies larger than a stranger's
 AGAIN_S = 5
 
-TOO_LARGE = "what was sent is too large; at most {:,} bytes are taken here"
+TOO_LARGE = "the request is too large; at most {:,} bytes are accepted here"
 TOO_LARGE_STRANGER = (
-    "you are not logged in, and whoever is not may send at most {:,} bytes; open your invite link, or send your token "
-    "as `Authorization: Bearer`, and send this again"
+    "you are not logged in, and without a login at most {:,} bytes are accepted; open your invite link, or send your "
+    "token as `Authorization: Bearer`, and send this again"
 )
-TOO_LARGE_GUIDELINES = "what was sent is too large; guidelines may have at most {:,} bytes (as UTF-8)"
-TOO_MANY_FIELDS = "the form has too many fields; at most {:,} are taken"
-TOO_SLOW = "what was sent came too slowly; try again where the connection is better"
+TOO_LARGE_GUIDELINES = "the request is too large; guidelines may have at most {:,} bytes (as UTF-8)"
+TOO_MANY_FIELDS = "the form has too many fields; at most {:,} are accepted"
+TOO_SLOW = "the request came in too slowly; try again with a better connection"
 TOO_MUCH = "too much is being sent to this server at once; try again in a few seconds"
 NOT_NOW = "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
 _log = logging.getLogger("fcpair.web")

@@ -26,7 +26,7 @@ IDLE_S = 600.0
 END_S = 2.0
 PART = 1 << 16
 SENT = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string", "headers", "client", "server")
-GONE = "the process that looks has ended, for want of memory perhaps; another takes its place, so look again"
+GONE = "the process that makes this page has ended, perhaps for lack of memory; another replaces it, so try again"
 FRUGAL = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 
 

@@ -28,7 +28,7 @@ function makeRoom([{ target }]) {
 // What an error page says, as far as it is one of ours.
 function reason(reply) {
   const page = new DOMParser().parseFromString(reply.responseText, "text/html");
-  return page.querySelector("main p")?.textContent.trim() || `The server answers ${reply.status}.`;
+  return page.querySelector("main p")?.textContent.trim() || `The server answered ${reply.status}.`;
 }
 
 // A decision that was overtaken is answered with a page as well: why, and what waits now.

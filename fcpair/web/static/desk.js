@@ -22,10 +22,10 @@ const TOO_SOON_MS = 250; // the second half of a double click is no answer on th
 
 const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
   document.getElementById("desk").dataset;
-const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Load it again to read them.";
-const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has come in in this browser.";
-const ELSEWHERE = "You have just answered this pair in another window. Forward leaves it so.";
-const USED_UP = "All pairs that were at hand are answered. The next come with the connection.";
+const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Reload it to read them.";
+const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
+const ELSEWHERE = "You have just answered this pair in another window. Press Forward to leave it as it is.";
+const USED_UP = "You have answered all the pairs that were at hand. More will come when the connection is back.";
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const begun = new Begun(place);
 const view = new View(blurred === "true", rounds, { save, changed: typed });
@@ -250,7 +250,7 @@ function drop(item) {
 
 // All answers are with the server: the moment to fetch more pairs.
 async function onSent() {
-  if (troubled) view.banner("All your answers are sent.", { passing: true });
+  if (troubled) view.banner("All your answers have been sent.", { passing: true });
   troubled = false;
   sayWhatIsKept();
   if (!queue.length || nAnswered >= REFRESHED_AFTER) return fetchNext();
@@ -301,7 +301,7 @@ function signedOut(isAnother = false) {
   queue = open(); // what is on the screen may stay there
   const n = outbox.items.length;
   const unsent = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
-  const why = isAnother ? NOT_THEIRS : "You are not signed in any more.";
+  const why = isAnother ? NOT_THEIRS : "You are no longer signed in.";
   view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? "Go on" : "Come in again" });
 }
 
@@ -399,7 +399,7 @@ async function fetchEarlier() {
   const found = tasks.slice(0, view.nTogether(tasks)).reverse();
   past = [...found, ...past];
   if (!found.length) {
-    view.banner(reply.status === 200 ? "There is no earlier answer." : "Earlier answers need the connection.", {
+    view.banner(reply.status === 200 ? "There is no earlier answer." : "Earlier answers need a connection.", {
       passing: true,
     });
   }
@@ -427,7 +427,7 @@ async function rememberBlur(event) {
   view.blurred = event.target.checked;
   const reply = await api.call("PUT", "/api/settings", { blurred: event.target.checked });
   if (meaning(reply.status) === "done") kept.keepPage();
-  else view.banner("This choice could not be saved; it holds on this page.");
+  else view.banner("This choice could not be saved; it applies to this page only.");
 }
 
 function on(id, type, act) {

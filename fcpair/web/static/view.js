@@ -10,8 +10,8 @@ const shown = (id, visible) => (element(id).hidden = !visible);
 const TOO_FEW = "time left: known after a few more answers";
 const MOST_LISTED = 20; // questions on a list; of a longer row all the same
 const HOW_TO_SAVE = [
-  ["1", "and so on: choose in the question that shows its keys, which is the one with the focus, or the next open one"],
-  ["0", "to 9 where a question has numbers: type the number; a half is its point alone, 3.5 is 3 and the point"],
+  ["1", "and so on: choose in the question that shows its keys: the one with the focus, or the next open one"],
+  ["0", "to 9 where a question has numbers: type the number; for a half, type the point alone (3.5 is 3 and the point)"],
   ["Enter", "save; while you write, Ctrl Enter"],
 ];
 
@@ -165,7 +165,7 @@ export class View {
 
   // Instead of a pair: there is none left, and the way on.
   end(how) {
-    this.waiting("There is no further pair for you now.", how);
+    this.waiting("There are no more pairs for you now.", how);
     shown("end", true);
   }
 
@@ -185,7 +185,7 @@ export class View {
     shown("bar", more === null);
     element("bar").max = Math.max(done + skipped + open, 1);
     element("bar").value = done + skipped;
-    const left = more === null ? `${open} open` : more ? "more when you like" : `${open} with you`;
+    const left = more === null ? `${open} open` : more ? "more when you like" : `${open} assigned to you`;
     element("count").textContent = `${done} answered, ${skipped ? `${skipped} skipped, ` : ""}${left}`;
     const time = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
     element("left").textContent = more === null ? time : "";

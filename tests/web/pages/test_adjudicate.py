@@ -185,7 +185,7 @@ def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undo
     for _ in study.grid().waiting_pairs():
         decide(browser, browser.get("/adjudicate"), "irreconcilable")
     page = browser.get("/adjudicate")
-    assert "Nothing waits for you" in page.text
+    assert "Nothing is waiting for you" in page.text
     assert "/undo" in page.text
 
 

@@ -223,7 +223,7 @@ def test_what_was_said_at_the_first_visit_stays_on_the_page_while_nothing_can_be
         other.execute("BEGIN IMMEDIATE")
         page = send(browser, "/welcome", consent="yes", said=["30 or more", "Basque"], blurred="yes")
     assert page.status_code == 503
-    assert "this is not kept yet" in page.text
+    assert "this is not saved yet" in page.text
     assert "<option selected>30 or more" in page.text
     assert 'value="Basque"' in page.text
     assert re.search(r'name="blurred"[^>]* checked', page.text)
@@ -242,7 +242,7 @@ def test_a_question_offers_its_options_or_takes_any_text() -> None:
         Particular("Age", ("18-29", "30 or more")),
         Particular("Language", ()),
     ]
-    with pytest.raises(InputError, match="`40` is no answer to `Age`"):
+    with pytest.raises(InputError, match="`40` is not an answer to `Age`"):
         read_particulars(("Age: 18-29",), ["40"])
 
 

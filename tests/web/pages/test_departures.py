@@ -166,7 +166,7 @@ def test_next_steps_deal_as_the_recipe_says_and_the_recipe_then_runs_on(serve: S
     record(site.study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in open_work(site.study)])
     steps = site.browser("lea").get("/lead/steps").text
     assert '<option value="majority" selected>' in steps
-    assert "Seed 13." in steps
+    assert "Random seed: 13." in steps
     assert 'name="pairs" value="9"' in steps
     page("/lead/steps/adjudicate", policy="majority", ties="wait")(site)
     page("/lead/steps/validate", pairs="9")(site)

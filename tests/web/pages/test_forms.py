@@ -119,4 +119,4 @@ def test_a_study_of_planned_grids_is_served_to_everybody(tmp_path: Path, plans: 
             shown = site.browser(who).get(path)
             nothing_yet = who == "judy"  # no grid has a policy
             assert shown.status_code == (409 if nothing_yet else 200), (who, path)
-            assert ("Nothing is to be decided in this study yet" in shown.text) is nothing_yet
+            assert ("There is nothing to decide in this study yet" in shown.text) is nothing_yet

@@ -77,7 +77,7 @@ def test_the_overview_leads_to_each_grid_and_says_how_far_its_rounds_are(site: S
     nav = html[html.index('aria-label="Grids"') :]
     nav = re.sub(r"<[^>]+>|\s+", " ", nav[: nav.index("</nav>")])
     assert "write (write: 0 open, 4 done)" in " ".join(nav.split())
-    assert "tone (judge: 0 open, 8 done; validate: not dealt)" in " ".join(nav.split())
+    assert "tone (judge: 0 open, 8 done; validate: not assigned)" in " ".join(nav.split())
 
 
 def test_the_rounds_of_a_grid_go_by_their_names(site: Site) -> None:
@@ -95,7 +95,7 @@ def test_the_rounds_of_a_grid_go_by_their_names(site: Site) -> None:
 @pytest.mark.parametrize("name", ["tiers", "coverage", "agreement", "flags"])
 def test_what_only_labels_have_says_why_it_is_not_there(site: Site, name: str) -> None:
     browser = site.browser("lea")
-    why = "Undefined, because the answers of this grid are no labels"
+    why = "Undefined, because the answers of this grid are not labels"
     assert why in page(browser, f"/lead/panel/{name}?grid=write")
     assert why not in page(browser, f"/lead/panel/{name}?grid=tone")
 
@@ -145,7 +145,7 @@ def test_an_act_in_one_tab_leaves_the_grid_of_the_other_alone(site: Site) -> Non
     assert confirmed
     done = post(browser, unescape(confirmed[1]), **hidden_of(asked.text))
     assert "Next steps in taste" in done
-    assert "The policy before, “manual” (ties: wait), then holds again" in done
+    assert "The previous policy, “manual” (ties: wait), is then in force again" in done
     assert site.study.grid("taste").policy == Adjudicate("majority", "discard")
     assert site.study.grid("tone").policy == Adjudicate("manual")
     assert len(site.study.grid("tone").waiting_pairs()) == 4
@@ -160,7 +160,7 @@ def test_a_planned_grid_is_filled_and_dealt_round_by_round(tmp_path: Path) -> No
     try:
         study.add_people(["wren"], Role.WRITER)
         assert "Fill the grid" in page(browser, "/lead/steps?grid=write")
-        assert "Deal round “write”" in post(browser, "/lead/steps/pair?grid=write")
+        assert "Assign round “write”" in post(browser, "/lead/steps/pair?grid=write")
         assert "4 open, 0 given" in post(browser, "/lead/steps/assign?grid=write", round="write")
         assert "Fill the grid" in page(browser, "/lead/steps?grid=tone")
     finally:
@@ -224,7 +224,7 @@ def test_where_nothing_is_decided_adjudicators_are_told_so(tmp_path: Path) -> No
     try:
         answer = site.browser("judy").get("/adjudicate")
         assert answer.status_code == 409
-        assert "othing is to be decided in this study yet" in answer.text
+        assert "here is nothing to decide in this study yet" in answer.text
     finally:
         site.close()
 
@@ -237,6 +237,6 @@ def test_machines_are_told_the_grid_and_have_to_name_it(site: Site) -> None:
     sent = {"request_id": site.new_request(), "cell_id": found["case"]["cell_id"], "outcome": "yes"}
     refused = judy.post("/api/decisions", json=sent)
     assert refused.status_code == 422
-    assert "say which by `?grid=NAME`: write, taste, tone" in refused.json()["detail"]
+    assert "choose one with `?grid=NAME`: write, taste, tone" in refused.json()["detail"]
     assert judy.post("/api/decisions", json=sent, params={"grid": "tone"}).status_code == 200
     assert len(site.study.grid("tone").waiting_pairs()) == 3

@@ -205,7 +205,7 @@ def test_a_form_without_its_token_does_nothing(site: Site) -> None:
 def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
     site = serve("labelled")
     browser = site.browser("lea")
-    assert "No policy holds yet" in browser.get("/lead/steps").text
+    assert "No policy is in force yet" in browser.get("/lead/steps").text
     page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="wait")
     assert "Waiting: 5" in page
     assert site.study.grid().policy == Adjudicate("majority")
@@ -235,7 +235,7 @@ def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_ba
     assert dump(site.study) == before
     page = post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
     assert site.study.grid().waiting_pairs() == []
-    assert "Take it back</button> The policy before, “majority” (ties: wait), then holds again" in page
+    assert "Take it back</button> The previous policy, “majority” (ties: wait), is then in force again" in page
     back = page[: page.index("Take it back")]
     post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
     assert site.study.grid().waiting_pairs() == waiting
@@ -262,7 +262,7 @@ def test_a_round_that_another_lead_has_dealt_meanwhile_is_said_to_be_there(serve
     browser = site.browser("lea")
     answer = browser.post("/lead/steps/validate", data={"csrf": csrf_of(browser), "pairs": ""})
     assert answer.status_code == 409
-    assert "“Deal pairs to validators” on Next steps adds pairs" in unescape(answer.text)
+    assert "“Assign pairs to validators” on Next steps adds pairs" in unescape(answer.text)
 
 
 def hidden_of(page: str) -> dict[str, str]:
@@ -276,8 +276,9 @@ def test_the_first_policy_is_taken_back_as_far_as_that_can_be_and_no_further_is_
     site = serve("labelled")
     browser = site.browser("lea")
     page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="wait")
-    assert "No policy held before. “manual” then holds, which decides only what all labels of a pair agree on" in page
-    assert "then holds again" not in page
+    assert "No policy was in force before. “manual” then takes over" in page
+    assert "it decides only pairs whose labels all agree" in page
+    assert "is then in force again" not in page
     n_unanimous = site.study.status()["adjudications"]["unanimous"]
     back = page[: page.index("Take most of it back")]
     post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
@@ -330,7 +331,7 @@ def test_guidelines_are_previewed_without_being_saved(site: Site) -> None:
 def test_a_saved_version_holds_and_the_earlier_ones_stay(site: Site) -> None:
     browser = site.browser("lea")
     page = post(browser, "/lead/guidelines", body="Be kind.\r\n\r\nAlways.", act="save", version="1")
-    assert "Version 2 holds" in page
+    assert "Version 2 is in force" in page
     assert "Version 1," in page
     assert site.study.guidelines == (2, "Be kind.\n\nAlways.")
     assert site.study.guideline_versions()[-1]["by"] == "lea"
@@ -356,7 +357,7 @@ def test_guidelines_that_are_not_taken_stay_in_their_field(site: Site) -> None:
         other.execute("BEGIN IMMEDIATE")
         answer = browser.post("/lead/guidelines", data=data)
     assert answer.status_code == 503
-    assert "Not saved: the server has much to do just now; nothing was changed." in answer.text
+    assert "Not saved: the server is busy just now; nothing was changed." in answer.text
     assert ">\nRead \n*both*.</textarea>" in answer.text
     assert browser.post("/lead/guidelines", data={**data, "version": "x"}).status_code == 409
     assert site.study.guidelines[0] == 1
@@ -553,8 +554,8 @@ def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp
 @pytest.mark.parametrize(
     ("sentence", "said"),
     [
-        ("run `fcpair validate assign`", "run “Deal pairs to validators” on Next steps"),
-        ("3; `fcpair validate assign --more --pairs 3`", "3; “Deal pairs to validators” on Next steps"),
+        ("run `fcpair validate assign`", "run “Assign pairs to validators” on Next steps"),
+        ("3; `fcpair validate assign --more --pairs 3`", "3; “Assign pairs to validators” on Next steps"),
         ("`fcpair partition` shows every tier", "“Tiers as they would be now” on the overview shows every tier"),
         ("run `fcpair adjudicate`, or `fcpair serve`", "run `fcpair adjudicate`, or use these pages"),
         ("`fcpair assign --more` gives", "`fcpair assign --more` gives"),

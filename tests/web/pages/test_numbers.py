@@ -166,7 +166,7 @@ def test_a_download_of_an_empty_tier_says_so_and_names_no_place_of_the_server(se
     assert answer.status_code == 422
     tier = "bronze" if name == "hf" else "gold"
     assert f"{tier} is empty: no pair is in it yet, so nothing was written" in unescape(answer.text).lower()
-    assert "<h1>What the form asks for cannot be done</h1>" in answer.text
+    assert "<h1>The form asks for something that cannot be done</h1>" in answer.text
     assert "/tmp" not in answer.text
 
 

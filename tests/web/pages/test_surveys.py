@@ -36,7 +36,7 @@ def test_a_survey_is_counted_in_words_with_figures(site: Site) -> None:
         line = "".join(f'<td class="n">{cell}</td>' for cell in cells)
         assert f">{row['statement']}</th>{line}" in shown
     assert shown.count('<img src="data:image/png;base64,') == 3  # two questions, and the differences of groups
-    assert "What was found by asking" in site.browser("lea").get("/lead").text
+    assert "Results of surveys and comparisons" in site.browser("lea").get("/lead").text
 
 
 @pytest.mark.slow
@@ -50,8 +50,8 @@ def test_groups_that_were_declared_are_compared_and_few_people_are_not_counted(s
 
 def test_a_page_without_such_results_has_no_such_part(serve: Callable[..., Site]) -> None:
     labels = serve("checked")
-    assert "What was found by asking" not in labels.browser("lea").get("/lead").text
-    assert "Undefined, because nothing was asked here" in panel(labels)
+    assert "Results of surveys and comparisons" not in labels.browser("lea").get("/lead").text
+    assert "Undefined, because there is nothing to show here" in panel(labels)
 
 
 def test_a_bias_test_is_scored_model_by_model(walked: Callable[[str], Path], tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_stranger_may_send_8_kib(site: Site) -> None:
     for body in (b"x" * (8 * KIB + 1), streamed(8 * KIB + 1)):
         refused = stranger.post("/join", content=body, headers=FORM)
         assert refused.status_code == 413
-        assert "you are not logged in, and whoever is not may send at most 8,192 bytes" in refused.text
+        assert "you are not logged in, and without a login at most 8,192 bytes are accepted" in refused.text
         assert refused.headers["connection"] == "close"
 
 
