@@ -11,9 +11,9 @@ PLACES: Mapping[str, str] = {
     "partition": "“Tiers as they would be now” on the overview",
     "report": "“Report” on Downloads",
 }
-_COMMAND = re.compile(rf"`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")
+_COMMAND = re.compile(rf"(run )?`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")
 
 
 def replace_commands(sentence: str) -> str:
     """The sentence with the place on the pages instead of each command that they have a place for."""
-    return _COMMAND.sub(lambda found: PLACES[found[1]], sentence)
+    return _COMMAND.sub(lambda found: f"{'go to ' if found[1] else ''}{PLACES[found[2]]}", sentence)

@@ -554,7 +554,7 @@ def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp
 @pytest.mark.parametrize(
     ("sentence", "said"),
     [
-        ("run `fcpair validate assign`", "run “Assign pairs to validators” on Next steps"),
+        ("run `fcpair validate assign`", "go to “Assign pairs to validators” on Next steps"),
         ("3; `fcpair validate assign --more --pairs 3`", "3; “Assign pairs to validators” on Next steps"),
         ("`fcpair partition` shows every tier", "“Tiers as they would be now” on the overview shows every tier"),
         ("run `fcpair adjudicate`, or `fcpair serve`", "run `fcpair adjudicate`, or use these pages"),
