@@ -13,15 +13,21 @@ from fcpair.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
-    {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md"), *ROOT.glob("benchmarks/**/*.md")}
+    page
+    for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md", "benchmarks/**/*.md")
+    for page in ROOT.glob(pattern)
+    if page.parent not in (ROOT / "docs" / "project", ROOT / "docs" / "reference" / "commands")
 )
 CODE = re.compile(r"^(`{3,}|~~~).*?^\1`*$|^    .*?$|`[^`]*`", re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^(`{3,}|~~~).*?^\1`*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(<?([^()\s>]+)>?\)|^\[[^\]]+\]:\s+(\S+)", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
 LABEL = re.compile(r"^\(([\w-]+)\)=$", re.MULTILINE)
-COMMAND_PAGES = {ROOT / "docs" / "reference" / "commands" / f"{name}.md" for name in ("index", *COMMANDS)}
-"""Pages of the site that are made when it is built."""
+MADE = {
+    *(ROOT / "docs" / "reference" / "commands" / f"{name}.md" for name in ("index", *COMMANDS)),
+    ROOT / "docs" / "project" / "index.md",
+}
+"""Pages of the site that are made when it is built, to which others lead."""
 
 
 def name(page: Path) -> str:
@@ -55,7 +61,7 @@ def anchors(page: Path) -> set[str]:
 def is_dead(page: Path, link: str) -> bool:
     path, _, anchor = link.partition("#")
     target = (page.parent / path).resolve() if path else page
-    if target in COMMAND_PAGES:
+    if target in MADE:
         return False
     return not target.exists() or bool(anchor and target.suffix == ".md" and anchor not in anchors(target))
 
