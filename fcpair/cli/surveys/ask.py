@@ -132,7 +132,7 @@ def import_(
 def open_(study: Study, n: int | None, grid: str) -> None:
     """Assign a survey to its respondents.
 
-    They are those whom `fcpair people add NAME --role respondent` has added, or N new ones. People added later are
+    The respondents are those added by `fcpair people add NAME --role respondent`, or N new ones. People added later are
     asked as well, unless everybody has only a part.
 
     \b
@@ -192,7 +192,7 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
     help="The size of the population.",
 )
 @click.option("--margin", type=float, metavar="SHARE", help="Show how many respondents this margin of error needs.")
-@shared_option("--out", type=click.Path(path_type=Path), detail="It holds the statements that are kept.")
+@shared_option("--out", type=click.Path(path_type=Path), detail="Only kept statements are written.")
 @figures_option
 @format_option
 @survey_option

@@ -182,7 +182,7 @@ def _read_answers(
     from fcpair.files.surveys.bbq_templates import read_stereotyped
 
     if answer is None or shares:
-        raise InputError("say with `--answer` which field of the files holds the answers; they have no probabilities")
+        raise InputError("name with `--answer` the field of the files that has the answers; they have no probabilities")
     return read_bbq(files, answer, read_stereotyped(templates) if templates else None)
 
 

@@ -66,7 +66,7 @@ def test_a_frame_with_other_columns_is_refused_with_those(study: Study) -> None:
 
 def test_a_frame_with_the_columns_of_a_published_corpus_is_told_its_format(study: Study) -> None:
     frame = pd.DataFrame({"HATE_SPEECH": ["a"], "COUNTER_NARRATIVE": ["b"]})
-    refuse(study, frame, "these are the columns of `--format mt-conan`")
+    refuse(study, frame, "these are the columns of `--reader mt-conan`")
 
 
 def test_a_column_that_is_there_twice_is_refused(study: Study) -> None:
