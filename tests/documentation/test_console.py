@@ -35,7 +35,7 @@ def each_page() -> list[Any]:
         pytest.param(
             page,
             id=name(page),
-            marks=[pytest.mark.xdist_group(name(page)), *([pytest.mark.slow] if page.is_slow else [])],
+            marks=[pytest.mark.xdist_group(name(page)), pytest.mark.slow],
         )
         for page in RUN
     ]

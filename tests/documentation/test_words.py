@@ -15,15 +15,8 @@ PACKAGE = ROOT / "fcpair"
 PHRASES = {
     r"\bwalk(s|ed|ing)? (a|the|through a) (whole )?(recipe|road)\b": "run",
     r"\bthe (whole )?road, in its order\b": "the stages",
-    r"\bput(s|ting)? before (people|annotators|somebody|them)\b": "assign, show, ask",
-    r"\bstands? (twice|in the corpus)\b": "is duplicated, occurs",
-    r"\bsays? why it is undefined\b|\band say why\b": "with a reason",
     r"\bparted by\b": "separated by, split on",
     r"\bof the (draw|deal)\b": "random seed",
-    r"\bdeal(s|ing)? (the )?(pairs|rounds?|further|them|work|anew|openly)\b": "assign",
-    r"\b(was|were|been|be|are|is|not) dealt\b": "assigned",
-    r"\bopen dealing\b": "open assignment",
-    r"\bwhoever (asks|has|looks|runs|sends|tries|answers|wrote|comes)\b": "anybody who",
     r"\bnot a reproach\b|\bno idle fear\b": "a mismatch is not an accusation; this happens in practice",
     r"\b(is|are) all of it in small\b": "is a small version",
     r"\bfor want of\b": "for lack of",
@@ -34,10 +27,8 @@ PHRASES = {
     r"\bholds? printed figures against\b": "checks",
     r"\bwithout having been asked for\b": "unasked",
     r"\bwhat one (has|may|can|will|judges|is|answers|reads)\b": "what you",
-    r"\bone's own\b": "your own",
     r"\banything else is a finding\b|\bis told as\b": "is reported as",
     r"\bthe process that looks\b|\b(two|first) looks are\b": "views",
-    r"\bmetadata that stay\b": "their metadata were kept",
 }
 
 

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import t
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, MissingExtraError
 from fcpair.stages.stats.clustered_difference import log_odds_difference, share_difference
 from fcpair.stages.stats.group_differences import N_DRAWN, GroupComparison, permutation_p
 from fcpair.stages.stats.group_differences import compare_annotator_groups as compared_by
@@ -360,6 +360,6 @@ def test_a_group_that_gives_a_label_always_is_in_no_mixed_model() -> None:
 
 
 def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.stages.stats.mixed_model.find_spec", lambda _: None)
-    with pytest.raises(InputError, match=r"pip install 'fcpair\[mixed\]'"):
+    monkeypatch.setattr("fcpair.extras.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fcpair\[mixed\]'"):
         compared_by(drawn(5, 5), ["group"], mixed=True)
