@@ -152,7 +152,7 @@ class TooManyError(FcpairError, PermissionError):
 
     def __init__(self, wait_s: int) -> None:
         self.wait_s = wait_s
-        super().__init__(f"too many attempts to come in have failed; try again in {wait_s} seconds")
+        super().__init__(f"too many failed attempts to log in; try again in {wait_s} seconds")
 
 
 class UnknownVisitorError(FcpairError, PermissionError):

@@ -380,7 +380,7 @@ class KeepReason(StrEnum):
     ANSWERS = "it holds answers"
     NOTES = "it holds notes"
     UNREADABLE = "it cannot be read"
-    OTHER = "it is no sheet of this round"
+    OTHER = "it is not a sheet of this round"
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def test_main_is_there_where_the_recipe_has_a_stage_of_it(tmp_path: Path, sectio
 def test_a_grid_may_be_called_main_where_that_is_all_there_is(tmp_path: Path) -> None:
     recipe = ASK.replace('"ask"', '"main"', 1) + ROUND
     assert not load(tmp_path, recipe).has_main
-    with pytest.raises(RecipeError, match="there is a grid `main` already"):
+    with pytest.raises(RecipeError, match="there is already a grid `main`"):
         load(tmp_path, f"[select]\nhs = 3\n{recipe}")
 
 
@@ -156,14 +156,14 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         (ASK + "[[grid.round]]\nname = 'a'\nform = 3", "form must be a question such as one_of"),
         (ASK + "[[grid.round]]\nname = 'a b'\nform = 'text()'", "form: `a b` cannot name a question"),
         (ASK + "[[grid.round]]\nname = 'a/b'\nform = {x = 'text()'}", "`a/b` cannot name a round; use at most 60"),
-        (ASK + "[[grid.round]]\nname = 'a'\nform = 'edit()'", "round `a` has `edit.*say with `edits` which round's"),
+        (ASK + "[[grid.round]]\nname = 'a'\nform = 'edit()'", "round `a` has `edit.*name in `edits` the round"),
         (
             ASK + "[[grid.round]]\nname = 'a'\nform = 'curate(b)'",
-            "round `a` has `curate.*say with `edits` which round's",
+            "round `a` has `curate.*name in `edits` the round",
         ),
         (
             ASK + ROUND + "[[grid.round]]\nname = 'b'\nform = 'text()'\nedits = 'ask'",
-            r"round `b` edits `ask`; ask `edit\(...\)` or `curate\(...\)` in its form, or say `after`",
+            r"round `b` edits `ask`; ask `edit\(...\)` or `curate\(...\)` in its form, or use `after`",
         ),
         (
             ASK + ROUND + "[[grid.round]]\nname = 'b'\nform = 'edit()'\nedits = 'ask'",
@@ -187,13 +187,13 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         ),
         (
             ASK.replace('names = ["heard"]', 'answers = "write"') + ROUND,
-            "grid `ask` takes the answers of `write`, no earlier grid; it is the first",
+            "grid `ask` takes the answers of `write`, which is not an earlier grid; it is the first",
         ),
         (
             ASK + ROUND + ASK.replace('"ask"', '"b"').replace('names = ["heard"]', 'answers = "ask"') + ROUND,
-            r"`b` takes the answers of `ask`, in whose round that counts no text is written; ask `text\(\)` there",
+            r"`b` takes the answers of `ask`, but the main round of that grid asks for no text; ask `text\(\)` there",
         ),
-        (ASK + ROUND + ASK + ROUND, "there is a grid `ask` already; give each a name of its own"),
+        (ASK + ROUND + ASK + ROUND, "there is already a grid `ask`; give each grid its own name"),
         (
             ASK + ROUND + "[grid.adjudicate]\npolicy = 'x'",
             r"\[\[grid\]\] ask adjudicate policy is `x`; expected one of",

@@ -193,7 +193,7 @@ def test_a_text_that_is_no_path_keeps_its_dollar(tmp_path: Path) -> None:
         ("[assign]\ngroups = 'ana'", "groups must be a list of lists of names"),
         ("[study]\nscheme = 3", r"scheme must be a list of tables, or a question such as one_of\("),
         ("[study]\nscheme = 'likert'", r"\[study\] scheme: question `likert`: expected a word and brackets"),
-        ("[study]\nscheme = 'one_of(no,2.0+)'", r"scheme: question `one_of\(no,2.0\+\)`: a name is a word"),
+        ("[study]\nscheme = 'one_of(no,2.0+)'", r"scheme: question `one_of\(no,2.0\+\)`: a name must be a word"),
         ("[study]\nscheme = 'one_of(no,yes)'", r"scheme: `one_of\(no,yes\)` cannot decide a cell for tiers: some, not"),
         ("[study]\nscheme = 'scale(1,5,1)'", r"scheme: `scale\(1,5,1\)` cannot decide a cell for tiers: some, not all"),
         ("[study]\nscheme = 'any_of(a,b)'", r"`any_of\(a,b\)` cannot decide a cell for tiers; expected one_of"),

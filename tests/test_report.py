@@ -441,7 +441,7 @@ def test_an_evaluation_says_that_later_steps_changed_what_it_rests_on(tmp_path: 
     grid.take_back(1, by="eva")
     text = check(page_of(study), EVALUATED).text
     assert "These figures were made before 2 later steps that may have changed labels" in text
-    assert "Run fcpair evaluate to make them anew." in text
+    assert "Run fcpair evaluate to compute them again." in text
     assert "later step" not in check(evaluated(study, outcome()), EVALUATED).text
 
 

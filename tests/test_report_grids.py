@@ -77,7 +77,7 @@ def test_the_grids_stand_in_a_table_with_their_rounds(walked: Walked, tmp_path: 
     n = len(study.grid("write").answers()[["row", "text"]].drop_duplicates())
     assert f"rate {n} 3 {3 * n} rate raters 0 {rate['done']} {rate['skipped']} 0" in text
     assert f"validate validators 0 {checked['done']} {checked['skipped']} 0 Grid write" in text
-    assert f"Rows reply: {n} Columns criterion: 3 Cells {3 * n} Round rate Put before raters" in text
+    assert f"Rows reply: {n} Columns criterion: 3 Cells {3 * n} Round rate Shown to raters" in text
 
 
 def test_agreement_is_that_of_the_grid(walked: Walked, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_groups_that_were_declared_stand_there_and_few_people_do_not(tmp_path: P
     with closing(surveyed(tmp_path, "wwwwwmmmmmmaa")) as study:
         text = text_of(study)
         (found,) = study.grid().groups(()).compared
-    assert "Answers to “answer”, by what people said about themselves. What is found is an association" in text
+    assert "Answers to “answer”, by what people said about themselves. The result is an association" in text
     (one,) = (of for of in found.differences if of.label == "no" and of.value is not None)
     assert f"no: {one.groups[0]} - {one.groups[1]} {one.value:.4f}" in text
     assert "another: undefined, because there are 2 people; expected 5 or more" in text
@@ -195,8 +195,8 @@ def test_texts_are_counted_with_their_median_length(tmp_path: Path) -> None:
 def test_a_round_that_was_not_dealt_says_so(tmp_path: Path) -> None:
     text = text_of(study_of(tmp_path, WRITTEN, RATED))
     assert "rate 0 0 0 rate raters – – – –" in text
-    assert "Round write has not been dealt yet." in text
-    assert "write: round “write” – it has not been dealt yet" in text
+    assert "Round write has not been assigned yet." in text
+    assert "write: round “write” – it has not been assigned yet" in text
 
 
 def test_agreement_by_row_numbers_texts_and_names_what_the_plan_names(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_the_part_of_main_stays_as_it_is_beside_planned_grids(tmp_path: Path) ->
     of_main = re.compile(r'<section aria-labelledby="grid">.*?<h2 id="people">.*?</section>', re.DOTALL)
     assert of_main.findall(alone) == of_main.findall(html) != []
     assert "main 3 4 11 label annotators" in page.text
-    assert "How far the study is" in page.text
+    assert "Progress of the study" in page.text
     assert "Grids and their rounds" not in alone
 
 

@@ -71,11 +71,11 @@ def _findings(
     items: pd.DataFrame, numbers: dict[str, Floats], shares: Floats | None, place: str, lines: Sequence[int]
 ) -> Iterator[Finding]:
     rows_by_problem: dict[str, Bools] = {
-        f"`{name}` is none of {', '.join(valid)}": ~items[name].isin(list(valid)).to_numpy()
+        f"`{name}` is not one of {', '.join(valid)}": ~items[name].isin(list(valid)).to_numpy()
         for name, valid in {"context_condition": _CONTEXTS, "question_polarity": _POLARITIES}.items()
     }
     for name, values in numbers.items():
-        rows_by_problem[f"`{name}` is none of 0 to {len(LETTERS) - 1}"] = ~np.isin(values, range(len(LETTERS)))
+        rows_by_problem[f"`{name}` is not one of 0 to {len(LETTERS) - 1}"] = ~np.isin(values, range(len(LETTERS)))
     same = np.asarray(numbers["target"] == numbers["unknown"])
     rows_by_problem["the option of the stereotyped group is the one that says unknown"] = same
     if shares is not None:

@@ -101,7 +101,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
     import pandas as pd
 
     if smooth < 0:
-        raise InputError(f"what smooths is {smooth:g}; expected 0 or more")
+        raise InputError(f"the smoothing is {smooth:g}; expected 0 or more")
     question_counts = counts[counts["question"] == question].set_index("statement")
     if question_counts.empty:
         raise InputError(f"the survey has no question `{question}`; {suggest_name(question, list(counts['question']))}")

@@ -31,7 +31,7 @@ def parse_system(text: str) -> System:
         system: System = parse_named(text, SYSTEMS, "system")
         str(system)  # as deep as its reading, and needed by all who have it
     except RecursionError:
-        raise InputError(f"system `{text[:SHOWN]}...`: too many systems stand in one another") from None
+        raise InputError(f"system `{text[:SHOWN]}...`: too many nested systems") from None
     return system
 
 

@@ -124,7 +124,7 @@ def _vectors_in_order(payload: Any, n: int) -> Iterator[Any]:
 def _check_vector(answer: Reply) -> Reply:
     vector = answer.said
     if not isinstance(vector, list) or not vector or not all(type(value) in (int, float) for value in vector):
-        raise BrokenReply("it answered with a vector that is no list of numbers")
+        raise BrokenReply("it answered with a vector that is not a list of numbers")
     if not all(abs(value) < _LARGEST for value in vector):
         raise BrokenReply("it answered with a vector that is not finite")
     if not any(vector):

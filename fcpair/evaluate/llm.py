@@ -66,7 +66,7 @@ def _short_answer_notes(choices: dict[int, Picks], n: int) -> list[str]:
     short_answers = {hs: str(len(choice.at)) for hs, choice in choices.items() if len(choice.at) < n}
     if not short_answers:
         return []
-    note = "the ranks that are left hold nothing"
+    note = "the remaining ranks are empty"
     return [
         f"answers that name fewer than {n}: {len(short_answers)} of {len(choices)} "
         f"({format_examples(short_answers)}); {note}"

@@ -127,7 +127,7 @@ class Bm25(System):
 def _no_match_notes(has_match: Sequence[bool] | NDArray[np.bool_]) -> tuple[str, ...]:
     """A note where HS share no word with any CN, so that nothing but candidate order ranks for them."""
     n = len(has_match) - int(sum(has_match))
-    return (f"{n} of {len(has_match)} HS share no word with any CN: candidate order ranks for them",) if n else ()
+    return (f"{n} of {len(has_match)} HS share no word with any CN: they are ranked in candidate order",) if n else ()
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tup
             continue
         column = cn.add(*pair.cn) if n_pool is None else column
         if column is not None and (row, column) in places:
-            findings.append(Finding(FRAME, pair.row, "this pair is there already", cause="pairs are there twice"))
+            findings.append(Finding(FRAME, pair.row, "this pair is duplicated", cause="pairs are duplicated"))
         elif column is not None:
             places[row, column] = pair.is_positive
     reject(FRAME, findings)
@@ -251,7 +251,7 @@ def _ranked(ranking: Any, hs: _Side, cn: _Side, *, grows: bool) -> tuple[Ranking
     order = np.full((len(hs), max(1, *map(len, rows.values()))), NOTHING, np.int64)
     for row, positions in rows.items():
         order[row, : len(positions)] = positions
-    notes = (f"passed over: {n_other:,} HS that the tier does not have",) if n_other else ()
+    notes = (f"ignored: {n_other:,} HS that are not in the tier",) if n_other else ()
     return rank_without_scores(order), notes
 
 
@@ -287,7 +287,7 @@ def _lists_of_frame(frame: Any) -> Iterator[tuple[Any, list[Any]]]:
         expected = "hs_id, cn_id and score or rank"
         raise InputError(f"the ranking has no column `{missing[0]}`; expected {expected}; found {', '.join(columns)}")
     findings = [
-        Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'no number'}")
+        Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'not a number'}")
         for name in (*keys, by)
         for row, is_usable in enumerate(_are_usable(frame[name], is_number=name == by), 1)
         if not is_usable

@@ -57,13 +57,13 @@ class Run(System):
         reject(self.of, missing_hs(self.of, lines, {one: words.get(one, str(one)) for one in search.hs_ids}))
         inside = lines[lines["cn_id"].isin(search.cn_ids) | (lines["cn_id"] < 0)]
         if inside.empty:
-            raise InputError(f"{self.of}: the run names nothing of the pool for the HS that are evaluated")
+            raise InputError(f"{self.of}: the run names no CN of the pool for the HS that are evaluated")
         distinct = inside.sort_values("score", ascending=False, kind="stable").drop_duplicates(["hs_id", "cn_id"])
         skipped = (
             (len(lines) - len(inside), "name a CN of the corpus that is not in the pool"),
-            (len(inside) - len(distinct), "name again, by another id, what stands above"),
+            (len(inside) - len(distinct), "repeat, by another id, a text ranked above"),
         )
-        notes = tuple(f"passed over: {n:,} of {len(lines):,} lines, which {what}" for n, what in skipped if n)
+        notes = tuple(f"ignored: {n:,} of {len(lines):,} lines, which {what}" for n, what in skipped if n)
         return replace(_ranking(distinct, search), notes=notes)
 
 

@@ -206,7 +206,7 @@ class Canned:
         ):
             key = tuple(map(identity, cell))
             if by_cell.setdefault(key, reply) != reply and SEVERAL not in options:
-                raise InputError(f"{place_of(table)}:{line}: this cell has another reply in a line before; leave one")
+                raise InputError(f"{place_of(table)}:{line}: this cell has another reply in an earlier line; keep one")
         return cls(Path(path), hashlib.sha256(Path(path).read_bytes()).hexdigest(), by_cell, by)
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:

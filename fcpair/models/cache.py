@@ -37,7 +37,7 @@ def read_rows(path: Path) -> dict[str, NDArray[Any]]:
     except FileNotFoundError:
         return {}
     except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
-        _log.warning("the cache %s cannot be read (%s); its content is computed anew", path, error)
+        _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
         return {}
 
 
@@ -60,7 +60,7 @@ def read_record(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        _log.warning("the cache %s cannot be read (%s); it is asked anew", path, error)
+        _log.warning("the cache %s cannot be read (%s); it is requested again", path, error)
         return None
     return record
 

@@ -73,7 +73,7 @@ def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
     try:
         return read(Reply(record["answer"], str(record["model"])))
     except (KeyError, BrokenReply) as error:
-        _log.warning("the kept answer %s cannot be used (%s); it is asked anew", prompt.path, error)
+        _log.warning("the kept answer %s cannot be used (%s); it is requested again", prompt.path, error)
         return None
 
 

@@ -73,7 +73,7 @@ def _load(model: Model) -> Any:
     saved_as = encoder.model.config.architectures or ["nothing that its configuration names"]
     if type(encoder.model).__name__ not in saved_as:  # its head would be made up, and so would be its scores
         raise ModelError(
-            f"{model.name} is no cross-encoder: it was saved as {saved_as[0]}, without a head that scores pairs. "
+            f"{model.name} is not a cross-encoder: it was saved as {saved_as[0]}, without a head that scores pairs. "
             "Name one, such as cross-encoder/ms-marco-MiniLM-L6-v2"
         )
     return encoder

@@ -91,7 +91,7 @@ def _body_parts(response: Response, longest: int) -> Iterable[bytes]:
     if packing in ("identity", ""):
         return response.iter_raw()
     if packing not in ("gzip", "x-gzip"):
-        raise DecodingError(f"the answer is packed by `{packing}`, which was not asked for")
+        raise DecodingError(f"the answer is compressed with `{packing}`, which was not asked for")
     return _gunzip(response, longest)
 
 
@@ -105,4 +105,4 @@ def _gunzip(response: Response, longest: int) -> Iterator[bytes]:
     except zlib.error as error:
         raise DecodingError(str(error)) from None
     if not unpacker.eof:
-        raise DecodingError("the packed answer is cut off")
+        raise DecodingError("the compressed answer is truncated")

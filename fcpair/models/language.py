@@ -20,7 +20,7 @@ _lock = Lock()  # the identifier was not made for threads
 
 @cache
 def _identifier() -> Any:
-    require("texts", "telling the language of a text", "py3langid")
+    require("texts", "detecting the language of a text", "py3langid")
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -75,8 +75,8 @@ def check_prompt_lengths(prompts: Sequence[str], tokens: Sequence[list[int]], ma
         if len(prompt_tokens) > max_tokens:
             raise InputError(
                 f"{prompt_subject('the prompt', prompt)} has {len(prompt_tokens):,} tokens, and the model has room "
-                f"for {max(max_tokens, 0):,} "
-                "beside its reply; shorten the prompt, give fewer examples, or lower `max_new_tokens`"
+                f"for {max(max_tokens, 0):,} besides its reply; shorten the prompt, give fewer examples, or lower "
+                "`max_new_tokens`"
             )
         if not prompt_tokens:
             raise InputError(f"{prompt_subject('the prompt', prompt)} has no token that the model knows")

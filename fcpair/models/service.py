@@ -38,7 +38,7 @@ _ADVICE = {
     401: "check OPENAI_API_KEY",
     403: "check OPENAI_API_KEY, and that it may use the model",
     404: "check OPENAI_BASE_URL and that the service has the model",
-    408: "the service is slow; give it time by FCPAIR_TIMEOUT_S",
+    408: "the service is slow; give it more time with FCPAIR_TIMEOUT_S",
     429: "wait until the limit is lifted",
 }
 
@@ -102,7 +102,7 @@ class Service:
         except ValueError:
             usable = False
         if not usable:
-            raise ServiceError(f"OPENAI_BASE_URL is no address of a service; {_SETTING}")
+            raise ServiceError(f"OPENAI_BASE_URL is not the address of a service; {_SETTING}")
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ServiceError(
                 "OPENAI_BASE_URL holds more than an address (a user name, a query or a fragment); "
@@ -126,7 +126,9 @@ class Service:
         headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         if self.key:
             if not all("!" <= sign <= "~" for sign in self.key):
-                raise ServiceError("OPENAI_API_KEY holds a space or a sign that no key has; copy it anew")
+                raise ServiceError(
+                    "OPENAI_API_KEY contains a space or another character that no key has; copy it again"
+                )
             headers["Authorization"] = f"Bearer {self.key}"
         return headers
 
@@ -141,7 +143,7 @@ class Service:
         except TimeoutException:
             raise BrokenReply(f"there was no answer within {self.timeout_s:g} s", advice=_ADVICE[408]) from None
         except InvalidURL:
-            raise ServiceError(f"OPENAI_BASE_URL is no address of a service; {_SETTING}") from None
+            raise ServiceError(f"OPENAI_BASE_URL is not the address of a service; {_SETTING}") from None
         except HTTPError as error:
             advice = "check OPENAI_BASE_URL and that the service runs"
             raise BrokenReply(f"the connection failed ({type(error).__name__})", advice=advice) from None
@@ -206,7 +208,7 @@ def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        kind = "HTML" if text.lstrip()[:1] == "<" else "no whole JSON"
+        kind = "HTML" if text.lstrip()[:1] == "<" else "incomplete JSON"
         raise BrokenReply("it answered with nothing" if not text.strip() else f"it answered with {kind}") from None
 
 

@@ -48,7 +48,7 @@ def label_scores(
     model, tokenizer = load_transformer(_CLASSIFIER, name)
     at = _label_at(model.config, name, label)
     if model.config.problem_type == "regression":
-        raise ModelError(f"{name} foretells numbers, not labels; its output is no probability")
+        raise ModelError(f"{name} predicts numbers, not labels; its output is not a probability")
     logits, n_cut = _logits(texts, model, tokenizer, name, progress)
     is_independent = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
     from scipy.special import expit, softmax

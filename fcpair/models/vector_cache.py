@@ -61,7 +61,7 @@ def read_part(path: Path) -> Part | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        _log.warning("the cache %s cannot be read (%s); its content is computed anew", path, error)
+        _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
         return None
     return Part(path, [key.hex() for key in table["key"].to_pylist()], _array(table))
 

@@ -62,7 +62,7 @@ def _main_gaps(part: MainPart, evaluation_gaps: list[Gap]) -> Iterator[Gap]:
 def _grid_gaps(part: GridPart) -> Iterator[Gap]:
     for round_ in part.rounds:
         if not round_.dealt:
-            yield Gap(f"round “{round_.name}”", "", "it has not been dealt yet")
+            yield Gap(f"round “{round_.name}”", "", "it has not been assigned yet")
         for block in round_.agreement:
             yield from _block_gaps(block, ", ".join(dict.fromkeys(filter(None, [round_.name, block.part, block.of]))))
         for person in round_.people:

@@ -62,9 +62,9 @@ def _no_picture_notes(forest: Forest | None) -> tuple[str, ...]:
 
 def _survey_section(figures: SurveyFigures) -> Section:
     text = (
-        f"{formatting.counted(figures.people, 'person', 'people')} answered; a margin of error of {figures.margin:.3f} "
-        f"after Cochran, which {ASSUMPTION}. A share is yes over yes and no, its interval Wilson's at 95 %. What "
-        "stands by number has its words in fcpair ask results."
+        f"{formatting.counted(figures.people, 'person', 'people')} answered; a margin of error of "
+        f"{figures.margin:.3f} after Cochran, which {ASSUMPTION}. A share is yes over yes and no, its interval "
+        "Wilson's at 95 %. Statements and questions are numbered; fcpair ask results has their words."
     )
     forest_by_title = {one.title: one for one in of_survey(figures.shares)}
     sheets = []
@@ -120,7 +120,10 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
             )
         )
     unreadable = ", ".join(f"{name} {item.n_unreadable:,} of {item.n:,}" for name, item in scored_by_name.items())
-    text = f"Intervals at {LEVEL:.0%} by a {METHOD}. Answers that cannot be read enter no figure: {unreadable}."
+    text = (
+        f"Intervals at {LEVEL:.0%} by a {METHOD}. Answers that cannot be read are left out of every figure: "
+        f"{unreadable}."
+    )
     if tied := ", ".join(f"{name} {item.n_tied:,}" for name, item in scored_by_name.items() if item.n_tied):
         text += f" Where the likeliest options tie, only probabilities count: {tied}."
     return Section(f"Bias, as {scheme.upper()} scores it", text, tuple(sheets))
@@ -140,7 +143,7 @@ def _groups_section(figures: GroupFigures) -> Section:
         for comparison in figures.compared
         for sheet in _group_sheets(comparison, figures.exploratory.get(comparison.by, ""))
     ]
-    text = f"Answers to “{figures.question}”, by what people said about themselves. What is found is {ASSOCIATION}."
+    text = f"Answers to “{figures.question}”, by what people said about themselves. The result is {ASSOCIATION}."
     return Section("Groups of people", text, tuple(sheets))
 
 
@@ -161,7 +164,7 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
         for figure in comparison.shares
         if not figure.undefined
     ]
-    without = f"{comparison.n_without:,} more are of people of whom it is not known." if comparison.n_without else ""
+    without = f"{comparison.n_without:,} more are by people for whom it is unknown." if comparison.n_without else ""
     yield TableSheet(
         comparison.by,
         " ".join(filter(None, [f"{comparison.n:,} answers.", without])),

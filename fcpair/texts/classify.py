@@ -261,7 +261,7 @@ class _Resamples:
             clusters, what = np.zeros((len(names), rows.shape[1])), "group"
             np.add.at(clusters, group_index, rows)
         if len(clusters) < 2:
-            return cls((), f"it takes at least 2 {what}s, found {len(clusters)}")
+            return cls((), f"it needs at least 2 {what}s, found {len(clusters)}")
         return cls(
             tuple(_Sums(one) for one in resample_sums(clusters, draws, seed)), describe_sample(len(clusters), what)
         )

@@ -115,15 +115,15 @@ def _interval_scope(rated: RatedTexts) -> str:
     """Whose ratings an interval is about: the mean of few raters correlates less than that of all there could be."""
     n_raters = len(rated.raters)
     if n_raters < 2:
-        return "it is for the ratings of this rater, and of no other"
+        return "it is for the ratings of this rater only"
     many = "as many raters a text" if np.isnan(rated.ratings).any() else f"{n_raters:,} raters"
-    return f"it is for the mean of {many}, not of all raters there could be, whose mean correlates more"
+    return f"it is for the mean of {many}, not of all possible raters, whose mean correlates more"
 
 
 def _undefined_reason(rated: RatedTexts) -> str | None:
     n = len(rated.measure)
     if n < LEAST_TEXTS:
-        return f"it takes at least {LEAST_TEXTS} texts with a measure and a rating, found {n}"
+        return f"it needs at least {LEAST_TEXTS} texts with a measure and a rating, found {n}"
     mean, _ = _mean_ratings(rated.ratings, np.ones((1, len(rated.raters))))
     same = [name for name, of in (("measure", rated.measure), ("mean rating", mean)) if np.ptp(of) == 0]
     return f"the {same[0]} is the same on all texts" if same else None

@@ -17,7 +17,7 @@ def split_cell(cell: str) -> list[str]:
     or Persian) and line break. Parts may be empty, and an empty cell has none.
 
     Raises:
-        InputError: it begins as a list does, and is no JSON list of texts.
+        InputError: it begins as a list does, and is not a JSON list of texts.
     """
     cell = cell.strip()
     if not cell:
@@ -27,7 +27,7 @@ def split_cell(cell: str) -> list[str]:
     try:
         listed = json.loads(cell)
     except (ValueError, RecursionError):
-        raise InputError(f"`{cell[:_SHOWN]}` is no JSON list") from None
+        raise InputError(f"`{cell[:_SHOWN]}` is not a JSON list") from None
     if not all(isinstance(one, str) and not NO_TEXT.search(one) for one in listed):
-        raise InputError(f"`{cell[:_SHOWN]}` is no list of texts")
+        raise InputError(f"`{cell[:_SHOWN]}` is not a list of texts")
     return [one.strip() for one in listed]

@@ -151,7 +151,7 @@ def _problem(labels: list[str], label_by_key: Mapping[str, str], ignored: Mappin
     for label, key in zip(labels, keys, strict=True):
         if key not in label_by_key and key not in ignored:
             leave = f" (`--ignore {label}` leaves it out)" if hint else ""
-            return f"`{label}` is no label; {suggest_name(label, label_by_key.values())}{leave}"
+            return f"`{label}` is not a label; {suggest_name(label, label_by_key.values())}{leave}"
         if keys.count(key) > 1:
             return f"`{label}` is duplicated in one cell"
     return ""

@@ -107,9 +107,9 @@ def read_printed(path: str | Path, description: Description) -> list[PrintedFigu
 def _row_problems(cells: dict[str, str], description: Description) -> list[str]:
     problems = []
     if not _NUMBER.fullmatch(cells[PRINTED]):
-        problems.append(f"printed `{cells[PRINTED]}` is no number; expected one such as 28.94 or 1,100")
+        problems.append(f"printed `{cells[PRINTED]}` is not a number; expected one such as 28.94 or 1,100")
     if cells[N] and not (cells[N].isdecimal() and int(cells[N])):
-        problems.append(f"n `{cells[N]}` is no whole number above 0")
+        problems.append(f"n `{cells[N]}` is not a whole number above 0")
     if cells[FIGURE] == ONLY_MEAN:
         return problems if cells[N] else [*problems, "`mean` needs n: of how many whole numbers it is the mean"]
     names = dict.fromkeys(described.figure for described in description.figures)
@@ -166,13 +166,13 @@ def _explain(printed: PrintedFigure, described: DescribedFigure, reading: Readin
         return f"undefined: {described.why}"
     value = _format_value(described.value, printed.decimals)
     if reading is None:
-        return "comes out" if is_printed_as(described.value, printed) else f"does not come out: {value}"
+        return "matches" if is_printed_as(described.value, printed) else f"does not match: {value}"
     groups = _format_value(described.over_groups or Fraction(), printed.decimals)
     return {
-        "both": "comes out, over texts (micro) and as the mean of group means (macro)",
-        "texts": f"comes out over texts (micro); the mean of group means (macro) is {groups}",
+        "both": "matches, over texts (micro) and as the mean of group means (macro)",
+        "texts": f"matches over texts (micro); the mean of group means (macro) is {groups}",
         "groups": f"is the mean of group means (macro); over texts (micro) it is {value}",
-        "neither": f"does not come out: {value} over texts (micro), {groups} as the mean of group means (macro)",
+        "neither": f"does not match: {value} over texts (micro), {groups} as the mean of group means (macro)",
     }[reading]
 
 

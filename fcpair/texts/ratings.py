@@ -122,7 +122,7 @@ def _average_source(
     def make_figure(name: str, at: int, n_texts: int, note: str = "") -> Figure:
         result = Figure(name, float(means[at]), n_texts, note=note)
         if not resampled:
-            return with_note(result, f"no interval: it takes at least 2 texts, found {n}")
+            return with_note(result, f"no interval: it needs at least 2 texts, found {n}")
         return with_percentiles(result, np.concatenate([one[:, at] for one in resampled]), describe_sample(n, "text"))
 
     of_raters = tuple(make_figure(name, at, n_each[at]) for at, name in enumerate(raters))

@@ -45,8 +45,8 @@ def read_condition(text: str) -> Condition:
     match = _CONDITION.fullmatch(text.strip())
     if not match:
         raise InputError(
-            f"`{text}` is no condition; expected `COLUMN=VALUE`, `COLUMN!=VALUE`, or `COLUMN has VALUE` for a cell of "
-            "several labels"
+            f"`{text}` is not a condition; expected `COLUMN=VALUE`, `COLUMN!=VALUE`, or `COLUMN has VALUE` for a "
+            "cell of several labels"
         )
     return Condition(match["column"].strip(), match["sign"] or match["has"], match["value"].strip())
 

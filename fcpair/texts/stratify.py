@@ -88,7 +88,7 @@ def stratify(groups: Ints, labels: npt.NDArray[np.bool_], shares: Sequence[Fract
         raise InputError(f"{n_groups:,} groups cannot be split into {n_sides} sides; each needs one at least")
     target_sizes = sizes_of(len(groups), shares)
     if not target_sizes.all():
-        raise InputError(f"a share of {len(groups):,} lines comes to less than one; give larger shares")
+        raise InputError(f"a share of {len(groups):,} lines is less than one line; give larger shares")
     rng = np.random.default_rng(seed)
     counts = np.zeros((n_groups, labels.shape[1] + 1), np.int64)
     np.add.at(counts, groups, np.column_stack([labels, np.ones(len(groups), np.bool_)]).astype(np.int64))

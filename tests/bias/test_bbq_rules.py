@@ -206,10 +206,10 @@ def test_bbq_s_templates_have_the_groups_that_its_items_have(data: Path, categor
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"label": 3}, "`label` is none of 0 to 2"),
+        ({"label": 3}, "`label` is not one of 0 to 2"),
         ({"label": None}, "no `label`"),
-        ({"question_polarity": "bad"}, "`question_polarity` is none of neg, nonneg"),
-        ({"context_condition": "clear"}, "`context_condition` is none of ambig, disambig"),
+        ({"question_polarity": "bad"}, "`question_polarity` is not one of neg, nonneg"),
+        ({"context_condition": "clear"}, "`context_condition` is not one of ambig, disambig"),
         ({"ans1": "the NORTHERNER "}, "options coincide"),
         ({"additional_metadata": {}}, "no `additional_metadata`"),
         (

@@ -17,7 +17,9 @@ from fcpair.store.answers import judgements
 
 REFUSED = ("status of 40[39]", "status of 422", r"Cache.add\(\) failed")
 LABELS, VERDICTS = ["not appropriate", "not sure", "appropriate"], ["agree", "disagree"]
-NOT_NEEDED = "This pair is not yours, or not any more; somebody else has it now, and your answer was not needed."
+NOT_NEEDED = (
+    "This pair is not assigned to you, or no longer is; somebody else has it now, and your answer was not needed."
+)
 
 
 def sit(served: Host, windows: Windows, name: str, path: str) -> Page:

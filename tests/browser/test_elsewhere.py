@@ -48,7 +48,7 @@ def test_another_device_says_that_the_pair_has_just_been_answered(desk: Host, si
     assert pair(second) == texts
     answer(second, "not_appropriate")
     expect(second.locator("#banner-text")).to_contain_text(
-        "You have just answered this pair in another window or on another device: that stands"
+        "You have just answered this pair in another window or on another device: that answer counts"
     )
     assert [code for _, code in codes(desk)] == [2]
     second.wait_for_timeout(HASTE_MS)

@@ -46,8 +46,8 @@ def sha256(study: Path) -> str:
             "empty",
             "import",
             "hs,cn\na,b\n ,c\nd,\n",
-            "{file}:3: the hs text is empty; `--unpaired` takes such a row for a text without a pair\n"
-            "  {file}:4: the cn text is empty; `--unpaired`",
+            "{file}:3: the hs text is empty; `--unpaired` reads such a row as a text without a pair\n  {file}:4: the "
+            "cn text is empty; `--unpaired`",
         ),
         (
             "empty",

@@ -118,7 +118,7 @@ def test_templates_that_are_no_tables_are_named(at: At, fcpair: Fcpair, tmp_path
 
 @pytest.mark.parametrize(
     ("told", "said"),
-    [("swap = 1", "`swap` is 1; expected the names of two slots"), ("group = [1]", "`group` is no text")],
+    [("swap = 1", "`swap` is 1; expected the names of two slots"), ("group = [1]", "`group` is not a text")],
 )
 def test_a_value_of_another_kind_in_a_template_is_named(
     fcpair: Fcpair, study: Path, tmp_path: Path, told: str, said: str

@@ -58,7 +58,7 @@ def test_a_sheet_of_conflicts_goes_out_and_in(at: At, fcpair: Fcpair, tmp_path: 
     path.write_text(path.read_text("utf-8").replace(",,\n", ",appropriate,\n"), "utf-8")
     assert fcpair("adjudicate", "--import", path).stdout == f"adjudicate: imported 5 · already there 0 ({path})\n"
     assert study.grid().waiting_pairs() == []
-    assert "is there already" in fcpair("adjudicate", "--sheet", path, "--adjudicator", "eva", code=2).stderr
+    assert "already exists" in fcpair("adjudicate", "--sheet", path, "--adjudicator", "eva", code=2).stderr
 
 
 def test_one_way_to_decide_at_a_time(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_language_that_the_format_knows_nothing_of_is_warned_of(fcpair: Fcpair
     path = write_csv(tmp_path / "CONAN.csv", rows)
     result = fcpair("import", path, "--only-language", "it", *CONAN_COLUMNS)
     assert result.stdout == "import: rows 2 · hs 2 · cn 2\n"
-    assert f"read as csv, {path} does not say which language a row is in, so all 2 rows were taken to be `it`" in (
+    assert f"read as csv, {path} does not say which language a row is in, so all 2 rows were assumed to be `it`" in (
         result.stderr
     )
     result = fcpair("import", path, "--only-language", "it", "--reader", "conan", "--redo")

@@ -51,7 +51,7 @@ def test_what_is_wrong_with_a_sheet_ends_with_2_and_its_lines(study: Path, fcpai
 
 
 def test_what_is_found_already_is_not_found_again_unasked(study: Path, fcpair: Fcpair) -> None:
-    assert "has its examples, 4 of them; `--redo`" in fcpair("examples", "find", *ON, code=2).stderr
+    assert "already has 4 examples; `--redo`" in fcpair("examples", "find", *ON, code=2).stderr
 
 
 def test_models_are_not_asked_before_the_review(study: Path, fcpair: Fcpair) -> None:

@@ -128,7 +128,7 @@ def test_of_more_than_n_the_first_n_count(served: Served) -> None:
 def test_of_fewer_than_n_the_ranks_that_are_left_hold_nothing(served: Served) -> None:
     found = rank_one(served, ranked(104))
     assert ids(found) == [[104, 0, 0]]
-    assert found.notes == ("answers that name fewer than 3: 1 of 1 (HS 3: 1); the ranks that are left hold nothing",)
+    assert found.notes == ("answers that name fewer than 3: 1 of 1 (HS 3: 1); the remaining ranks are empty",)
 
 
 @pytest.mark.parametrize(

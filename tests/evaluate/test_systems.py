@@ -133,7 +133,7 @@ def test_every_place_is_as_likely() -> None:
 @pytest.mark.parametrize("system", [Tfidf(), Bm25(), Bm25(variant="bm25plus")])
 def test_an_hs_that_shares_no_word_with_any_cn_is_told(system: System) -> None:
     ranked = system.rank(search(("tea kettle", "unheard of"), ("a kettle", "more tea")))
-    assert ranked.notes == ("1 of 2 HS share no word with any CN: candidate order ranks for them",)
+    assert ranked.notes == ("1 of 2 HS share no word with any CN: they are ranked in candidate order",)
     assert ranked.order[1].tolist() == [0, 1]
     assert system.rank(search(("tea kettle",), ("a kettle", "more tea"))).notes == ()
 

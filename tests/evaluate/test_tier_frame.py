@@ -110,7 +110,7 @@ def test_an_hs_may_have_nothing() -> None:
 
 def test_hs_that_the_tier_does_not_have_are_passed_over_with_a_note() -> None:
     outcome = fcpair.evaluate(TIER, {**RANKING, 3: [5]})
-    assert outcome.systems[0].notes == ("passed over: 1 HS that the tier does not have",)
+    assert outcome.systems[0].notes == ("ignored: 1 HS that are not in the tier",)
     assert outcome.scores == fcpair.evaluate(TIER, RANKING).scores
 
 
@@ -143,7 +143,7 @@ def test_a_frame_with_other_columns_is_refused_with_those() -> None:
 
 
 def test_a_pair_that_is_there_twice_is_refused_with_its_row() -> None:
-    refuse(r"tier frame \(rows from 1\):4: this pair is there already", pd.concat([TIER, TIER.head(1)]))
+    refuse(r"tier frame \(rows from 1\):4: this pair is duplicated", pd.concat([TIER, TIER.head(1)]))
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:
@@ -205,7 +205,7 @@ def test_a_ranking_with_other_columns_is_refused_with_those() -> None:
 @pytest.mark.parametrize("score", [np.nan, np.inf, "much"])
 def test_a_score_that_is_no_number_is_refused_with_its_row(score: Any) -> None:
     frame = pd.DataFrame({"hs_id": [1, 2], "cn_id": [5, 5], "score": pd.Series([1.0, score], dtype=object)})
-    refuse(r"ranking \(rows from 1\):2: `score` is no number", ranking=frame)
+    refuse(r"ranking \(rows from 1\):2: `score` is not a number", ranking=frame)
 
 
 def test_measures_and_options_are_checked_as_everywhere() -> None:

@@ -120,8 +120,8 @@ def test_a_run_may_have_the_ids_of_the_corpus_and_what_is_not_in_the_pool_leaves
     assert found.order.tolist() == [[1, NOTHING, 0], [0, NOTHING, NOTHING]]
     assert found.scores[0].tolist() == [8, 7, 6]
     assert found.notes == (
-        "passed over: 1 of 6 lines, which name a CN of the corpus that is not in the pool",
-        "passed over: 1 of 6 lines, which name again, by another id, what stands above",
+        "ignored: 1 of 6 lines, which name a CN of the corpus that is not in the pool",
+        "ignored: 1 of 6 lines, which repeat, by another id, a text ranked above",
     )
 
 
@@ -141,7 +141,7 @@ def test_the_numbers_of_the_study_are_no_ids_of_the_corpus(tmp_path: Path) -> No
 
 
 def test_a_run_of_which_the_pool_has_nothing_at_all_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="names nothing of the pool"):
+    with pytest.raises(InputError, match="names no CN of the pool"):
         by_own_ids(tmp_path, "q1 Q0 z 1 1 me", "q2 Q0 z 1 1 me")
 
 

@@ -94,12 +94,12 @@ def test_a_model_that_classifies_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_encoder_without_a_head_is_refused_and_no_head_is_made_up(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"is no cross-encoder: it was saved as BertModel.*ms-marco"):
+    with pytest.raises(ModelError, match=r"is not a cross-encoder: it was saved as BertModel.*ms-marco"):
         score_pairs(PAIRS, save_tiny(tmp_path, head=False))
 
 
 def test_the_default_encoder_is_no_cross_encoder() -> None:
-    with pytest.raises(ModelError, match="is no cross-encoder"):
+    with pytest.raises(ModelError, match="is not a cross-encoder"):
         score_pairs(PAIRS, resolve(DEFAULT_MODEL))
 
 

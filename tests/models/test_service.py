@@ -208,7 +208,7 @@ def test_what_is_no_address_says_so_and_is_not_tried(
     served: Served, waits: list[float], monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", url)
-    assert "OPENAI_BASE_URL is no address" in error()
+    assert "OPENAI_BASE_URL is not the address" in error()
     assert waits == []
 
 
@@ -258,7 +258,7 @@ def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     message = error()
-    assert "OPENAI_API_KEY holds" in message
+    assert "OPENAI_API_KEY contains" in message
     assert key not in message
 
 

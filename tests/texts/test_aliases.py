@@ -88,7 +88,7 @@ def test_a_cell_holds_several_labels_by_comma_semicolon_or_line_or_is_a_json_lis
 
 def test_a_list_that_is_no_json_is_found_with_its_line_beside_everything_else() -> None:
     (line, message), other = findings(DECLARED, '["Joke"', "Jest")
-    assert (line, message) == (2, '`["Joke"` is no JSON list')
+    assert (line, message) == (2, '`["Joke"` is not a JSON list')
     assert other[1].startswith("unknown label `Jest`")
 
 

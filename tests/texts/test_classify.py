@@ -190,7 +190,7 @@ def test_a_figure_has_no_interval_where_nothing_varies_or_one_group_is_all_there
     assert (same.value, same.low) == (1.0, None)
     assert "gives the same" in same.note
     alone = figures(one(["a", "b"], ["a", "c"], group=["x", "x"]))["accuracy"]
-    assert "no interval: it takes at least 2 groups, found 1" in alone.note
+    assert "no interval: it needs at least 2 groups, found 1" in alone.note
 
 
 def test_a_figure_that_many_draws_leave_undefined_has_no_interval() -> None:
@@ -252,4 +252,4 @@ def test_the_one_type_that_gpt_4_made_up_is_found_on_its_row(crowdcounter: pd.Da
         read_label_table(lined, "crowdcounter", ["required", "more"], "gpt4")
     (finding,) = caught.value.findings
     assert finding.line == 908
-    assert "`sarcasm` is no label" in finding.message
+    assert "`sarcasm` is not a label" in finding.message

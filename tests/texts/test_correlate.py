@@ -99,8 +99,8 @@ def test_texts_that_nobody_rated_are_no_part_of_it() -> None:
 @pytest.mark.parametrize(
     ("measure", "ratings", "why"),
     [
-        ([1, 2], [1, 2], "it takes at least 3 texts with a measure and a rating, found 2"),
-        ([1, 2, 3], [1, None, 2], "it takes at least 3 texts with a measure and a rating, found 2"),
+        ([1, 2], [1, 2], "it needs at least 3 texts with a measure and a rating, found 2"),
+        ([1, 2, 3], [1, None, 2], "it needs at least 3 texts with a measure and a rating, found 2"),
         ([2, 2, 2], [1, 2, 3], "the measure is the same on all texts"),
         ([1, 2, 3], [[1, 3], [2, 2], [3, 1]], "the mean rating is the same on all texts"),
     ],
@@ -132,17 +132,17 @@ def test_an_interval_of_one_rater_speaks_for_the_same_rater() -> None:
     figure = both(whole(noisy(40, 1)))[0]
     assert "interval from the same rater and 40 texts" in figure.note
 
-    assert "it is for the ratings of this rater, and of no other" in figure.note
+    assert "it is for the ratings of this rater only" in figure.note
 
 
 def test_an_interval_says_that_it_is_for_the_mean_of_so_many_raters() -> None:
     """Of few raters' mean: that of all raters correlates more, and is outside of one interval in four."""
     every = noisy(40, 5)
-    assert "it is for the mean of 5 raters, not of all raters" in both(whole(every))[0].note
+    assert "it is for the mean of 5 raters, not of all possible raters" in both(whole(every))[0].note
     ratings = every.ratings.copy()
     ratings[::2, 0] = np.nan
     some = both(whole(replace(every, ratings=ratings)))[0]
-    assert "it is for the mean of as many raters a text, not of all raters" in some.note
+    assert "it is for the mean of as many raters a text, not of all possible raters" in some.note
 
 
 def test_with_one_rater_the_interval_is_about_that_of_fisher() -> None:

@@ -56,8 +56,8 @@ def test_several_columns_of_truth_add_up_and_may_name_a_label_twice() -> None:
 
 def test_an_unknown_label_is_found_with_its_line_and_the_nearest_known_one() -> None:
     assert refused(("facts", "fatcs"), ("humuor", "facts")) == [
-        "t.csv:2: `guess`: `fatcs` is no label; did you mean `facts`? (`--ignore fatcs` leaves it out)",
-        "t.csv:3: `truth`: `humuor` is no label; did you mean `humour`?",
+        "t.csv:2: `guess`: `fatcs` is not a label; did you mean `facts`? (`--ignore fatcs` leaves it out)",
+        "t.csv:3: `truth`: `humuor` is not a label; did you mean `humour`?",
     ]
 
 
@@ -70,9 +70,9 @@ def test_a_label_that_is_doubled_in_a_cell_is_found_in_any_spelling() -> None:
 @pytest.mark.parametrize(
     ("cell", "problem"),
     [
-        ('["facts"', "is no JSON list"),
-        ("['facts']", "is no JSON list"),
-        ("[1]", "is no list of texts"),
+        ('["facts"', "is not a JSON list"),
+        ("['facts']", "is not a JSON list"),
+        ("[1]", "is not a list of texts"),
         ("facts;;humour", "has an empty label"),
         ("facts;", "has an empty label"),
         ('["facts", " "]', "has an empty label"),

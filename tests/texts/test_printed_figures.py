@@ -85,20 +85,20 @@ def test_grim_agrees_with_trying_every_sum(n: int, hundredths: int) -> None:
 @pytest.mark.parametrize(
     ("row", "reading", "comes_out", "told"),
     [
-        ("mean words,,26.46,", "texts", True, "comes out over texts (micro); the mean of group means (macro) is 26.34"),
+        ("mean words,,26.46,", "texts", True, "matches over texts (micro); the mean of group means (macro) is 26.34"),
         ("mean words,,26.34,", "groups", True, "is the mean of group means (macro); over texts (micro) it is 26.46"),
-        ("mean words,,26,", "both", True, "comes out, over texts (micro) and as the mean of group means (macro)"),
+        ("mean words,,26,", "both", True, "matches, over texts (micro) and as the mean of group means (macro)"),
         (
             "mean words,,26.50,",
             "neither",
             False,
-            "does not come out: 26.46 over texts (micro), 26.34 as the mean of group means (macro)",
+            "does not match: 26.46 over texts (micro), 26.34 as the mean of group means (macro)",
         ),
-        ('texts,,"1,100",', None, True, "comes out"),
-        ("texts,,1090,", None, False, "does not come out: 1,100"),
-        ("mean words,drinkers,2.50,", None, True, "comes out"),
-        ("mean words,drinkers,3,", None, True, "comes out"),
-        ("mean words,drinkers,2,", None, True, "comes out"),
+        ('texts,,"1,100",', None, True, "matches"),
+        ("texts,,1090,", None, False, "does not match: 1,100"),
+        ("mean words,drinkers,2.50,", None, True, "matches"),
+        ("mean words,drinkers,3,", None, True, "matches"),
+        ("mean words,drinkers,2,", None, True, "matches"),
         ("sd words,drinkers,1.00,", None, False, "undefined: only one text"),
     ],
 )
@@ -111,7 +111,7 @@ def test_a_figure_of_the_table_is_held_against_it(
 
 def test_a_figure_that_is_wrong_and_impossible_says_both(tmp_path: Path) -> None:
     found = check(tmp_path, "mean words,drinkers,2.53,")
-    assert found.told == "does not come out: 2.50; impossible: no 20 whole numbers have this mean (GRIM)"
+    assert found.told == "does not match: 2.50; impossible: no 20 whole numbers have this mean (GRIM)"
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_a_mean_that_the_table_does_not_hold_is_tested_by_its_n(
     [
         ("mean word,,1,", "unknown figure `mean word`; did you mean `mean words`?"),
         ("mean words,drinker,1,", "no figure `mean words` of `drinker`; did you mean `drinkers`?"),
-        ("mean words,,many,", "printed `many` is no number; expected one such as 28.94 or 1,100"),
-        ("mean words,,NaN,", "printed `NaN` is no number; expected one such as 28.94 or 1,100"),
+        ("mean words,,many,", "printed `many` is not a number; expected one such as 28.94 or 1,100"),
+        ("mean words,,NaN,", "printed `NaN` is not a number; expected one such as 28.94 or 1,100"),
         ("mean,fluency,4.4,", "`mean` needs n: of how many whole numbers it is the mean"),
-        ("mean,fluency,4.4,0", "n `0` is no whole number above 0"),
+        ("mean,fluency,4.4,0", "n `0` is not a whole number above 0"),
         ("texts,people,3,", "`people` is the name of several things with `texts`; describe them one by one"),
     ],
 )

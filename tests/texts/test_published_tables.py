@@ -187,9 +187,9 @@ def test_the_mean_length_of_crowdcounter_is_not_the_printed_one(crowdcounter: De
     path = tmp_path / "printed.csv"
     path.write_text("figure,printed\nmean words,20.64\nsd words,10.88\nmean words,20.7563\n", "utf-8")
     assert [one.told for one in check_printed(read_printed(path, crowdcounter), crowdcounter)] == [
-        "does not come out: 20.76",
-        "does not come out: 10.95",
-        "comes out",
+        "does not match: 20.76",
+        "does not match: 10.95",
+        "matches",
     ]
 
 

@@ -72,7 +72,7 @@ def test_an_interval_is_that_of_the_mean_over_drawn_texts() -> None:
 def test_one_text_has_a_mean_without_an_interval() -> None:
     figure = averaged()["model", "fluency"].mean
     assert (figure.value, figure.low) == (2.5, None)
-    assert "no interval: it takes at least 2 texts, found 1" in figure.note
+    assert "no interval: it needs at least 2 texts, found 1" in figure.note
 
 
 def test_without_a_source_all_are_of_one_and_without_a_text_each_row_is_one() -> None:

@@ -42,7 +42,8 @@ def test_a_value_may_hold_the_signs_of_a_condition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "message"), [("kind", "is no condition; expected `COLUMN=VALUE`"), ("knd=x", "did you mean `kind`?")]
+    ("condition", "message"),
+    [("kind", "is not a condition; expected `COLUMN=VALUE`"), ("knd=x", "did you mean `kind`?")],
 )
 def test_what_is_no_condition_is_refused(condition: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
@@ -52,7 +53,7 @@ def test_what_is_no_condition_is_refused(condition: str, message: str) -> None:
 
 def test_a_cell_that_cannot_be_read_is_found_with_its_line() -> None:
     frame = pd.DataFrame({"kind": ["facts", "[facts"]}, dtype=object)
-    with pytest.raises(InputError, match=r"t\.csv:3: `\[facts` is no JSON list"):
+    with pytest.raises(InputError, match=r"t\.csv:3: `\[facts` is not a JSON list"):
         filter_rows(frame, [read_condition("kind has facts")], [2, 3], "t.csv")
 
 

@@ -94,7 +94,7 @@ def test_fewer_groups_than_sides_are_refused() -> None:
 
 
 def test_a_share_of_no_line_is_refused() -> None:
-    with pytest.raises(InputError, match="comes to less than one"):
+    with pytest.raises(InputError, match="is less than one line"):
         stratify(np.arange(4), np.ones((4, 1), np.bool_), complete_shares([0.01]), 0)
 
 

@@ -106,8 +106,8 @@ def _oversized(templates: Sequence[Template], place: str, limit: int) -> Iterato
             yield Finding(
                 place,
                 template.line,
-                f"template {name} makes {n:,} items, of one template at most {limit:,} are made; give its slots "
-                "fewer fillers, or `fcpair items expand` a higher `--limit`",
+                f"template {name} makes {n:,} items, but a template may make at most {limit:,}; give its slots fewer "
+                "fillers, or `fcpair items expand` a higher `--limit`",
             )
 
 

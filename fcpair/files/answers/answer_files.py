@@ -221,7 +221,7 @@ class _AnsweredCells:
             if {fold_name(cell) for cell in cells.values()} - {SKIP}:
                 try:
                     if skip:
-                        raise InputError(f"the row is answered, and `{SKIPPED}` too; empty one of them")
+                        raise InputError(f"the row has an answer and `{SKIPPED}` too; empty one of them")
                     parsed[-1] = form.read(cells)
                 except InputError as error:
                     self.findings.append(Finding(self.place, int(line), str(error)))
@@ -231,7 +231,7 @@ class _AnsweredCells:
         """The number of a cell of the grid."""
         number = strip_zero_decimals(cell)
         if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
-            raise ValueError(f"`{cell}` is no {self.of.number}; expected its number")
+            raise ValueError(f"`{cell}` is not a {self.of.number}; expected its number")
         return int(number)
 
 
@@ -247,7 +247,7 @@ def _parse_seconds(cell: str) -> float:
     except ValueError:
         seconds = float("nan")
     if not 0 <= seconds < float("inf"):
-        raise ValueError(f"`{cell}` is no number of seconds; expected 0 or more")
+        raise ValueError(f"`{cell}` is not a number of seconds; expected 0 or more")
     return seconds
 
 
@@ -260,7 +260,7 @@ def _parse_time(cell: str) -> str:
     try:
         return datetime.fromisoformat(cell.strip()).isoformat()
     except ValueError:
-        raise ValueError(f"`{cell}` is no time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00") from None
+        raise ValueError(f"`{cell}` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00") from None
 
 
 def _report_repeats(incoming: ImportedAnswers, key: list[str]) -> None:

@@ -82,7 +82,7 @@ def _write_workbook(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None
         from_list = f"{GUIDELINES}!$A${first}:$A${last}"
         choice = DataValidation("list", formula1=from_list, allow_blank=True, showDropDown=False)
         choice.error = f"Choose one of: {', '.join(words)}"[:225]
-        choice.errorTitle = "This is no answer"
+        choice.errorTitle = "This is not an answer"
         choice.showErrorMessage = True
         sheet.add_data_validation(choice)
         letter = get_column_letter(1 + list(rows.columns).index(name))
@@ -109,7 +109,9 @@ def _write_rows(sheet: Worksheet, rows: Sequence[Sequence[Any]], path: Path) -> 
 
 def _cell_text(text: str, path: Path) -> str:
     if len(text) > LONGEST_CELL:
-        raise InputError(f"{path}: a text has {len(text):,} characters, and a cell {LONGEST_CELL:,} at most; write CSV")
+        raise InputError(
+            f"{path}: a text has {len(text):,} characters, but a cell holds at most {LONGEST_CELL:,}; write CSV"
+        )
     return guard(_UNPRINTABLE.sub(" ", text))
 
 

@@ -32,7 +32,7 @@ COLUMNS = {
 TRAINING = ("hs", "type", "types", "cn")
 WARNING = (
     "> **Content warning.** The texts that were answered may be hateful and distressing. They are here for research on",
-    "> how to answer such texts, and do not say what the people think who made this data.\n",
+    "> how to answer such texts, and do not express the views of the people who made this data.\n",
 )
 
 
@@ -104,16 +104,17 @@ def _render_card(sides: Mapping[str, pd.DataFrame], facts: WritingsCardFacts) ->
         *(line for name in sides for line in (f"  - split: {name}", f"    path: data/{name}.parquet")),
         *("---\n", f"# {title}\n"),
         f"Texts that were written in answer to a {facts.row}, each of a {facts.column} that was asked for.",
-        f"No {facts.row} stands in both splits.\n",
+        f"No {facts.row} is in both splits.\n",
         *([f"**{facts.simulated}.**\n"] if facts.simulated else []),
         *(WARNING if is_about_hate(facts.row) else ()),
-        "A writer's pseudonym is no invitation to find out who it is.\n",
+        "Do not try to find out who is behind a writer's pseudonym.\n",
         *("| split | texts | answered |", "|---|---|---|"),
         *(f"| `{name}` | {len(side):,} | {side['hs'].nunique():,} |" for name, side in sides.items()),
         *("", "## Columns\n", "| column | what it holds |", "|---|---|"),
         *(f"| `{name}` | {COLUMNS[name].format(row=facts.row, column=facts.column)} |" for name in columns),
         *("", "## Licence and citation\n"),
-        "Neither is stated here. Whoever publishes this folder adds those of the texts that were answered, and of what",
+        "Neither is stated here. Before you publish this folder, add those of the texts that were answered, and of "
+        "what",
         "was written.\n",
         f"Written by fcpair {facts.version}.",
     ]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fcpair.files.tables.tabular import Source
 
 HS, CN = "hs", "cn"
-MAY_BE_UNPAIRED = "; `{}` takes such a row for a text without a pair"
+MAY_BE_UNPAIRED = "; `{}` reads such a row as a text without a pair"
 PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 
@@ -131,7 +131,7 @@ def _suffix_hint(path: Source, format: str) -> str:
     suffix = Path(path).suffix.lower() if isinstance(path, str | Path) else ""
     if suffix not in READERS or suffix == _file_kind(format):
         return ""
-    return f"it was read as {format}, whatever its name: `--reader {suffix[1:]}` may fit"
+    return f"it was read as {format}, despite its name: `--reader {suffix[1:]}` may fit"
 
 
 def _columns_hint(path: Source, format: str) -> str:
@@ -228,11 +228,11 @@ def _read_published(path: Source, format: str) -> pd.DataFrame:
 
 def _read_named(path: Source, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]) -> pd.DataFrame:
     if columns[HS] == columns[CN]:
-        raise InputError(f"column `{columns[HS]}` is named for both sides; the HS and the CN stand in two columns")
+        raise InputError(f"column `{columns[HS]}` is named for both sides; the HS and the CN must be in two columns")
     renames = {column: side for side, column in columns.items()}
     renames |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
     if len(renames) < len(columns) + sum(column is not None for column in ids.values()):
-        raise InputError("one column is named for two things; texts and ids stand in columns of their own")
+        raise InputError("one column is named for two things; texts and ids must be in separate columns")
     frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
     if set(OWN_COLUMNS) <= set(frame.columns):
         frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")

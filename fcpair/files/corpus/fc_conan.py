@@ -77,7 +77,9 @@ def _unknown_values(place: str, frame: pd.DataFrame) -> list[Finding]:
         if cell not in values
     ]
     numbers = zip(frame[LINE], frame[INDEX], strict=True)
-    findings += [Finding(place, int(line), f"`{cell}` is no index") for line, cell in numbers if not _is_index(cell)]
+    findings += [
+        Finding(place, int(line), f"`{cell}` is not an index") for line, cell in numbers if not _is_index(cell)
+    ]
     for column in (HS_TEXT, CN_TEXT):
         empty = frame[LINE][frame[column].str.strip() == ""]
         findings += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
@@ -91,7 +93,7 @@ def _is_index(cell: str) -> bool:
 def _repeated_rows(place: str, frame: pd.DataFrame) -> list[Finding]:
     identities = frame[[HS_TEXT, CN_TEXT]].map(identity)
     return [
-        Finding(place, int(line), f"this {what} stands in the file already")
+        Finding(place, int(line), f"this {what} is already in the file")
         for what, is_repeated in (("original_index", frame.duplicated(INDEX)), ("pair", identities.duplicated()))
         for line in frame[LINE][is_repeated]
     ]
@@ -117,8 +119,8 @@ def require_published_scheme(question: Closed) -> None:
     if question != APPROPRIATENESS:
         ours, theirs = (", ".join(choice.name for choice in one) for one in (question, APPROPRIATENESS))
         raise InputError(
-            f"FC-CONAN's columns hold its labels ({theirs}), and the labels of this study are {ours}; "
-            "use our own columns (--layout fcpair)"
+            f"FC-CONAN's columns hold its labels ({theirs}), and the labels of this study are {ours}; use fcpair's "
+            "own columns (--layout fcpair)"
         )
 
 
@@ -150,7 +152,9 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
     slot = shown.groupby("cell_id").cumcount()
     if (slot >= len(ANSWERS)).any():
         pair = shown["cell_id"][slot >= len(ANSWERS)].iloc[0]
-        raise InputError(f"pair {pair} has more labels than FC-CONAN's {len(ANSWERS)} columns; use our own columns")
+        raise InputError(
+            f"pair {pair} has more labels than FC-CONAN's {len(ANSWERS)} columns; use fcpair's own columns"
+        )
     for k, column in enumerate(ANSWERS):
         answers = shown[slot == k].set_index("cell_id")["code"]
         table[column] = partition["cell_id"].map(answers).astype("Int64")

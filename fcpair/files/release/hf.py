@@ -28,12 +28,12 @@ COLUMNS = {
     "n_labels": "how many people labelled the pair",
     "simulated": "whether a label or verdict of the pair was made up by simulated people",
 }
-NOVEL_NOTE = "No pair stands in the corpus that the study started from."
-KNOWN_NOTE = "Pairs that stand in the corpus that the study started from are among them."
-DRAWN_NOTE = "\nWhich pairs were put before people was drawn by seed, evenly over both sides: {}."
+NOVEL_NOTE = "No pair is in the corpus that the study started from."
+KNOWN_NOTE = "They include pairs of the corpus that the study started from."
+DRAWN_NOTE = "\nThe pairs shown to people were drawn with a random seed, evenly over both sides: {}."
 WARNING = (
     "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
-    "> such texts, and do not say what the people think who made this data.\n",
+    "> such texts, and do not express the views of the people who made this data.\n",
 )
 """What stands on the card of a study that is about hate."""
 
@@ -105,7 +105,7 @@ def render_card(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> str:
         *simulated,
         *(f"**{note}.**\n" for note in facts.look_again),
         *(WARNING if is_about_hate(facts.hs_name) else ()),
-        "An annotator's pseudonym is no invitation to find out who it is.\n",
+        "Do not try to find out who is behind an annotator's pseudonym.\n",
         *("## Tiers\n", *_tier_lines(tiers, facts), ""),
         "Every tier holds those above it in this table. Each is one configuration with one split, `train`:\n",
         "```python",
@@ -114,7 +114,7 @@ def render_card(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> str:
         "```\n",
         *("## Columns\n", *_column_lines(tiers[Tier.BRONZE], facts), ""),
         "## Licence and citation\n",
-        "Neither is stated here. Whoever publishes this folder adds those of the corpus and of the labels.\n",
+        "Neither is stated here. Before you publish this folder, add those of the corpus and of the labels.\n",
         f"Written by fcpair {facts.version}.",
     ]
     return "\n".join(parts) + "\n"

@@ -126,9 +126,9 @@ def _check_table(path: Path, table: pa.Table, answer: str) -> None:
     wrong = {f"no `{name}`, or not what it must be": _is_null(table[name]) for name in [*_FIELDS, answer]}
     for name, values in {"question_polarity": _POLARITIES, "context_condition": _CONTEXTS}.items():
         is_known = pc.is_in(table[name], pa.array(list(values)))
-        wrong[f"`{name}` is none of {', '.join(values)}"] = ~is_known.to_numpy()
+        wrong[f"`{name}` is not one of {', '.join(values)}"] = ~is_known.to_numpy()
     label = pc.fill_null(table["label"], 0).to_numpy()
-    wrong[f"`label` is none of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
+    wrong[f"`label` is not one of 0 to {len(OPTIONS) - 1}"] = (label < 0) | (label >= len(OPTIONS))
     texts = _folded_codes(table, OPTIONS)
     coincide = [texts[a] == texts[b] for a in range(len(OPTIONS)) for b in range(a)]
     wrong["options coincide"] = np.logical_or.reduce(coincide)

@@ -88,7 +88,7 @@ def _parse_sample(text: str) -> dict[str, Any] | str:
             "no sample of lm-evaluation-harness; expected `doc`, and `filtered_resps` with a likelihood of each option"
         )
     if not isinstance(doc, dict):
-        return f"`doc` is no item: expected an object, found {type(doc).__name__}"
+        return f"`doc` is not an item: expected an object, found {type(doc).__name__}"
     if missing := [name for name in COLUMNS if name not in doc]:
         return f"the item has no `{missing[0]}`; it must be one that `fcpair items expand` has written"
     if len(logs) != len(OPTIONS) or not np.isfinite(logs).all():

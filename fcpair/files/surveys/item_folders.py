@@ -28,9 +28,9 @@ COLUMNS = {
     "label": "the number of the right option, from 0",
     "target": "the number of the option of the stereotyped group",
     "unknown": "the number of the option that says that it cannot be known",
-    "fillers": "what stands in the slots of the template",
+    "fillers": "what fills the slots of the template",
     "item": "context, question and lettered options, as a model is asked",
-    "statement": "the statement of a survey that the template was made of; empty where that is not said",
+    "statement": "the statement of a survey that the template was made from; empty where it is not stated",
 }
 
 
@@ -60,12 +60,12 @@ def _render_card(frame: pd.DataFrame, source: ItemSource) -> str:
                 f"# Items of {Path(source.templates).name}\n",
                 f"{len(frame):,} questions about two groups, expanded from templates by fcpair {source.version}.",
                 f"The order of the options is drawn by seed {source.seed}.\n",
-                "> The questions name stereotypes, in order to measure whether models follow them. They are no",
-                "> training data, and say nothing about anybody.\n",
+                "> The questions name stereotypes, in order to measure whether models follow them. They are not",
+                "> training data, and make no claim about anybody.\n",
                 *("| category | templates | items |", "|---|---|---|", *rows, ""),
                 *("## Columns\n", "| column | what it holds |", "|---|---|", *columns, ""),
                 "## Licence and citation\n",
-                "Neither is stated here. Whoever publishes this folder adds those of the templates.",
+                "Neither is stated here. Before you publish this folder, add those of the templates.",
             ]
         )
         + "\n"

@@ -103,4 +103,4 @@ def _cut_remarks(row: Row, template: Template) -> Iterator[str]:
         for slot, forms_text in _BLANK.findall(row[column]):
             forms, n = _split_forms(forms_text), len(template.fillers.get(slot, ()))
             if len(forms) > n > 0:
-                yield f"{column}: {slot} has {len(forms)} forms for {n} fillers; taken without {', '.join(forms[n:])}"
+                yield f"{column}: {slot} has {len(forms)} forms for {n} fillers; used without {', '.join(forms[n:])}"

@@ -182,16 +182,19 @@ def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"key `{key}` is unknown; {suggest_name(key, _KEYS)}" for key in table if key not in _KEYS)
     for key in (*TEXTS, *_OPTIONS, "id", "category", "author", "statement"):
         if not isinstance(table.get(key, ""), str):
-            yield f"`{key}` is no text"
+            yield f"`{key}` is not a text"
     for key in (*TEXTS, *_OPTIONS):
         if isinstance(text := table.get(key), str) and (why := _syntax_problem(text)):
-            yield f"`{key}`: {why}; a slot is named in braces, as {{A}} or {{A.plural}}, and a brace is written twice"
+            yield (
+                f"`{key}`: {why}; a slot is named in braces, as {{A}} or {{A.plural}}, and a literal brace is "
+                "written twice"
+            )
     for key in _LISTS:
         if not _is_texts(table.get(key, [])):
-            yield f"`{key}` is no list of texts"
+            yield f"`{key}` is not a list of texts"
     slots = table.get("slots", {})
     if not isinstance(slots, dict) or not all(isinstance(slot, dict) for slot in slots.values()):
-        yield "`slots` is no table of tables, as [template.slots.A] begins one"
+        yield "`slots` is not a table of tables, as [template.slots.A] begins one"
         return
     for name, slot in slots.items():
         yield from _slot_problems(name, slot)
@@ -209,7 +212,7 @@ def _syntax_problem(text: str) -> str:
     bad = next(
         (name for _, name, form, conversion in parts if name is not None and (not name or form or conversion)), None
     )
-    return "" if bad is None else f"slot `{bad}` is no name"
+    return "" if bad is None else f"slot `{bad}` is not a name"
 
 
 def _slot_problems(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
@@ -219,13 +222,13 @@ def _slot_problems(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
         if key not in _SLOT_KEYS
     )
     if not _is_texts(slot.get("fillers")):
-        yield f"slot `{name}`: `fillers` is no list of texts"
+        yield f"slot `{name}`: `fillers` is not a list of texts"
         return
     if not isinstance(slot.get("group", ""), str):
-        yield f"slot `{name}`: `group` is no text"
+        yield f"slot `{name}`: `group` is not a text"
     forms = slot.get("forms", {})
     if not isinstance(forms, dict) or not all(map(_is_texts, forms.values())):
-        yield f"slot `{name}`: `forms` is no table of lists of texts"
+        yield f"slot `{name}`: `forms` is not a table of lists of texts"
         return
     n = len(slot["fillers"])
     yield from (

@@ -19,7 +19,7 @@ from fcpair.stages.corpus.text_identity import NO_TEXT
 SEPARATORS = (",", ";", "\t")
 SAMPLED_ROWS = 20  # rows below the column names, to find out what separates cells
 WINDOWS = "cp1252"
-NO_TEXT_HERE = "a NUL character or half a surrogate pair, which no text holds"
+NO_TEXT_HERE = "a NUL character or half a surrogate pair, which a text may not contain"
 _WORD = re.compile(r"""[^\s,;"']+""")
 _SEPARATOR_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)  # the first line of some CSVs, for Excel alone
 _NO_TEXT_FILE = {

@@ -51,7 +51,7 @@ def check_new_folder(path: str | Path) -> None:
     path = Path(path)
     if path.is_dir():
         if any(path.iterdir()):
-            raise InputError(f"{path}: there is something in this folder, and it was left as it is; name a new one")
+            raise InputError(f"{path}: this folder is not empty, and was left as it is; name a new one")
     elif path.exists():
         raise InputError(f"{path}: is a file; name a folder")
     elif not path.resolve().parent.is_dir():

@@ -88,7 +88,7 @@ class JsonObjects:
             value_at = self._skip_space(self._skip_space(after) + 1)
             value, end = self._decode_value(value_at)
             if key in keys_seen:
-                self.add_finding(at, f"duplicate key `{key}`; an object has a key once")
+                self.add_finding(at, f"duplicate key `{key}` in an object")
             else:
                 yield Member(key, value, value_at)
             keys_seen.add(key)

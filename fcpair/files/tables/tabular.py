@@ -176,7 +176,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no text in UTF-8 ({error})") from None
+        raise InputError(f"{path}: is not text in UTF-8 ({error})") from None
 
 
 def require_columns(place: str | Path, header: Iterable[str], columns: Sequence[str]) -> None:

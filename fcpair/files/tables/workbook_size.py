@@ -20,7 +20,7 @@ def check_unpacked(path: Path) -> None:
         size = sum(part.file_size for part in parts.infolist())
     if size > MOST_UNPACKED:
         raise InputError(
-            f"{path}: unpacks to {size:,} bytes; expected at most {MOST_UNPACKED:,}. Delete what is no part of the "
+            f"{path}: unpacks to {size:,} bytes; expected at most {MOST_UNPACKED:,}. Delete what is not part of the "
             "table, or save it as CSV"
         )
 
@@ -60,7 +60,7 @@ class WorkbookSize:
 
     def _refuse(self, sheet: str, row: int | None, what: str) -> None:
         raise InputError(
-            f"{self.path}: too large for a spreadsheet that is read; delete what is no part of the table, or save it "
+            f"{self.path}: too large to be read as a spreadsheet; delete what is not part of the table, or save it "
             "as CSV",
             [Finding(f"{self.path}, sheet `{sheet}`", row, what)],
         )

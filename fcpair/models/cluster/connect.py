@@ -67,10 +67,10 @@ def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
         except FcpairError:
             raise
         except KilledWorker as error:
-            raise ClusterError(f"the same part of the work has ended its worker several times ({error})") from error
+            raise ClusterError(f"the same part of the work has crashed its worker several times ({error})") from error
         except (FutureCancelledError, CommClosedError, TimeoutError) as error:
             raise ClusterError(
-                f"the cluster {address} was lost; what was encoded is kept, and the same command goes on from there"
+                f"the cluster {address} was lost; what was encoded is kept, and the same command continues from there"
             ) from error
         except OSError as error:
             raise ClusterError(f"a worker of {address} cannot go on: {error}") from error

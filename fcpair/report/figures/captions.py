@@ -22,7 +22,7 @@ def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
     if any(score.lowest is not None for score in scores):
         yield "Bars: unjudged pairs count as not appropriate."
     elif any(score.score is not None for score in scores):
-        yield "Unjudged pairs are read in one way only, so there is no lowest and no highest score."
+        yield "Unjudged pairs are counted in one way only, so there is no lowest and no highest score."
     if tier_counts := _format_tier_counts(outcome.tiers, "without_positives"):
         treatment = "counted too" if outcome.no_positives == "zero" else "left out"
         yield f"HS without an appropriate CN in the pool, {treatment}: {tier_counts}."

@@ -127,7 +127,7 @@ def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = No
             notes=(
                 *_simulated_notes(simulated),
                 f"{comparison.n:,} labels by people who said: {_format_sizes(comparison)}.",
-                f"Errors clustered by item and annotator. What is found is {ASSOCIATION}.",
+                f"Errors clustered by item and annotator. The result is {ASSOCIATION}.",
             ),
             line=0.0,
             bounds=(-1, 1),

@@ -115,8 +115,7 @@ def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> lis
     ]
     if unanswered := [column for at, column in enumerate(columns) if at not in dict(matches)]:
         raise InputError(
-            f"no model answers the column `{unanswered[0]}`: each of {', '.join(names)} answers the column of its "
-            "name; "
-            "name a model for it, or one that no column is named for"
+            f"no model answers the column `{unanswered[0]}`: each of {', '.join(names)} answers the column of the "
+            "same name; name a model after this column, or add one whose name is not a column's"
         )
     return matches

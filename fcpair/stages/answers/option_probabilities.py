@@ -60,7 +60,7 @@ def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") ->
     shares, note = parse_probabilities(reply, names, all_)
     if (n := shares.count(max(shares))) > 1:
         raise InputError(
-            f"{n} answers are held to be the likeliest, at {max(shares):g}; the probabilities count, and no answer does"
+            f"{n} answers tie as the likeliest, at {max(shares):g}; the probabilities count, but no answer does"
         )
     return ProbabilityReading(names[shares.index(max(shares))], shares, note)
 

@@ -30,14 +30,14 @@ def parse_places(prompt: str, prompt_name: str = "the prompt") -> set[str]:
             continue
         name, line = piece[1], prompt.count("\n", 0, piece.start()) + 1
         if name is None:
-            findings.append(Finding(prompt_name, line, f"a brace by itself; `{piece[0] * 2}` stands for one"))
+            findings.append(Finding(prompt_name, line, f"a single brace; write `{piece[0] * 2}` for one"))
         elif name not in PLACES and not (name.startswith(ROW_PREFIX) and len(name) > len(ROW_PREFIX)):
             hint = f"{suggest_name(name, PLACES)} (`{{row.NAME}}` is a column of the row's file)"
-            findings.append(Finding(prompt_name, line, f"there is no place `{{{name}}}`; {hint}"))
+            findings.append(Finding(prompt_name, line, f"there is no placeholder `{{{name}}}`; {hint}"))
         else:
             places.add(name)
     if ROW not in places:
-        needs = "a prompt without its place; it needs `{row}`, where the text of the row goes"
+        needs = "a prompt without `{row}`, the placeholder for the text of the row"
         findings.append(Finding(prompt_name, None, needs))
     reject(prompt_name, findings)
     return places

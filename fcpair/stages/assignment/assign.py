@@ -94,7 +94,7 @@ def assign_pairs(
 def _number_texts(hs: Ints, cn: Ints, rng: np.random.Generator) -> Pairs:
     """Number the texts in random order, so that no text is favoured by where it stands."""
     if len(hs) == 0:
-        raise InputError("there are no pairs to deal; make the grid first")
+        raise InputError("there are no pairs to assign; make the grid first")
     hs_names, hs_at = np.unique(hs, return_inverse=True)
     cn_names, cn_at = np.unique(cn, return_inverse=True)
     n_distinct = len(np.unique(hs_at * len(cn_names) + cn_at))

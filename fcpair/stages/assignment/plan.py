@@ -31,16 +31,14 @@ def check_plan(plan: GridPlan) -> None:
         forms[round_.name] = form = parse_form(round_.form)
         if reserved := [name for name, _ in form.questions if name.lower() in RESERVED_COLUMNS]:
             raise InputError(
-                f"round `{round_.name}` has a question `{reserved[0]}`, which is a column of its own in files of "
-                "answers; "
-                "give it another name"
+                f"round `{round_.name}` has a question `{reserved[0]}`, but files of answers use that name for a "
+                "column of their own; give the question another name"
             )
         _check_always(plan, round_.name, form)
         if round_.name in plan.hiding and (round_.in_order or form.has_always):
             revealing = "`in_order`" if round_.in_order else "`always=column`"
             raise InputError(
-                f"round `{round_.name}` does not show the column (`hide`), which {revealing} would tell; omit "
-                "that, or say "
+                f"round `{round_.name}` hides the column (`hide`), but {revealing} would reveal it; omit that, or set "
                 '`hide = "nothing"`'
             )
         _check_models(round_, plan.columns)
@@ -52,14 +50,13 @@ def check_plan(plan: GridPlan) -> None:
         if form.edited_question and not round_.edits:
             kind = form.edited_question[1].kind
             raise InputError(
-                f"round `{round_.name}` has `{kind}(...)`; say with `edits` which round's text is edited, or "
-                f"`{ROW}`, or "
-                "ask `text(...)`"
+                f"round `{round_.name}` has `{kind}(...)`; name in `edits` the round whose text is edited, or "
+                f"`{ROW}`, or ask `text(...)`"
             )
         if round_.edits and not form.edited_question:
             raise InputError(
-                f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or "
-                "say `after`"
+                f"round `{round_.name}` edits `{round_.edits}`; ask `edit(...)` or `curate(...)` in its form, or use "
+                "`after`"
             )
         if round_.edits not in {"", ROW} and not forms[round_.edits].written_question:
             raise InputError(f"round `{round_.name}` edits `{round_.edits}`, in which no text is written")
@@ -69,7 +66,7 @@ def check_plan(plan: GridPlan) -> None:
         label_question(plan.counting)
         if VALIDATION_ROUND in forms:
             raise InputError(
-                f"grid `{plan.name}` is validated in a round `{VALIDATION_ROUND}`; give the round of yours another name"
+                f"grid `{plan.name}` is validated in a round `{VALIDATION_ROUND}`; give your own round another name"
             )
 
 
@@ -85,7 +82,7 @@ def _check_always(plan: GridPlan, name: str, form: Form) -> None:
         for column in plan.columns.names:
             if column not in question.names:
                 raise InputError(
-                    f"round `{name}`, `{question_name}`: column `{column}` is none of its labels; "
+                    f"round `{name}`, `{question_name}`: column `{column}` is not one of its labels; "
                     f"{suggest_name(column, question.names)}"
                 )
 
@@ -107,15 +104,17 @@ def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> 
     for plan in plans:
         check_plan(plan)
         if plan.name in known_forms:
-            raise InputError(f"there is a grid `{plan.name}` already; give each a name of its own")
+            raise InputError(f"there is already a grid `{plan.name}`; give each grid its own name")
         for earlier in dict.fromkeys((*plan.rows.grids, *plan.columns.grids)):
             if earlier not in known_forms:
                 hint = f"earlier are {', '.join(known_forms)}" if known_forms else "it is the first"
-                raise InputError(f"grid `{plan.name}` takes the answers of `{earlier}`, no earlier grid; {hint}")
+                raise InputError(
+                    f"grid `{plan.name}` takes the answers of `{earlier}`, which is not an earlier grid; {hint}"
+                )
             if not parse_form(known_forms[earlier]).written_question:
                 raise InputError(
-                    f"grid `{plan.name}` takes the answers of `{earlier}`, in whose round that counts no text is "
-                    "written; ask `text()` there"
+                    f"grid `{plan.name}` takes the answers of `{earlier}`, but the main round of that grid asks for "
+                    "no text; ask `text()` there"
                 )
         for round_ in plan.rounds:
             _check_examples(round_, known_forms)
@@ -128,11 +127,11 @@ def _check_examples(plan: RoundPlan, known_forms: Mapping[str, str]) -> None:
         return
     if plan.examples not in known_forms:
         hint = suggest_name(plan.examples, known_forms, "earlier are") if known_forms else "it is the first"
-        raise InputError(f"round `{plan.name}` has examples of `{plan.examples}`, no earlier grid; {hint}")
+        raise InputError(f"round `{plan.name}` has examples of `{plan.examples}`, which is not an earlier grid; {hint}")
     if not parse_form(known_forms[plan.examples]).written_question:
         raise InputError(
-            f"round `{plan.name}` has examples of `{plan.examples}`, in whose round that counts no text is written; "
-            "ask `text()` there, or name another grid"
+            f"round `{plan.name}` has examples of `{plan.examples}`, but the main round of that grid asks for no "
+            "text; ask `text()` there, or name another grid"
         )
 
 
@@ -147,22 +146,23 @@ def _check_models(plan: RoundPlan, columns: SidePlan) -> None:
     prompt_name = str(plan.prompt_file) if plan.prompt_file else f"the prompt of round `{plan.name}`"
     places = parse_places(plan.prompt, prompt_name)
     if plan.examples and EXAMPLES not in places:
-        raise InputError(f"{prompt_name} has no place `{{examples}}` for the examples of `{plan.examples}`; put it in")
+        raise InputError(
+            f"{prompt_name} has no placeholder `{{examples}}` for the examples of `{plan.examples}`; add it"
+        )
     if EXAMPLES in places and not plan.examples:
         raise InputError(
-            f"{prompt_name} has a place `{{examples}}`, and nothing to put there; say with `examples` which grid "
-            "they are "
-            "from, or omit the place"
+            f"{prompt_name} has a placeholder `{{examples}}`, but nothing fills it; name in `examples` the grid that "
+            "they are from, or omit the placeholder"
         )
     for name in plan.definitions if columns.names else ():
         if name not in columns.names:
             raise InputError(
-                f"round `{plan.name}` has a definition of `{name}`, which is no column; "
+                f"round `{plan.name}` has a definition of `{name}`, which is not a column; "
                 f"{suggest_name(name, columns.names)}"
             )
     missing = [item for item in columns.names if item not in plan.definitions]
     if DEFINITION in places and missing:
         raise InputError(
-            f"{prompt_name} has a place `{{definition}}`, but `definitions` of round `{plan.name}` has none of "
+            f"{prompt_name} has a placeholder `{{definition}}`, but `definitions` of round `{plan.name}` has none of "
             f"`{missing[0]}`"
         )

@@ -8,7 +8,7 @@ from fcpair.errors import InputError
 from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs
 from fcpair.stages.corpus.split import Bools, Ints, Pairs, split_pairs
 
-NOBODY_TO_ASSIGN = "there is nobody to deal to; `fcpair people add NAME --role ROLE` adds people"
+NOBODY_TO_ASSIGN = "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"
 
 
 def assign_cells(
@@ -93,7 +93,7 @@ def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
     columns, column = np.unique(column, return_inverse=True)
     fewest = int(np.bincount(row).min())
     if per_row > fewest:
-        raise InputError(f"{per_row} columns of each row are to be drawn, but a row has {fewest}; lower it")
+        raise InputError(f"{per_row} columns of each row cannot be drawn; a row has {fewest}; lower it")
     n_taken, n_together = np.zeros(len(columns), np.int64), np.zeros((len(columns), len(columns)), np.int64)
     drawn = np.zeros(len(row), np.bool_)
     order = np.argsort(row, kind="stable")
@@ -146,7 +146,7 @@ def order_by_batch(annotator: Ints, batch: Ints, place: Ints) -> Ints:
 def _check_feasible(row: Ints, barred: Bools, answers: int, *, once_per_row: bool, unit: str) -> None:
     n_cells, n_people = barred.shape
     if n_cells == 0:
-        raise InputError(f"there are no {unit} to deal")
+        raise InputError(f"there are no {unit} to assign")
     if n_people == 0:
         raise InputError(NOBODY_TO_ASSIGN)
     if answers > n_people:
@@ -156,7 +156,7 @@ def _check_feasible(row: Ints, barred: Bools, answers: int, *, once_per_row: boo
     widest = int(np.unique(row, return_counts=True)[1].max())
     if once_per_row and widest * answers > n_people:
         raise InputError(
-            f"nobody is to have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
+            f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
             f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`"
         )
     n_short = int(((~barred).sum(axis=1) < max(answers, 1)).sum())
@@ -178,8 +178,8 @@ def _replace_barred(row: Ints, crew: Bools, barred: Bools, answers: int) -> Bool
     if missing.any():
         n_rows = len(np.unique(row[missing > 0]))
         raise InputError(
-            f"{int(missing.sum()):,} answers in {n_rows:,} rows cannot be dealt so that nobody has a row twice: too "
-            "many people may not have these cells, such as those who wrote their texts; add people, or omit "
+            f"{int(missing.sum()):,} answers in {n_rows:,} rows cannot be assigned so that nobody has a row twice: "
+            "too many people may not have these cells, such as those who wrote their texts; add people, or omit "
             "`once_per_row`"
         )
     level = int(crew.sum(axis=0).max())

@@ -75,7 +75,7 @@ def draw_rows(
         return drawn
     remaining = np.flatnonzero(drawn)
     if n > len(remaining):
-        raise InputError(f"{n:,} texts are to be drawn, but there are {len(remaining):,}; lower `sample`")
+        raise InputError(f"{n:,} texts cannot be drawn; there are {len(remaining):,}; lower `sample`")
     is_final = np.zeros(len(group_of_row), np.bool_)
     is_final[remaining[np.argsort(chance[remaining])[:n]]] = True
     return is_final

@@ -49,9 +49,15 @@ class AnyOf(Question[int]):
                 (not 1 <= n <= MOST_LABELS, f"1 to {MOST_LABELS} labels are needed"),
                 (not all_distinct(self.names), "a name is duplicated"),
                 *name_problems(self.names),
-                (NONE in map(comparable_word, self.names), f"`{NONE}` has a meaning of its own"),
-                (any(";" in name for name in self.names), "a name has no semicolon, which separates labels in files"),
-                (not 0 <= self.min <= most <= n or most == 0, f"min={self.min},max={most} cannot be with {n} labels"),
+                (NONE in map(comparable_word, self.names), f"`{NONE}` is reserved"),
+                (
+                    any(";" in name for name in self.names),
+                    "a name may not contain a semicolon, which separates labels in files",
+                ),
+                (
+                    not 0 <= self.min <= most <= n or most == 0,
+                    f"min={self.min},max={most} is impossible with {n} labels",
+                ),
             )
         )
 
@@ -81,13 +87,13 @@ class AnyOf(Question[int]):
         places = [_label_reader(self.names)(piece) for piece in map(str.strip, re.split(separator, cell)) if piece]
         chosen = _unique_places(places, lambda at: self.names[at] if at >= 0 else NONE)
         if not chosen or (_NO_LABEL in chosen and len(chosen) > 1):
-            raise InputError(f"`{cell}` is no list of labels; expected some of {', '.join(self.names)}, or `{NONE}`")
+            raise InputError(f"`{cell}` is not a list of labels; expected some of {', '.join(self.names)}, or `{NONE}`")
         return self._code_of(chosen - {_NO_LABEL})
 
     def load(self, stored: object) -> int:
         """The code of a list of labels, in any order."""
         if not isinstance(stored, list) or not all(name in self.names for name in stored):
-            raise InputError(f"`{stored}` is no answer here; expected a list of some of {', '.join(self.names)}")
+            raise InputError(f"`{stored}` is not an answer here; expected a list of some of {', '.join(self.names)}")
         return self._code_of(_unique_places([self.names.index(name) for name in stored], self.names.__getitem__))
 
     def _code_of(self, chosen: set[int]) -> int:

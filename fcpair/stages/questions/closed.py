@@ -43,7 +43,7 @@ class OneOf(Closed):
                 (any(choice.positive and not choice.definite for choice in self), "a positive choice must be definite"),
                 (len({*codes}) < len(codes) or len({*words}) < len(words), "a code or a name is duplicated"),
                 *_word_problems(words),
-                (any(code < 0 for code in codes), "codes count from 0"),
+                (any(code < 0 for code in codes), "codes start at 0"),
                 (self.distance not in get_args(Distance)[:2], "its distance is nominal or ordinal"),
             )
         )
@@ -96,7 +96,7 @@ class OneOf(Closed):
         for choice in self.choices:
             if choice.name == stored:
                 return choice.code
-        raise InputError(f"`{stored}` is no answer here; expected one of {', '.join(one.name for one in self)}")
+        raise InputError(f"`{stored}` is not an answer here; expected one of {', '.join(one.name for one in self)}")
 
     def store(self, answer: int) -> str:
         """The name."""
@@ -109,7 +109,7 @@ class OneOf(Closed):
 
 def _parse_choice(at: int, item: Item) -> Choice:
     if item.signs not in _SIGNS:
-        raise InputError(f"`{item}`: expected `?` (not definite) or `+` (positive) behind it, or nothing")
+        raise InputError(f"`{item}`: expected `?` (not definite) or `+` (positive) after it, or nothing")
     code = at if item.value is None else parse_whole_number(item.name, item.value)
     return Choice(code, item.name, *_SIGNS[item.signs])
 
@@ -125,13 +125,13 @@ def name_problems(names: Iterable[str]) -> Iterator[tuple[bool, str]]:
     """Yield, for each rule on the names of choices, whether they break it, and the rule."""
     words = [comparable_word(name) for name in names]
     yield from _word_problems(words)
-    yield any(NO_TEXT.search(word) for word in words), "a name has no NUL character and no half of a surrogate pair"
+    yield any(NO_TEXT.search(word) for word in words), "a name may not contain a NUL character or half a surrogate pair"
 
 
 def _word_problems(words: Sequence[str]) -> Iterator[tuple[bool, str]]:
-    yield bool({SKIP, IRRECONCILABLE} & set(words)), f"`{SKIP}` and `{IRRECONCILABLE}` have a meaning of their own"
-    yield any(not word or word.isdecimal() for word in words), "a name is a word, not empty and no number"
-    yield any(len(word) > LONGEST_NAME for word in words), f"a name has at most {LONGEST_NAME} characters"
+    yield bool({SKIP, IRRECONCILABLE} & set(words)), f"`{SKIP}` and `{IRRECONCILABLE}` are reserved"
+    yield any(not word or word.isdecimal() for word in words), "a name must be a word: not empty, and not a number"
+    yield any(len(word) > LONGEST_NAME for word in words), f"a name may have at most {LONGEST_NAME} characters"
 
 
 def all_distinct(names: Iterable[str]) -> bool:

@@ -33,7 +33,7 @@ class Curate(Edit):
     """
 
     kind: ClassVar[str] = "curate"
-    no_parts_reason: ClassVar[str] = "two people keep two texts, which neither agree nor disagree"
+    no_parts_reason: ClassVar[str] = "two people keep different texts, which neither agree nor disagree"
     reasons: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -74,12 +74,12 @@ class Curate(Edit):
         """The text, checked as `read` does, or the rejection that `{"reject": REASON}` is."""
         if isinstance(stored, dict) and set(stored) == {REJECT}:
             if stored[REJECT] not in self.reasons:
-                raise InputError(f"`{stored[REJECT]}` is no reason here; expected one of {self._reason_list()}")
+                raise InputError(f"`{stored[REJECT]}` is not a reason here; expected one of {self._reason_list()}")
             return _PREFIX + str(stored[REJECT])
         if isinstance(stored, str) and _REJECTS.fullmatch(stored):
-            raise InputError(f'a text does not begin with `{REJECT}:`; expected another, or {{"{REJECT}": REASON}}')
+            raise InputError(f'a text may not begin with `{REJECT}:`; expected another, or {{"{REJECT}": REASON}}')
         if not isinstance(stored, str):
-            raise InputError(f'`{stored}` is no answer here; expected a text, or {{"{REJECT}": REASON}}')
+            raise InputError(f'`{stored}` is not an answer here; expected a text, or {{"{REJECT}": REASON}}')
         return super().read(stored)
 
     def recall(self, stored: object) -> str:
@@ -126,6 +126,6 @@ def _reason_reader(reasons: tuple[str, ...]) -> Callable[[str], int]:
         try:
             return read_place(reason)
         except InputError:
-            raise InputError(f"`{reason}` is no reason here; {suggest_name(reason, reasons)}") from None
+            raise InputError(f"`{reason}` is not a reason here; {suggest_name(reason, reasons)}") from None
 
     return read_reason

@@ -71,11 +71,11 @@ class Form:
         if not isinstance(condition_question, OneOf):
             eligible = [one for one in earlier if isinstance(self[one], OneOf)]
             hint = f"earlier are {', '.join(eligible)}" if eligible else "there is none before it"
-            raise InputError(f"`{name}` {when}: `{when.question}` is no earlier one_of(...); {hint}")
+            raise InputError(f"`{name}` {when}: `{when.question}` is not an earlier one_of(...); {hint}")
         choices = [one.name for one in condition_question]
         for answer in when.answers:
             if answer not in choices:
-                raise InputError(f"`{name}` {when}: `{answer}` is no answer there; {suggest_name(answer, choices)}")
+                raise InputError(f"`{name}` {when}: `{answer}` is not an answer there; {suggest_name(answer, choices)}")
 
     @classmethod
     def from_table(cls, questions: Mapping[str, str | Question[Any]]) -> Self:
@@ -157,7 +157,7 @@ class Form:
 
     def _read_each(self, values: Mapping[str, Any], reader: Callable[[Question[Any], Any], Any]) -> Answer:
         answer: Answer = {}
-        problems = [f"`{name}` is no question here" for name in values if name not in dict(self.questions)]
+        problems = [f"`{name}` is not a question here" for name in values if name not in dict(self.questions)]
         for name, question in self.questions:
             if not self.is_asked(name, answer):
                 answer[name] = None

@@ -156,7 +156,7 @@ def _build_value(
     hints = get_type_hints(cls)
     options = [item.name for item in _option_fields(cls)]
     if of is not None and "of" not in hints:
-        raise InputError(f"{place}: `{cls.word}` takes nothing behind a colon")
+        raise InputError(f"{place}: `{cls.word}` takes nothing after a colon")
     for name in option_texts:
         if name not in options:
             hint = suggest_name(name, options) if options else f"`{cls.word}` has none"

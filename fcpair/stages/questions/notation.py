@@ -88,7 +88,7 @@ def take_options(items: Iterable[Item], allowed: Sequence[str]) -> tuple[list[It
         if item.value is None:
             rest.append(item)
         elif item.name not in allowed or item.name in options or item.signs:
-            problem = "is given twice" if item.name in options else "is no option here"
+            problem = "is given twice" if item.name in options else "is not an option here"
             raise InputError(
                 f"`{item}` {problem}; expected {' and '.join(f'{name}=' for name in allowed)} at most once"
             )
@@ -100,7 +100,7 @@ def take_options(items: Iterable[Item], allowed: Sequence[str]) -> tuple[list[It
 def parse_whole_number(name: str, value: str) -> int:
     """The number that `name=value` says; raises InputError for anything but digits."""
     if not re.fullmatch("[0-9]{1,19}", value):
-        raise InputError(f"`{name}={value}` cannot be read; expected a whole number from 0")
+        raise InputError(f"`{name}={value}` cannot be read; expected a whole number, 0 or more")
     return int(value)
 
 

@@ -98,7 +98,7 @@ class Scale(Closed):
     def load(self, stored: object) -> int:
         """The code of a number on the scale."""
         if not isinstance(stored, int | float):
-            raise InputError(f"`{stored}` is no answer here; expected a number")
+            raise InputError(f"`{stored}` is not an answer here; expected a number")
         return self._code(_parse_decimal(str(stored)))
 
     def store(self, answer: int) -> int | float:
@@ -149,5 +149,5 @@ def _parse_decimal(written_number: str) -> Decimal:
     number = Decimal(text) if _NUMBER.fullmatch(text) else None
     if number is None or abs(number) > LARGEST or number != round(number, DECIMALS):
         limits = f"at most {DECIMALS} decimals, up to {LARGEST:,}"
-        raise InputError(f"`{written_number}` is no number of a scale; expected one such as 4 or 4.5 ({limits})")
+        raise InputError(f"`{written_number}` is not a number on a scale; expected one such as 4 or 4.5 ({limits})")
     return number

@@ -42,7 +42,7 @@ class Text(Question[str]):
     """
 
     kind: ClassVar[str] = "text"
-    no_parts_reason: ClassVar[str] = "two people write two texts, which neither agree nor disagree"
+    no_parts_reason: ClassVar[str] = "two people write different texts, which neither agree nor disagree"
     min_words: int = 1
     max_words: int | None = None
 
@@ -84,7 +84,7 @@ class Text(Question[str]):
     def load(self, stored: object) -> str:
         """The text, checked as `read` does."""
         if not isinstance(stored, str):
-            raise InputError(f"`{stored}` is no answer here; expected a text")
+            raise InputError(f"`{stored}` is not an answer here; expected a text")
         return self.read(stored)
 
     @property

@@ -240,7 +240,7 @@ def _check_labels(labels: pd.DataFrame, question: Closed) -> None:
     if missing := [name for name in LABEL_COLUMNS if name not in labels.columns]:
         raise InputError(f"labels lack the columns {', '.join(missing)}; expected {', '.join(LABEL_COLUMNS)}")
     if empty := [name for name in LABEL_COLUMNS if labels[name].isna().any()]:
-        raise InputError(f"labels have empty cells in {', '.join(empty)}; leave out pairs without a judgement")
+        raise InputError(f"labels have empty cells in {', '.join(empty)}; omit pairs without a judgement")
     unknown_codes = labels.loc[~labels["code"].isin(question.codes)]
     if len(unknown_codes):
         codes = ", ".join(map(str, unknown_codes["code"].unique()[:5]))

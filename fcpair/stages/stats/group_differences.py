@@ -28,7 +28,7 @@ ASSOCIATION = "an association among these annotators, never a cause"
 METHODS = {
     "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136), degrees of freedom "
     "of both groups (10.1162/REST_a_00552) and the items",
-    "p": f"of groups put on annotators otherwise: exact, of all ways, where there are up to {MOST_EXACT:,}, else of "
+    "p": f"by reassigning groups to annotators: exact, over all ways, where there are up to {MOST_EXACT:,}, else over "
     f"{N_DRAWN:,} random ones; two-sided, that is twice the smaller one-sided p",
     "Holm": "p after Holm's correction for all differences here",
 }
@@ -85,7 +85,9 @@ class Difference:
         ways = (
             f"exact, from all {comb(sum(self.people), self.people[0]):,}" if self.exact else f"from {N_DRAWN:,} random"
         )
-        return f"the least p that {n} people can give is {self.least_p:.2g}: {ways} ways to assign the groups, doubled"
+        return (
+            f"the smallest p that {n} people can give is {self.least_p:.2g}: {ways} ways to assign the groups, doubled"
+        )
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,11 @@ def check_groups(labels: pd.DataFrame, by: str) -> None:
     lines, place = _line_numbers(labels), _file_name(labels)
     is_repeated = labels.duplicated(["item", "annotator"])
     findings = [
-        Finding(place, int(lines[at]), f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} again")
+        Finding(
+            place,
+            int(lines[at]),
+            f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} more than once",
+        )
         for at in labels.index[is_repeated]
     ]
     findings += group_findings(labels, by, place)

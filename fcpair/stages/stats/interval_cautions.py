@@ -18,7 +18,7 @@ STRONG = 0.25  # how much of which pairs get the commonest class a side may expl
 SURE = 0.01  # the p of an F test up to which texts differ
 FEW_TEXTS = 30  # of a side; with 45 that differ as strongly intervals hold
 COMMON = 0.9  # the share of labels of one class
-COVERAGE_NOTE = "95 % intervals held the true value in as few as {held} of 100 simulated studies like this"
+COVERAGE_NOTE = "95 % intervals contained the true value in as few as {held} of 100 simulated studies like this"
 
 
 def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
         word, n_effective = sides.cluster_name(side, 2), effective_number(text)
         if n_effective < EVEN * n:
             coverage_note = COVERAGE_NOTE.format(held=90)
-            yield f"the overlap lies unevenly on {n:,} {word}, as if on {n_effective:.1f}: {coverage_note}"
+            yield f"the overlap is spread unevenly over {n:,} {word}, as if over {n_effective:.1f}: {coverage_note}"
         if n < FEW_TEXTS and (explained := intraclass_correlation(share, text)) > STRONG:
             coverage_note = COVERAGE_NOTE.format(held=76)
             observation = f"{100 * explained:.0f} % of which pairs are {classes[common]}"

@@ -164,7 +164,7 @@ def _describe_basis(spreads: Spreads, sides: Sides) -> str:
 def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> str | None:
     """Why there is no interval; None where there is one."""
     if short := {side: n for side, n in _side_sizes(spreads).items() if n < 2}:
-        return f"it takes at least 2 of each side, found {_format_sizes(short, sides)}"
+        return f"it needs at least 2 of each side, found {_format_sizes(short, sides)}"
     for cluster, cluster_spread in spreads.items():
         if np.isnan(cluster_spread.variance):
             return f"without one {sides.cluster_name(cluster)} the figure is undefined"

@@ -94,7 +94,7 @@ class Coefficient:
         if n == 0:
             return f"no pair has {f'exactly {self.n_labels}' if self.n_labels else 'two or more'} labels"
         if self.corrects_chance and n == 1:
-            return "one pair only: agreement by chance cannot be told from it"
+            return "one pair only: agreement by chance cannot be estimated from it"
         if self.corrects_chance and len(used) < 2:
             return "the scheme leaves one class only"
         if self.needs_two_used_classes and np.count_nonzero(used) < 2:

@@ -182,7 +182,7 @@ def record_decision(
         RefusedError, ConflictError: this person may not decide the pair, or nobody may now; see `permissions`.
     """
     if code is not None and code not in scheme_of(tx).definite:
-        raise InputError(f"{code} is no definite label; expected one of {scheme_of(tx).definite}")
+        raise InputError(f"{code} is not a definite label; expected one of {scheme_of(tx).definite}")
     permissions.check_may_decide(tx, person, cell_id)
     return disputes.add_decision(tx, cell_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
 
@@ -240,8 +240,8 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
         if supersede:
             is_same &= ~outcome["cell_id"].isin(rule_decisions.stale_decisions(tx))
         else:
-            messages = (f"pair {pair} has been decided otherwise already; {SUPERSEDE}" for pair in outcome["pair"])
-            cause = f"these pairs have been decided otherwise already; {SUPERSEDE}"
+            messages = (f"pair {pair} already has a different decision; {SUPERSEDE}" for pair in outcome["pair"])
+            cause = f"these pairs already have different decisions; {SUPERSEDE}"
             incoming.add_findings((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, messages, cause=cause)
         _refuse_changed_labels(tx, incoming, ~is_same)
         incoming.checked_rows()

@@ -248,7 +248,7 @@ class AdjudicationQueue:
 def _require_adjudicator(tx: Tx, person_id: int) -> Person:
     visitor = people.visitor_by_id(tx, person_id)
     if visitor is None or visitor.role is not Role.ADJUDICATOR:
-        raise RefusedError("only adjudicators who were invited decide here")
+        raise RefusedError("only invited adjudicators can decide here")
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
     return Person(visitor.id, visitor.name, visitor.role)
@@ -291,7 +291,7 @@ def _record_decision(tx: Tx, person: Person, ruling: DecisionRequest) -> dict[st
     permissions.check_still_as_shown(opened_case, ruling.cell_id, *_reveal_seen_ids(tx, ruling))
     codes = {name: code for code, name in adjudicate.outcome_names(scheme_of(tx)).items()}
     if ruling.outcome not in codes:
-        raise InputError(f"`{ruling.outcome}` is no outcome; expected one of {', '.join(codes)}")
+        raise InputError(f"`{ruling.outcome}` is not an outcome; expected one of {', '.join(codes)}")
     code = codes[ruling.outcome]
     decision_id = adjudicate.record_decision(tx, ruling.cell_id, code, person, ruling.note, flagged=ruling.flagged)
     return {"decision_id": decision_id, "cell_id": ruling.cell_id}

@@ -91,7 +91,7 @@ def measure_agreement(
             return PartAgreements(agreement_blocks(tx, of, _with_fitting_bins(tx, of, options)))
         if name := _round_to_be_named(tx):
             raise InputError(
-                f"round `{name}` does not ask one closed question; name it, to have agreement on each part"
+                f"round `{name}` does not ask a single closed question; name the round to get agreement on each part"
             )
         labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
         return compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
@@ -135,9 +135,7 @@ def _round_to_be_named(tx: Tx) -> str | None:
 def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBlock, ...]:
     """Agreement on each part of a round, as `measure_agreement` has it, in a transaction that is under way."""
     if round_.checks is not None:
-        raise InputError(
-            f"round `{round_.name}` checks what was decided; agreement is measured on what was answered before"
-        )
+        raise InputError(f"round `{round_.name}` checks decisions; agreement is measured on the answers before them")
     form = form_of(round_.form)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "answer_id", of=round_)
     if labels.empty:

@@ -35,7 +35,7 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str) -> int:
     with grid._store.read() as tx:
         pair_ids = permissions.agenda(tx, permissions.find_decider(tx, by)).pairs
         if not pair_ids:
-            raise StageError(f"no pair waits that {by} may decide; `fcpair status` shows what is open")
+            raise StageError(f"no pair that {by} may decide is waiting; `fcpair status` shows what is open")
         rows = _sheet_rows(tx, pair_ids, by)
         blank = label_blank(tx, "label", decision_words(scheme_of(tx)))
     write_sheet(rows, path, blank)
@@ -46,7 +46,7 @@ def _check_target(path: Path) -> None:
     if path.suffix not in {f".{form}" for form in SHEET_FORMATS}:
         raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in SHEET_FORMATS)}")
     if path.exists():
-        raise InputError(f"{path} is there already, and may have decisions in it; name another file")
+        raise InputError(f"{path} already exists and may contain decisions; name another file")
 
 
 def _sheet_rows(tx: Tx, cell_ids: Sequence[int], by: str) -> pd.DataFrame:

@@ -97,13 +97,13 @@ def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
 
 def _sorted_column_note(column: str, name: str, n: int, unit: str) -> str:
     sentence = sorted_column_sentence(f"`{column}` of {name}" if name else f"`{column}`", n, unit)
-    return f"{sentence}. Compare some with their texts; a corrected file is taken in with --supersede"
+    return f"{sentence}. Compare some with their texts; import a corrected file with --supersede"
 
 
 def sorted_column_sentence(column: str, n: int, unit: str) -> str:
     """Sentence on a column of `n` answers that is sorted while its rows are not."""
-    sentence = f"column {column} is sorted, and its rows are not"
-    return f"{sentence}: if it was sorted alone, its {n:,} answers are beside other {unit}"
+    sentence = f"column {column} is sorted, but its rows are not"
+    return f"{sentence}: if it was sorted on its own, its {n:,} answers are next to the wrong {unit}"
 
 
 def _answer_column(rows: pd.DataFrame) -> str:
@@ -137,7 +137,7 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
     is_outside = pd.isna(cell_id)
     is_unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
     by_words = incoming.by_text and WRITTEN in kinds.values()
-    ambiguity_note = ", or its words answer several texts; give the number of the cell" if by_words else ""
+    ambiguity_note = ", or its text occurs in several cells; give the number of the cell" if by_words else ""
     messages = (f"{unit} {name} is not in the grid{ambiguity_note}" for name in names)
     incoming.add_findings(is_outside & ~is_unreadable, messages, cause=f"these {unit}s are not in the grid")
     ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
@@ -176,7 +176,7 @@ def _compare_texts(
             letters_by_text = texts.texts_of(tx, kind).set_index("id")["body"].map(letters)
             differs &= rows[side].map(letters) != expected.map(letters_by_text)
         has_other_text |= differs.to_numpy()
-    message = "other texts in this study; is the sheet another study's?"
+    message = "other texts in this study; is the sheet from another study?"
     messages = (f"{incoming.of.number} {number} has {message}" for number in rows["pair"])
     incoming.add_findings(has_other_text, messages, cause=f"these {incoming.of.number}s have {message}")
 
@@ -207,7 +207,7 @@ def _people_hint(name: str, names: Iterable[str]) -> str:
 
 
 def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `assignment_id` to each row, and a finding where the pair was not dealt to that person.
+    """Add `assignment_id` to each row, and a finding where the pair was not assigned to that person.
 
     Answers to a study in which nothing was dealt bring their own assignments. Else `position` is where it was dealt.
     """
@@ -223,8 +223,10 @@ def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     matched_rows = rows.merge(assigned_rows, on=["cell_id", "person_id"], how="left")
     is_stray = is_identified & matched_rows["id"].isna().to_numpy()
     pairs = zip(rows["pair"], rows["person"], strict=True)
-    messages = (f"{incoming.of.number} {pair} was not dealt to {name}" for pair, name in pairs)
-    incoming.add_findings(is_stray, messages, cause=f"these {incoming.of.number}s were not dealt to the person named")
+    messages = (f"{incoming.of.number} {pair} was not assigned to {name}" for pair, name in pairs)
+    incoming.add_findings(
+        is_stray, messages, cause=f"these {incoming.of.number}s were not assigned to the person named"
+    )
     incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
     if not incoming.brings_work and lease_minutes(tx, round_) is None:  # else they stand in the order of the file
         incoming.rows["position"] = matched_rows["position"]
@@ -236,12 +238,12 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: NDArray
     is_checker = is_identified & permissions.has_checked(tx, rows["cell_id"], rows["person_id"])
     pairs = list(zip(rows["pair"], rows["person"], strict=True))
     messages = (f"{name} validates or decided {unit} {pair}, so cannot label it" for pair, name in pairs)
-    incoming.add_findings(is_checker, messages, cause=f"who validates or decided a {unit} cannot label it")
+    incoming.add_findings(is_checker, messages, cause=f"people who validate or decided a {unit} cannot label it")
     if not is_planned(tx):
         return
     is_ineligible = np.zeros(len(rows), np.bool_)
     is_ineligible[is_identified] = _ineligible_rows(tx, rows[is_identified], round_)
-    reason = "who made a row, wrote or answered it before, or has not passed the pilot, does not answer it"
+    reason = "people who made a row, wrote or answered it before, or have not passed the pilot cannot answer it"
     messages = (f"{name} may not answer {unit} {pair}: {reason}" for pair, name in pairs)
     incoming.add_findings(is_ineligible & ~is_checker, messages, cause=reason)
 
@@ -302,10 +304,10 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     is_made_up = is_answered & ~differs & ~was_simulated & is_simulated
     if not supersede:
         pairs, unit = list(zip(rows["person"], rows["pair"], strict=True)), incoming.of.number
-        messages = (f"{name} has answered {unit} {pair} otherwise already; {SUPERSEDE}" for name, pair in pairs)
-        cause = f"these {unit}s have been answered otherwise already; {SUPERSEDE}"
+        messages = (f"{name} has already answered {unit} {pair} differently; {SUPERSEDE}" for name, pair in pairs)
+        cause = f"these {unit}s already have different answers; {SUPERSEDE}"
         incoming.add_findings(differs & ~incoming.has_finding, messages, cause=cause)
-        clause = "already, and what the file says is simulated"
+        clause = "already, but the answers in the file are simulated"
         made_up_messages = (f"{one} has answered {unit} {at} {clause}; {SUPERSEDE}" for one, at in pairs)
         incoming.add_findings(
             is_made_up & ~incoming.has_finding,

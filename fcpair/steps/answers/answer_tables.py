@@ -198,7 +198,7 @@ def round_for_files(tx: Tx, grid: str, name: str | None) -> Round:
             f"round `{round_.name}` is answered by models; `fcpair generate {round_.name} --grid {grid}` asks them"
         )
     if round_.checks is not None:
-        raise StageError("verdicts have files of their own; see `fcpair validate sheets` and `fcpair validate import`")
+        raise StageError("verdicts have their own files; see `fcpair validate sheets` and `fcpair validate import`")
     return round_
 
 

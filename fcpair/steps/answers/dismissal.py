@@ -34,7 +34,7 @@ def dismiss(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
         run_id = begin_run(tx, DISMISS, {"person": name, "seed": seed})
         n_set_aside = sum(_set_answers_aside(tx, person.id, run_id) for _ in grids.for_each_grid(tx))
         if not n_set_aside:
-            raise StageError(f"`{name}` has answered nothing that could go to others; `fcpair people retire {name}`")
+            raise StageError(f"`{name}` has no answers that could go to others; `fcpair people retire {name}`")
         if not person.retired:
             people.retire(tx, person.id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)

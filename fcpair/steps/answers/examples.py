@@ -100,20 +100,21 @@ def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> _SearchInputs:
     if n := len(judgements.answered_cells(tx, round_)):
         subject = "1 cell has" if n == 1 else f"{n:,} cells have"
         raise StageError(
-            f"examples of round `{name}` cannot be found again: {subject} answers of models that were shown those that "
-            "there are; `fcpair answers withdraw RUN` takes them back"
+            f"examples of round `{name}` cannot be found again: {subject} answers of models that were shown the "
+            "current ones; `fcpair answers withdraw RUN` withdraws those answers"
         )
     if (n := len(examples_of_round(tx, round_))) and not redo:
         raise StageError(
-            f"round `{name}` has its examples, {n:,} of them; `--redo` finds them again, and keeps what was said of "
-            "those that it finds again"
+            f"round `{name}` already has {n:,} examples; `--redo` searches again and keeps the reviews of examples "
+            "that it finds again"
         )
     with grids.on_grid(tx, find_grid(tx, round_.options.examples).id):
         source = rounds.primary(tx)
         check_done(tx, round_.options.examples, source)
     if not (written_texts := examples.current_texts(tx, source)):
         raise StageError(
-            f"no text was written in round `{source.name}` of grid `{round_.options.examples}`, so there is no example"
+            f"no text was written in round `{source.name}` of grid `{round_.options.examples}`, so there are no "
+            "examples"
         )
     return _SearchInputs(round_, examples.row_texts(tx), written_texts)
 
@@ -122,9 +123,7 @@ def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
     """The round of this name, which has examples."""
     round_ = rounds.by_name(tx, name)
     if not round_.options.examples:
-        raise StageError(
-            f"round `{name}` of grid `{grid}` has no examples; a recipe says so by `examples` in its round"
-        )
+        raise StageError(f"round `{name}` of grid `{grid}` has no examples; set `examples` for the round in the recipe")
     return round_
 
 
@@ -172,7 +171,7 @@ def review_example(grid: GridContext, name: str, example_id: int, *, used: bool,
     with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, name)
         if not examples.has_example(tx, round_, example_id):
-            raise UnknownIdError(f"there is no such example in round `{name}`; they may have been found again since")
+            raise UnknownIdError(f"round `{name}` has no such example; examples may have been searched again since")
         examples.add_reviews(tx, [(example_id, used)], by)
 
 
@@ -196,9 +195,7 @@ def row_to_review(grid: GridContext, name: str, place: int | None = None) -> Exa
     open_places = [position for position, row in enumerate(rows, 1) if any(example.used is None for example in row)]
     position = place if place is not None else next(iter(open_places), 1)
     if not 1 <= position <= len(rows):
-        raise UnknownIdError(
-            f"there is no row {position:,} with examples in round `{name}`; they go from 1 to {len(rows):,}"
-        )
+        raise UnknownIdError(f"round `{name}` has no row {position:,} with examples; rows go from 1 to {len(rows):,}")
     other_places = [example for example in open_places if example > position] + [
         example for example in open_places if example < position
     ]
@@ -272,8 +269,8 @@ def _read_used(table: pd.DataFrame, examples_by_words: dict[_Words, list[Example
             message = "there is no such example in this round; write a new sheet"
             errors.append(Finding(place, line, message))
         elif used_and_line.setdefault(words, (used, line))[0] is not used:
-            errors.append(Finding(place, line, f"line {used_and_line[words][1]} says the opposite of the same example"))
+            errors.append(Finding(place, line, f"line {used_and_line[words][1]} has the opposite for the same example"))
     reject(place, errors)
     if not used_and_line:
-        raise InputError(f"{place}: `used` is empty everywhere; write yes or no into it")
+        raise InputError(f"{place}: `used` is empty in every row; fill in yes or no")
     return {words: used for words, (used, _) in used_and_line.items()}

@@ -140,7 +140,7 @@ def _counts(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_Repl
 def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
     round_ = rounds.by_name(tx, name)
     if round_.role is not Role.MODEL:
-        raise StageError(f"round `{name}` of grid `{grid}` is answered by people; `fcpair assign --round` deals it")
+        raise StageError(f"round `{name}` of grid `{grid}` is answered by people; `fcpair assign --round` assigns it")
     if expected := round_.options.language:
         check_language(str(expected))
     if not cells.number_range(tx)[1]:
@@ -256,7 +256,7 @@ def _read_reply(form: Form, round_: Round, reply: str | None, cell: Cell) -> _Re
         )
     except InputError as error:
         mark = (DUPLICATE_KEYS,) if isinstance(error, _DuplicateKeysError) else ()
-        note = f"the reply cannot be taken ({error}): {reply[:MAX_SHOWN]}"
+        note = f"the reply cannot be used ({error}): {reply[:MAX_SHOWN]}"
         return _ReplyOutcome(escape_non_text(reply), None, mark, escape_non_text(note))
     written = form[form.written_question] if form.written_question else None
     text = form.text(answer)
@@ -280,7 +280,7 @@ def _read_choice(form: Form, question: OneOf, round_: Round, reply: str, cell: C
             escape_non_text(reply),
             None,
             (),
-            escape_non_text(f"the reply cannot be taken ({error}): {reply[:MAX_SHOWN]}"),
+            escape_non_text(f"the reply cannot be used ({error}): {reply[:MAX_SHOWN]}"),
         )
 
 

@@ -54,11 +54,11 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
     with grid._store.write() as tx:
         if people.people(tx) or judgements.n_judgements(tx):
             raise StageError(
-                "the study has people of its own; `fcpair init --study OTHER` makes one for published labels"
+                "the study already has people; `fcpair init --study OTHER` makes a new study for published labels"
             )
         if scheme_of(tx) != APPROPRIATENESS:
             raise StageError(
-                "the published labels are not_appropriate, not_sure, appropriate; the study has other ones"
+                "the published labels are not_appropriate, not_sure, appropriate; the study has different labels"
             )
         is_new_grid = not any(build_progress.n_built(tx).values())
         if is_new_grid:

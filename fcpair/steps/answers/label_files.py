@@ -71,10 +71,10 @@ def _check_blindness(tx: Tx, incoming: ImportedAnswers, *, blind: bool) -> None:
     is_blind_by_id = assignments.assignments(tx, rounds.validation(tx)).set_index("id")["blind"]
     rows = incoming.rows
     has_other_kind = (rows["assignment_id"].map(is_blind_by_id) == (not blind)).to_numpy()
-    kind, column = ("with its label in sight", VERDICT) if blind else ("blind", OWN_LABEL)
-    messages = (f"pair {pair} was dealt {kind}; give `{column}` in a file of its own" for pair in rows["pair"])
+    kind, column = ("with its label shown", VERDICT) if blind else ("blind", OWN_LABEL)
+    messages = (f"pair {pair} was assigned {kind}; give `{column}` in a separate file" for pair in rows["pair"])
     incoming.add_findings(
-        has_other_kind, messages, cause=f"these pairs were dealt {kind}; give `{column}` in a file of their own"
+        has_other_kind, messages, cause=f"these pairs were assigned {kind}; give `{column}` in a separate file"
     )
 
 

@@ -119,11 +119,11 @@ def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv
         n_free = open_slots.n_free(tx, rounds.primary(tx))
     if n_free:
         raise StageError(
-            f"{n_free:,} labels are given to whoever asks in the browser (`fcpair serve`), so nobody has a sheet; "
-            "`fcpair assign --close` and then `fcpair assign --more` deal them"
+            f"{n_free:,} labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
+            "`fcpair assign --close` and then `fcpair assign --more` assign them"
         )
     if rows.empty:
-        raise StageError("no label is open" if is_assigned else "no pairs have been dealt; run `fcpair assign`")
+        raise StageError("no label is open" if is_assigned else "no pairs have been assigned; run `fcpair assign`")
     rows["pair"] = to_public_number(rows["cell_id"])
     return _write_by_person(
         rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank, ANSWER_COLUMNS[False]
@@ -144,10 +144,10 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFo
         rows = assignments.open_work(tx, rounds.validation(tx)).rename(columns={"annotator": "validator"})
         if rows.empty:
             is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
-            raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * is_assigned}` deals pairs")
+            raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * is_assigned}` assigns pairs")
         rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
         if rows.empty:
-            raise StageError("no verdict is due: all that are open wait until all labels of their pairs are in")
+            raise StageError("no verdict is due: open verdicts wait until all labels of their pairs are in")
         columns = ["validator", "position", "pair", "hs", "cn"]
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
@@ -181,12 +181,15 @@ def write_answer_sheets(
         round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
         rows = assignments.open_work(tx, round_)
         if rows.empty:
-            hint = f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` deals a round that was not"
+            hint = (
+                f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns a round that has not been "
+                "assigned yet"
+            )
             raise StageError(f"nothing is open in round `{round_.name}`; {hint}")
         rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
         if rows.empty:
             raise StageError(
-                f"nothing of round `{round_.name}` is due: all that is open waits for round `{round_.options.rests_on}`"
+                f"nothing of round `{round_.name}` is due: all open work waits for round `{round_.options.rests_on}`"
             )
         questions = form_of(round_.form).questions
         blank = _make_blank(

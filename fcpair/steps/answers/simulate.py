@@ -61,8 +61,8 @@ def simulate(
     with grid._store.write() as tx:
         if n := n_answers_by_people(tx):
             raise StageError(
-                f"people have answered in this study ({n:,} so far), and simulated answers are not put among theirs; "
-                "`fcpair init --study OTHER` makes a study to simulate in"
+                f"people have answered in this study ({n:,} so far), and simulated answers are not mixed with "
+                "theirs; `fcpair init --study OTHER` makes a study for simulation"
             )
         open_rounds = [
             candidate
@@ -70,7 +70,7 @@ def simulate(
             if open_slots.n_free(tx, candidate) or not assignments.open_work(tx, candidate).empty
         ]
         if not open_rounds:
-            raise StageError("nothing is open to be answered; run `fcpair assign` or `fcpair validate assign`")
+            raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
         truth_settings = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
         simulated_people = _SimulatedPeople(tx, round_, options, **truth_settings)
@@ -178,4 +178,4 @@ def _leaning(options: Simulate, question: Closed | None) -> tuple[float, int]:
         return options.leaning, question.read(options.leaning_to)
     except InputError:
         names = ", ".join(choice.name for choice in question)
-        raise InputError(f"`{options.leaning_to}` is no label; expected one of {names}") from None
+        raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None

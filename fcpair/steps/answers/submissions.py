@@ -39,19 +39,21 @@ from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.corpus import grids
 from fcpair.store.people import opt_out_pairs, people
 
-NOT_YOURS = "this pair is not yours, or not any more; somebody else has it now, and your answer was not needed"
+NOT_YOURS = (
+    "this pair is not assigned to you, or no longer is; somebody else has it now, and your answer was not needed"
+)
 LABEL_CHANGED = "the label of this pair has changed since you saw it; please look at it again"
 LABEL_NOT_STATED = (
-    "this verdict does not say which label you saw, as one that was given on a page of an older fcpair; please look at "
-    "the pair again"
+    "this verdict does not say which label you saw, probably because it was given on a page of an older fcpair; "
+    "please look at the pair again"
 )
 OPTED_OUT = (
-    "you have left out a topic of this pair since, here or on another device, so your answer was not taken; under "
-    "Settings you can take the topic up again"
+    "you have opted out of a topic of this pair since, here or on another device, so your answer was not stored; you "
+    "can opt in again under Settings"
 )
 ANSWERED_ELSEWHERE = (
-    "you have just {} this pair in another window or on another device: that stands, and this answer was not taken; "
-    "press Undo to look at it"
+    "you have just {} this pair in another window or on another device: that answer counts, and this one was not "
+    "stored; press Undo to see it"
 )
 _PAST_ACTIONS = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
 GIVEN_TO_OTHERS = "this pair has been given to somebody else; your answer was not needed"
@@ -289,7 +291,7 @@ def _own_assignment(tx: Tx, visitor: Visitor, assignment_id: int) -> Any:
 def _check_examined(tx: Tx, assignment: Any) -> None:
     """Raise UnexaminedError where a text that comes to this assignment has to be held against checks first."""
     if text_checks.is_checked(rounds.by_id(tx, assignment.round_id)):
-        raise UnexaminedError("this text has not been held against the checks of its round")
+        raise UnexaminedError("this text has not been checked against the rules of its round")
 
 
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
@@ -302,7 +304,7 @@ def check_visitor(visitor: Visitor, state: Any = None) -> None:
         if not state or state.is_gone or (state.key_now, state.secret_now, state.role_now) != expected:
             raise UnknownVisitorError
     if visitor.role not in WORKERS:
-        raise RefusedError("only those who answer rounds have something open")
+        raise RefusedError("only people who answer rounds have open work")
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
 

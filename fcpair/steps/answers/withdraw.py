@@ -73,7 +73,7 @@ def _answers_of_run(tx: Tx, run_id: int, kind: tuple[str, str]) -> pd.DataFrame:
         raise UnknownIdError(f"there is no run {run_id}; `fcpair log` lists the runs")
     subject = f"run {run_id} ({run.stage})"
     if run.params.get("format") == FORMAT:
-        raise StageError(f"{subject} took a published study over with its decisions; `fcpair init` makes a study anew")
+        raise StageError(f"{subject} imported a published study with its decisions; `fcpair init` makes a new study")
     if run.stage not in (Simulate.stage, GENERATE) and not run.stage.endswith(
         " import"
     ):  # of a round, which it begins with

@@ -114,6 +114,7 @@ def _group_indices(groups: tuple[tuple[str, ...], ...], annotators: list[str]) -
     if unknown_names:
         check_distinct_spelling(unknown_names, index_by_name)
         raise InputError(
-            f"`{unknown_names[0]}` in a group is no active annotator; there are {', '.join(index_by_name)}"
+            f"`{unknown_names[0]}` in a group is not an active annotator; active annotators are "
+            f"{', '.join(index_by_name)}"
         )
     return [tuple(index_by_name[name] for name in group) for group in groups]

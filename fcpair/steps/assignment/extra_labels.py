@@ -70,7 +70,7 @@ def assign_more(grid: GridContext, options: Assign) -> RunRecord:
         InputError: options that only the first deal can follow, or an overlap that cannot be.
     """
     if options.groups:
-        raise InputError("groups are for the first deal; `--more` deals to everybody who may take a pair")
+        raise InputError("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
     for _ in range(MAX_TRIES):
         with grid._store.read() as tx:
             basis = Basis(tx, lambda tx: _load_state(tx, options))
@@ -85,7 +85,7 @@ def assign_more(grid: GridContext, options: Assign) -> RunRecord:
 def _load_state(tx: Tx, options: Assign) -> tuple[_AssignmentState, Handover]:
     need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:
-        raise StageError("nothing has been dealt yet; `fcpair assign` deals the pairs")
+        raise StageError("nothing has been assigned yet; run `fcpair assign`")
     annotators = _annotators(tx, options.annotators)
     handover = reassignment.plan_handover(tx, options.seed)
     return _assignment_state(tx, annotators, handover.rows), handover
@@ -136,8 +136,8 @@ def _nothing_to_assign_message(n_unmet: int, n_settled: int) -> str:
             "somebody who can"
         )
     return (
-        "there is nothing to deal: every pair has been given to as many annotators as were asked for, and everybody "
-        f"has their share; `--overlap 2:SHARE` asks for more labels{decided_note}"
+        "there is nothing to assign: every pair already has as many annotators as requested, and everybody has their "
+        f"share; `--overlap 2:SHARE` asks for more labels{decided_note}"
     )
 
 

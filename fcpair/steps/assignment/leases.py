@@ -69,12 +69,12 @@ def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
         need_corpus(tx, Assign.stage)
         round_ = rounds.primary(tx)
         if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
-            raise StageError("nothing has been dealt yet; `fcpair assign --open` deals the pairs")
+            raise StageError("nothing has been assigned yet; run `fcpair assign --open`")
         slots = vacant_slots.find_vacant(tx, round_)
         open_slots.give_back(tx, round_, slots)
         n_free = len(slots) + _add_free_slots(tx, options, has_begun=True)
         if not n_free and lease_minutes(tx, round_) is not None:
-            raise StageError("there is nothing to add: every pair has as many slots as were asked for")
+            raise StageError("there is nothing to add: every pair has as many slots as requested")
         overlap = {str(n): share for n, share in options.overlap.items()}
         params = {"more": True, "open": True, "lease_minutes": options.lease_minutes, "overlap": overlap}
         counts = {"free": n_free, "pairs_by_labels": _n_pairs_by_labels(tx)}
@@ -93,7 +93,7 @@ def close_open_assignment(grid: GridContext) -> RunRecord:
     with grid._store.write() as tx:
         round_ = rounds.primary(tx)
         if lease_minutes(tx, round_) is None:
-            raise StageError("dealing is not open here, so there is nothing to close")
+            raise StageError("this grid has no open assignment, so there is nothing to close")
         open_slots.end_leases(tx, round_)
         run = note_run(tx, Assign.stage, {"close": True}, {"taken_away": open_slots.clear(tx, round_)})
         save_options(tx, Assign(), run, only={"open"})

@@ -162,7 +162,7 @@ def _sample_cells(pairs: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame
     if n is None:
         return pairs
     if n > len(pairs):
-        raise InputError(f"{n:,} cells are to be drawn, but there are {len(pairs):,}; lower `cells`")
+        raise InputError(f"{n:,} cells cannot be drawn; there are {len(pairs):,}; lower `cells`")
     return pairs.iloc[np.sort(np.random.default_rng([seed, n]).choice(len(pairs), n, replace=False))]
 
 
@@ -177,11 +177,15 @@ def _only_round(tx: Tx, grid: str) -> Round:
 def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     """Raise StageError where the round cannot be dealt now."""
     if not is_planned(tx):
-        raise StageError(f"the rounds of grid `{grid}` are dealt by `fcpair assign` and `fcpair validate assign`")
+        raise StageError(f"the rounds of grid `{grid}` are assigned by `fcpair assign` and `fcpair validate assign`")
     if round_.checks:
-        raise StageError(f"round `{round_.name}` of grid `{grid}` is dealt by `fcpair validate assign --grid {grid}`")
+        raise StageError(
+            f"round `{round_.name}` of grid `{grid}` is assigned by `fcpair validate assign --grid {grid}`"
+        )
     if round_.role is Role.MODEL:
-        raise StageError(f"round `{round_.name}` of grid `{grid}` is answered by models, so it is dealt to nobody")
+        raise StageError(
+            f"round `{round_.name}` of grid `{grid}` is answered by models, so it is not assigned to people"
+        )
     if not cells.number_range(tx)[1]:
         raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {grid}`")
     _check_pilot(tx, grid, round_)
@@ -189,10 +193,12 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
         return
     progress = round_progress(tx, round_)
     if progress.dealt and (n := judgements.n_judgements(tx, round_)):
-        raise StageError(f"round `{round_.name}` cannot be dealt again: {n:,} answers are in it, and none is discarded")
+        raise StageError(
+            f"round `{round_.name}` cannot be assigned again: it has {n:,} answers, and answers are never discarded"
+        )
     if progress.dealt and not redo:
         n_dealt = sum(progress.counts[one.value] for one in Status)
-        raise StageError(f"round `{round_.name}` has been dealt; `--redo` would discard {n_dealt:,} assignments")
+        raise StageError(f"round `{round_.name}` has been assigned; `--redo` would discard {n_dealt:,} assignments")
 
 
 def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _KIND = {True: "blind", False: "not blind"}
-_KIND_CHANGED_NOTE = "so far the round was {}, and the pairs dealt now are {}; what was dealt before stays as it was"
+_KIND_CHANGED_NOTE = "so far the round was {}, and the pairs assigned now are {}; earlier assignments stay as they were"
 _WAITING_NOTE = "{:,} pairs wait until all their labels are in"
 read_verdict = word_reader(choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE})
 
@@ -62,7 +62,7 @@ def assign_validation(
     options = options or by_recipe(grid, Validate, more=more)
     with grid._store.write() as tx:
         if not rounds.validation(tx).ids:
-            raise StageError("decisions of this grid are not validated; a recipe says so by [grid.validate]")
+            raise StageError("decisions of this grid are not validated; add [grid.validate] to its recipe")
         was_blind = is_blind(tx)
         more = more and not assignments.assignments(tx, rounds.validation(tx)).empty
         if not more:
@@ -70,7 +70,7 @@ def assign_validation(
         elif options.blind is not was_blind and not assignments.open_work(tx, rounds.validation(tx)).empty:
             current_kind, requested_kind = (_KIND[blind] for blind in (was_blind, options.blind))
             raise StageError(
-                f"verdicts are open in a round that is {current_kind}; none can be added that is {requested_kind}"
+                f"the round has open verdicts that are {current_kind}, so none that are {requested_kind} can be added"
             )
         pair_ids, n_not_due = _pairs_to_validate(tx)
         active_validators = ensure_active(tx, Role.VALIDATOR, options.validators)
@@ -136,7 +136,7 @@ def _pairs_to_validate(tx: Tx) -> tuple[NDArray[np.int64], int]:
     if not len(pairs_due):
         waiting_note = "1 pair waits until all its labels are in" if n_not_due == 1 else _WAITING_NOTE.format(n_not_due)
         note_suffix = f"; {waiting_note}" if n_not_due else ""
-        raise StageError(f"every pair that can be validated now has its verdict, or has been dealt{note_suffix}")
+        raise StageError(f"every pair that can be validated now has its verdict or has been assigned{note_suffix}")
     return pairs_due, n_not_due
 
 
@@ -199,14 +199,13 @@ def _clear_earlier_assignments(tx: Tx, *, redo: bool) -> None:
         return
     if n := judgements.n_judgements(tx, rounds.validation(tx)):
         raise StageError(
-            f"the validation round has been dealt and {n:,} verdicts given, which are never discarded; "
-            "`fcpair validate assign --more` deals pairs that have no verdict yet"
+            f"the validation round has been assigned and has {n:,} verdicts, which are never discarded; `fcpair "
+            "validate assign --more` assigns pairs that have no verdict yet"
         )
     if not redo:
         raise StageError(
-            f"the validation round has been dealt; `--redo` would discard {len(existing_rows):,} assignments, and "
-            "`fcpair "
-            "validate assign --more` adds pairs"
+            f"the validation round has been assigned; `--redo` would discard {len(existing_rows):,} assignments, and "
+            "`fcpair validate assign --more` adds pairs"
         )
     assignments.clear_assignments(tx, rounds.validation(tx))
 

@@ -30,7 +30,7 @@ Loaded = TypeVar("Loaded")
 FILE_KEYS = {"path", "sha256"}  # of the setting of a file; an older one has the path alone
 PLAN = "grid"  # the settings of a planned grid
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
-MORE_HINT = ", `fcpair assign --more` deals further labels in this one"
+MORE_HINT = ", `fcpair assign --more` assigns further labels in this one"
 STAGE_PRODUCTS = {
     "import": "corpus rows",
     "select": "selected HS",
@@ -121,9 +121,8 @@ def scheme_of(tx: Tx) -> Closed:
         return question
     primary_round = rounds.primary(tx)
     raise StageError(
-        f"round `{primary_round.name}` asks `{primary_round.form}`, whose answers are no labels; this is for grids "
-        "whose answers "
-        "are one choice or a number on a scale"
+        f"round `{primary_round.name}` asks `{primary_round.form}`, whose answers are not labels; this is for grids "
+        "whose answers are one choice or a number on a scale"
     )
 
 
@@ -181,7 +180,7 @@ def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) 
         cls(**parameters)
     except InputError as of_kept:
         stage: str = cls.stage  # type: ignore[attr-defined]
-        return SettingError(f"a setting that the study keeps of `{stage}` cannot be used: {of_kept}. Set it anew")
+        return SettingError(f"a stored setting of `{stage}` cannot be used: {of_kept}. Set it again")
     return error
 
 
@@ -297,7 +296,7 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     )
     if discarded and (n := sum(judgements.n_judgements(tx, one) for one in rounds.of_grid(tx))):
         raise StageError(
-            f"`{stage}` cannot be done again: {n:,} judgements rest on what is there ({discarded}), and judgements are "
+            f"`{stage}` cannot be done again: {n:,} judgements rest on its results ({discarded}), and judgements are "
             f"never discarded; `fcpair init --study OTHER` makes a new study{MORE_HINT * (stage == 'assign')}"
         )
     if discarded and not redo:
@@ -308,8 +307,8 @@ def need_corpus(tx: Tx, stage: str) -> None:
     """Raise StageError for a planned grid, which is not built by the stages that start from a corpus."""
     if is_planned(tx):
         raise StageError(
-            f"`{stage}` is for a grid that is made of a corpus; this one is planned, and made by `fcpair pair` and "
-            "`fcpair assign --round NAME`"
+            f"`{stage}` is for a grid made from a corpus; this one is planned: use `fcpair pair` and `fcpair assign "
+            "--round NAME`"
         )
 
 
@@ -346,8 +345,7 @@ class Basis(Generic[Loaded]):
 
         if activity_log.change_marks(tx) != self._change_marks and not is_same(self._load(tx), self.inputs):
             raise MovedError(
-                "what this rests on has changed while it was being worked out, so nothing was written; run the command "
-                "again"
+                "the study changed while this was being computed, so nothing was written; run the command again"
             )
 
 

@@ -97,7 +97,7 @@ def takes_params(use_case: UseCase) -> UseCase:
                 continue
             if bound.get(argument.name) is not None:
                 raise InputError(
-                    f"`{next(iter(overrides))}` is given beside {argument.cls.__name__}(...); give one of them"
+                    f"`{next(iter(overrides))}` and {argument.cls.__name__}(...) are both given; give one of them"
                 )
             options = argument.make(_study_of(bound[names[0]]), overrides, more=bool(bound.get("more")))
             if argument.position < len(args):

@@ -40,5 +40,5 @@ def _duplicate_errors(path: str, side: str, lines: list[int], text_ids: list[int
     errors = []
     for line, text_id in zip(lines, text_ids, strict=True):
         if text_id is not None and first_lines.setdefault(text_id, line) != line:
-            errors.append(Finding(path, line, f"this {side.upper()} stands in line {first_lines[text_id]} already"))
+            errors.append(Finding(path, line, f"this {side.upper()} is already in line {first_lines[text_id]}"))
     return errors

@@ -158,7 +158,7 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
         ids, n_kept = _side_text_ids(tx, axis, side_plans[side_name], collected.get(side_name))
         sides.set_texts(tx, axis, ids)
         if n_kept:
-            notes.append(f"texts of the {side_name} that another side has, with metadata that stay: {n_kept:,}")
+            notes.append(f"{n_kept:,} texts of the {side_name} already occur in another grid; their metadata were kept")
     n_cells, _ = cells.fill(tx, keep_known=True)
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
     counts |= {f"collected_{side_name}": collected_side.counts for side_name, collected_side in collected.items()}
@@ -213,7 +213,7 @@ def _file_errors(
         if not text.strip():
             errors.append(Finding(place, line, "the text is empty"))
         elif first_lines.setdefault(mark, line) != line:
-            errors.append(Finding(place, line, f"this text is in line {first_lines[mark]} already"))
+            errors.append(Finding(place, line, f"this text is already in line {first_lines[mark]}"))
         elif corpus_digests is not None and mark not in corpus_digests:
             errors.append(Finding(place, line, "this text is not in the corpus of the study"))
     return errors
@@ -226,6 +226,7 @@ def _written_text_ids(tx: Tx, name: str) -> list[int]:
         check_done(tx, name, primary_round)
         if not (text_ids := authorship.texts_written(tx, primary_round)):
             raise StageError(
-                f"no text was written in round `{primary_round.name}` of grid `{name}`, so there is no side"
+                f"no text was written in round `{primary_round.name}` of grid `{name}`, so there are no texts to "
+                "make a side of"
             )
         return text_ids

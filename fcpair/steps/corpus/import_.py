@@ -75,7 +75,7 @@ def import_corpus(
     )
     with study._store.write() as tx:
         if dependent_grids := sides.grids_on_corpus(tx):
-            raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, which therefore stays as it is")
+            raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, so the corpus cannot be replaced")
         begin_building(tx, "import", redo=redo)
         pairs = corpus.pairs
         has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
@@ -105,9 +105,9 @@ def _check_frame(frame: Any, format: str) -> pd.DataFrame:
 
 def _assumed_language_note(options: Import, rows: int) -> str:
     return (
-        f"read as {options.format}, {options.path} does not say which language a row is in, so all {rows:,} rows were "
-        f"taken to be `{options.language}`; a column `language` would say it, and CONAN's own file is read by "
-        "`--reader conan`"
+        f"read as {options.format}, {options.path} does not say which language a row is in, so all {rows:,} rows "
+        f"were assumed to be `{options.language}`; add a column `language`, or read CONAN's own file with `--reader "
+        "conan`"
     )
 
 

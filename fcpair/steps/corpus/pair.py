@@ -111,6 +111,6 @@ def _unevenness_notes(cell_counts: Mapping[str, int]) -> Iterator[str]:
         least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
         if most > least + 1:
             yield (
-                f"the cells of each {name} are from {least:,} to {most:,}, because so much of the grid is in the "
-                "corpus that no draw is more even"
+                f"each {name} has {least:,} to {most:,} cells, because so much of the grid is in the corpus that no "
+                "draw is more even"
             )

@@ -66,7 +66,7 @@ def bring_in_candidates(
         corpus_cns, source_ids = basis.inputs
         if not source_ids:
             raise InputError(
-                "no selected HS has a CN in the corpus to look from; take candidates by --cn-list or --run"
+                "no selected HS has a CN in the corpus to search from; give candidates by --cn-list or --run"
             )
         _warn_of_language(tx, options.model)
     encoder = model_files.resolve(options.model, backend=options.backend)
@@ -90,7 +90,7 @@ def bring_in_candidates(
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
         run = note_stage_run(tx, options, counts, encoder.record())
-        return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to look from")
+        return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to search from")
 
 
 def _nearest_in_memory(
@@ -157,8 +157,8 @@ def _warn_of_language(tx: Tx, model: str) -> None:
     cns = texts.texts_of(tx, corpora.CN)
     if languages := retrieve.non_english_note(cns["body"].tolist(), cns["language"].fillna("").tolist()):
         _log.warning(
-            "%s knows English only, but most of the corpus %s, so its neighbours mean little; name a multilingual "
-            "model, such as `--model %s`",
+            "%s was trained on English only, but most of the corpus %s, so its neighbours mean little; name a "
+            "multilingual model, such as `--model %s`",
             model,
             languages,
             model_files.MULTILINGUAL,

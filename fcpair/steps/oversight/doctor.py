@@ -36,12 +36,13 @@ RESTORE = (
     "sound (`fcpair doctor --study COPY`); `fcpair labels export` writes the labels that can still be read"
 )
 RECOVER = (
-    "keep the file as it is, and go back to a copy that is sound (`fcpair doctor --study COPY`); what can still be "
-    "read, SQLite's own `.recover` writes"
+    "keep the file as it is, and go back to a copy that is sound (`fcpair doctor --study COPY`); SQLite's own "
+    "`.recover` writes what can still be read"
 )
 MIXED = (
-    "part of the file is of another time, as where a copy meets the log of another moment: put back a file with its "
-    "own log, or a whole copy; if there is none, `fcpair doctor --as-it-is` takes the file as it is"
+    "part of the file is from another time, as when a copy is combined with the log of another moment: put back a "
+    "file with its own log, or a complete copy; if there is none, `fcpair doctor --as-it-is` accepts the file as it "
+    "is"
 )
 # What the same advice is where the study is in no file.
 IN_DATABASE = {
@@ -188,11 +189,11 @@ def _check_rules(tx: Tx) -> CheckOutcome:
     changes = rule_decisions.preview_policy(tx, policy)
     name = grids.pair_namer(tx)
     missing_decisions = [
-        f"a rule would decide {name(cell_id)} otherwise, or for the first time" for cell_id, _ in changes.new
+        f"a rule would decide {name(cell_id)} differently, or for the first time" for cell_id, _ in changes.new
     ]
     faults = missing_decisions + [f"no rule would decide {name(cell_id)} now" for cell_id in changes.reopened]
     return CheckOutcome(
-        n, faults, advice=f"once nothing else is found, run `{policy.command}`, which is the policy that holds"
+        n, faults, advice=f"once there are no other errors, run `{policy.command}`, which is the current policy"
     )
 
 
@@ -209,7 +210,8 @@ def _check_opt_outs(tx: Tx) -> CheckOutcome:
     opt_outs = {one: topics_ for one, topics_ in people.opt_outs(tx).items() if one in names}
     n_open = {one: opt_out_pairs.n_open_about(tx, one, topics_) for one, topics_ in opt_outs.items()}
     return CheckOutcome(
-        len(opt_outs), [f"`{names[one]}` has {n:,} open that they opted out of" for one, n in n_open.items() if n]
+        len(opt_outs),
+        [f"`{names[one]}` has {n:,} open on topics that they opted out of" for one, n in n_open.items() if n],
     )
 
 
@@ -219,8 +221,10 @@ def _check_releases(tx: Tx) -> CheckOutcome:
     sha256_by_file = {file: sha256_now for file in newest_sha256 if (sha256_now := _sha256(file))}
     changed_files = [file for file, sha256 in sha256_by_file.items() if sha256 != newest_sha256[file]]
     missing_files = [file for file in newest_sha256 if file not in sha256_by_file]
-    note = f"not there or not to be read, and so not checked: {', '.join(missing_files)}" if missing_files else ""
-    return CheckOutcome(len(sha256_by_file), [f"{file} is not what was released" for file in changed_files], note=note)
+    note = f"missing or unreadable, so not checked: {', '.join(missing_files)}" if missing_files else ""
+    return CheckOutcome(
+        len(sha256_by_file), [f"{file} differs from what was released" for file in changed_files], note=note
+    )
 
 
 def _sha256(file: str) -> str | None:
@@ -237,9 +241,9 @@ CHECKS = (
     Check(
         "protection", "answers are append-only, the grid is sealed", "triggers", integrity_checks.protection, RESTORE
     ),
-    Check("references", "what rows refer to is there", "tables", integrity_checks.references, RESTORE),
-    Check("numbering", "no number is left out", "rows", integrity_checks.numbering, RESTORE),
-    Check("extent", "all that was written last is there", "tables", integrity_checks.extents, MIXED),
+    Check("references", "rows that other rows refer to exist", "tables", integrity_checks.references, RESTORE),
+    Check("numbering", "no number is missing", "rows", integrity_checks.numbering, RESTORE),
+    Check("extent", "the rows written last are present", "tables", integrity_checks.extents, MIXED),
     Check(
         "answers",
         "each fits the one before it",
@@ -276,35 +280,49 @@ CHECKS = (
         lambda tx: integrity_checks.row_checksums(tx, person),
         RESTORE,
     ),
-    Check("receipts", "what was acknowledged is there", "receipts", integrity_checks.receipts, RESTORE),
-    Check("pairs", "the product of the sides less the corpus, each once", "pairs", _in_each_grid(_check_grid), RESTORE),
+    Check("receipts", "what was acknowledged is stored", "receipts", integrity_checks.receipts, RESTORE),
+    Check(
+        "pairs", "the product of the sides minus the corpus, each once", "pairs", _in_each_grid(_check_grid), RESTORE
+    ),
     Check(
         "settings",
-        "each is one that can be",
+        "each has a possible value",
         "settings",
         _check_settings,
-        "set it anew, by the command or the recipe of its stage (`fcpair adjudicate --policy POLICY`)",
+        "set it again, by the command or the recipe of its stage (`fcpair adjudicate --policy POLICY`)",
     ),
     Check(
-        "work", "what is done has an answer, what is skipped none", "assignments", invariant_checks.slots, LOOK_AT_PAIRS
+        "work",
+        "those done have an answer, those skipped have none",
+        "assignments",
+        invariant_checks.slots,
+        LOOK_AT_PAIRS,
     ),
-    Check("codes", "answers and decisions are ones that can be given", "rows", _check_codes, RESTORE),
-    Check("roles", "who checks a pair did not label or decide it", "checks", invariant_checks.checkers, LOOK_AT_PAIRS),
+    Check("codes", "answers and decisions are possible ones", "rows", _check_codes, RESTORE),
+    Check(
+        "roles",
+        "nobody checks a pair that they labelled or decided",
+        "checks",
+        invariant_checks.checkers,
+        LOOK_AT_PAIRS,
+    ),
     Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules), RESTORE),
     Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers), RESTORE),
-    Check("consent", "who answered online had consented", "answers", invariant_checks.consents, LOOK_AT_PAIRS),
+    Check(
+        "consent", "everybody who answered online had consented", "answers", invariant_checks.consents, LOOK_AT_PAIRS
+    ),
     Check(
         "opt-outs",
-        "nobody has open what they opted out of",
+        "nobody has open work that they opted out of",
         "people",
         _check_opt_outs,
         "`fcpair serve` gives it to others",
     ),
     Check(
         "releases",
-        "files are what was released",
+        "files are as they were released",
         "files",
         _check_releases,
-        "somebody changed the file, or wrote over it: write the tier again (`fcpair partition --tier TIER --out FILE`)",
+        "the file was changed or overwritten: write the tier again (`fcpair partition --tier TIER --out FILE`)",
     ),
 )

@@ -69,7 +69,7 @@ def _to_check_again(tx: Tx) -> str | None:
 def _where_to_label(step: NextStep) -> str:
     """Where open labels are given; sheets are of what people have."""
     if step.progress and (n_free := step.progress.counts.get("free")):
-        return f"{n_free:,} of them are free for whoever asks in the browser: `fcpair serve`"
+        return f"{n_free:,} of them are free for anybody in the browser: `fcpair serve`"
     return "`fcpair serve`, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
 
 

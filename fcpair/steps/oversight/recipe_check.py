@@ -62,7 +62,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
         ]
         has_judgements = judgements.n_judgements(tx) > 0
     if differences:
-        lines = [f"{study._store.place} is not what the recipe says; nothing was done", *_format_table(differences)]
+        lines = [f"{study._store.place} differs from the recipe; nothing was done", *_format_table(differences)]
         raise RecipeError("\n".join([*lines, *_remedies(recipe, differences, has_judgements=has_judgements)]))
 
 
@@ -223,7 +223,7 @@ def _file_texts(path: Path, saved_file: Mapping[str, str]) -> tuple[str, str]:
     """The two files by their places; where that is the same place, by what was in it."""
     if str(path.absolute()) != saved_file["path"]:
         return str(path), saved_file["path"]
-    return str(path), "that file with another content"
+    return str(path), "that file with different content"
 
 
 def _limit_differences(tx: Tx, options: Annotate | None) -> Iterator[Difference]:
@@ -275,16 +275,16 @@ def _format_table(differences: list[Difference]) -> list[str]:
 
 def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> Iterator[str]:
     """Yield the remedies for each kind of difference, a line each."""
-    yield "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`."
-    yield "`fcpair recipe` prints the one that the study has come to."
+    yield "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."
+    yield "`fcpair recipe` prints the recipe that matches the study."
     stages = {difference.stage for difference in differences}
     building_stages = [name for name in build_progress.BUILDING if name in stages]
     if building_stages and not has_judgements:
-        yield f"`fcpair {building_stages[0]} --redo` makes that stage anew, and all that was built on it."
+        yield f"`fcpair {building_stages[0]} --redo` repeats that stage and everything built on it."
     if recipe.adjudicate and Adjudicate.stage in stages:
         policy = recipe.adjudicate
         yield f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy."
     if any(difference.key == "guidelines" for difference in differences):
         yield "The lead's page changes the guidelines of a study."
     if "annotate" in stages:
-        yield "`--loosen` takes the recipe's looser limits over."
+        yield "`--loosen` applies the recipe's looser limits."

@@ -84,8 +84,8 @@ def _missing_section_advice(recipe: Recipe, section: str) -> str:
     if section != Import.stage or any(building_sections):
         return "add it, or run the stage by hand"
     return (
-        "add it, or run the stage by hand. A recipe that makes no pairs is for a study that has some: "
-        "`fcpair labels import FILE --reader fc-conan` brings those of a published partition, with their labels"
+        "add it, or run the stage by hand. A recipe that makes no pairs is for a study that has some: `fcpair labels "
+        "import FILE --reader fc-conan` imports those of a published partition, with their labels"
     )
 
 

@@ -62,7 +62,7 @@ def write_report(
     none are given. Raises InputError for a name that does not end in .html, and where there is no such folder.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: expected a name that ends in {' or '.join(SUFFIXES)}, which is what a report is")
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(SUFFIXES)}")
     page = render(gather_report_data(study, partition, agreement))
     with replace_file(path) as temporary:
         temporary.write_text(page, "utf-8", newline="\n")

@@ -89,7 +89,7 @@ def _stages(
 
 def _building_stage(name: str, n: int, *, has_pairs: bool) -> Stage:
     if not n and name in {"import", "select", "retrieve"} and has_pairs:
-        return Stage(name, done=True, result="not needed: the grid was taken over from a file", command="")
+        return Stage(name, done=True, result="not needed: the grid was imported from a file", command="")
     return Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}")
 
 

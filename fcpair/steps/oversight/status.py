@@ -113,13 +113,13 @@ def _clock_notes(tx: Tx) -> list[str]:
     if not future_times:
         return []
     subject = (
-        "somebody's newest answer stands" if len(future_times) == 1 else "the newest answers of several people stand"
+        "somebody's newest answer is dated"
+        if len(future_times) == 1
+        else "the newest answers of several people are dated"
     )
     return [
-        f"{subject} at a time that has not come yet ({max(future_times)[:16].replace('T', ' ')} UTC), because a "
-        "clock was or is "
-        "wrong; daily limits and paces rest on these times. Set the clock right; until the time has come, such "
-        "answers count as today's"
+        f"{subject} in the future ({max(future_times)[:16].replace('T', ' ')} UTC), because a clock was or is wrong; "
+        "daily limits and pace depend on these times. Set the clock right; until then, such answers count as today's"
     ]
 
 
@@ -145,7 +145,8 @@ def _late_joiner_notes(tx: Tx, counts: list[assignments.AssignmentCount], label_
     ):
         return []
     return [
-        f"{', '.join(late_names)} joined after the deal and got no pairs; `fcpair assign --more` gives an even share"
+        f"{', '.join(late_names)} joined after the pairs were assigned and got none; `fcpair assign --more` gives an "
+        "even share"
     ]
 
 

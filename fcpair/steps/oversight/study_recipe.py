@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from fcpair.plans import GridPlan, RoundPlan
     from fcpair.recipe import Recipe
 
-NO_RECIPE_NOTE = "# No recipe has been walked in this study; this is what its settings amount to."
-IMPORTED_NOTE = "# The pairs and their labels were taken over from {}: `fcpair labels import FILE --reader fc-conan`."
-FRAME_NOTE = "# The corpus came as a frame; write it to a file, and name that as `path` of [import]."
-EDITED_NOTE = "# The guidelines are those of version {}, which the study holds; {}."
+NO_RECIPE_NOTE = "# No recipe has been run in this study; this one is derived from its settings."
+IMPORTED_NOTE = "# The pairs and their labels were imported from {}: `fcpair labels import FILE --reader fc-conan`."
+FRAME_NOTE = "# The corpus was imported from a data frame; write it to a file, and name that as `path` of [import]."
+EDITED_NOTE = "# The guidelines are version {}, which the study keeps; {}."
 
 
 class _RecipeSection(NamedTuple):
@@ -125,7 +125,7 @@ def _remarks(tx: Tx) -> Iterator[str]:
         path = effective_options(tx, Setup, {}).guidelines
     guidelines_version, body = guidelines.current_version(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
-        yield EDITED_NOTE.format(guidelines_version, f"{path} has others" if path else "no file is known to have them")
+        yield EDITED_NOTE.format(guidelines_version, f"{path} differs" if path else "no file is known to contain them")
 
 
 def _published_labels_file(tx: Tx) -> str | None:

@@ -111,7 +111,9 @@ class Access:
             if retired := [person.name for person in invitees if person.retired]:
                 raise StageError(f"`{retired[0]}` has been retired, so cannot be invited")
             if models := [person.name for person in invitees if person.role is Role.MODEL]:
-                raise StageError(f"`{models[0]}` is a model, for which `fcpair run` answers; nobody comes in as one")
+                raise StageError(
+                    f"`{models[0]}` is a model, for which `fcpair run` answers; models have no invite links"
+                )
             tokens = _issue_tokens(tx, invitees)
             keep(tokens)
         return tokens
@@ -210,7 +212,7 @@ class Access:
         if looser:
             looser_list = ", ".join(f"`{key}` is {there} (given: {wanted or 'none'})" for key, wanted, there in looser)
             raise InputError(
-                f"these terms would loosen what holds in the study, where {looser_list}; `--loosen` if you mean it"
+                f"these terms are looser than those of the study, where {looser_list}; use `--loosen` if you mean it"
             )
         if annotate.opt_out is not None:
             self._check_column(annotate.opt_out)

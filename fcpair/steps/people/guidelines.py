@@ -11,7 +11,7 @@ from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people.people import find_person
 from fcpair.store.people import guidelines
 
-EDIT_CONFLICT = "somebody else has edited the guidelines since you opened them, and version {} holds now"
+EDIT_CONFLICT = "somebody else has edited the guidelines since you opened them, and version {} is current now"
 
 
 def versions(study: StudyContext) -> list[dict[str, Any]]:
@@ -37,13 +37,13 @@ def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) ->
     """
     with study._store.write() as tx:
         if not body.strip() or "\0" in body:
-            raise InputError("the guidelines are empty or hold a NUL; write what annotators are to do")
+            raise InputError("the guidelines are empty or hold a NUL; write what annotators should do")
         check_length(body)
         newest = guidelines.current_version(tx)[0]
         if seen not in (None, newest):
             raise ConflictError(EDIT_CONFLICT.format(newest))
         if body == guidelines.current_version(tx)[1]:
-            raise StageError("these are the guidelines that hold already")
+            raise StageError("these are already the current guidelines")
         version = guidelines.add_version(tx, body, find_person(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})
 
@@ -52,6 +52,6 @@ def check_length(body: str) -> None:
     """Raise InputError for a text that has more than MOST_GUIDELINES."""
     if (n_bytes := len(body.encode("utf-8", "replace"))) > MOST_GUIDELINES:
         raise InputError(
-            f"the guidelines have {n_bytes:,} bytes (as UTF-8), and at most {MOST_GUIDELINES:,} are taken; put "
-            "pictures and long lists where a link leads to them"
+            f"the guidelines have {n_bytes:,} bytes (as UTF-8); the limit is {MOST_GUIDELINES:,}. Put pictures and "
+            "long lists behind a link"
         )

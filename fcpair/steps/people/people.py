@@ -33,7 +33,7 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     for name in names:
         check_pseudonym(name)
     if duplicates:
-        raise InputError(f"there is a `{duplicates[0]}` already; choose another pseudonym")
+        raise InputError(f"`{duplicates[0]}` already exists; choose another pseudonym")
     check_distinct_spelling(names, existing_names)
     new_people = people.add_people(tx, names, role)
     counts = {"people": len(new_people), **reassign_everywhere(tx, seed=0)}

@@ -71,7 +71,7 @@ def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, 
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, name)
         if not round_.options.passed:
-            raise StageError(f"round `{round_.name}` asks for no pilot; name one with `passed` by `--round`")
+            raise StageError(f"round `{round_.name}` asks for no pilot; name one that has `passed` with `--round`")
         names = {entry.id: entry.name for entry in people.people(tx)}
         rows = [{"name": names[entry.person_id], **entry.public_fields} for entry in results_by_person(tx, round_)]
     if not rows:

@@ -18,7 +18,8 @@ from fcpair.store.database.store import latest_plausible_time
 
 BEGINNING = ""  # before every time
 CLOCK_NOTE = (
-    "The time noted for {} of them has not come yet: a clock was or is wrong. Please tell those who run the study."
+    "The recorded time of {} of them is in the future: a clock was or is wrong. Please tell the people who run the "
+    "study."
 )
 LIMITS = ("daily_limit", "total_limit")
 

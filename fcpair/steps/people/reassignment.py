@@ -137,8 +137,8 @@ def row_sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
     source_names = [source_by_cell.get(one, "") for one in cell_id.tolist()]
     if n := len(set(cells.row_numbers(tx, cell_id[[not one for one in source_names]]).tolist())):
         raise StageError(
-            f"{n:,} rows have no source, so nothing says who is to answer them; collect them from `sources`, or omit "
-            "`together`"
+            f"{n:,} rows have no source, so it is unknown who should answer them; collect them from `sources`, or "
+            "omit `together`"
         )
     return np.unique(source_names, return_inverse=True)[1]
 

@@ -241,7 +241,9 @@ class Exports:
 
     def _whole_corpus(self, path: str | Path, options: Export) -> RunRecord:
         if options.pool != Export.pool:
-            raise InputError("a pool says which CNs are left out beside the HS of a tier; name the tier (--without)")
+            raise InputError(
+                "a pool sets which CNs are left out together with the HS of a tier; name the tier (--without)"
+            )
         with self._grid._store.read() as tx:
             rows = _corpus_rows(tx)
         params = {"kind": "corpus", "out": str(path)}

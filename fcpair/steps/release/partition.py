@@ -58,7 +58,7 @@ from fcpair.store.oversight import runs
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_LABELS = "the answers in this grid are no labels"
+NO_LABELS = "the answers in this grid are not labels"
 
 
 @dataclass(frozen=True, repr=False)

@@ -46,7 +46,7 @@ def _listed_pool(tx: Tx, pool: str, grid_cns: set[int]) -> set[int]:
     if not path.is_file():
         raise InputError(f"--pool {pool}: expected {', '.join(POOLS)}, or a file that lists CNs")
     if NO_TEXT.search(pool):
-        raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be noted; rename the file")
+        raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be recorded; rename the file")
     ids = find_listed_texts(tx, CN, path)
     n_outside = sum(cn not in grid_cns for cn in ids)
     if n_outside:

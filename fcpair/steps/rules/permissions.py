@@ -61,7 +61,7 @@ def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | 
     if people_by_name[name].role not in DECIDING_ROLES:
         raise InputError(f"`{name}` is {people_by_name[name].role}; adjudicators have that role, or lead")
     if people_by_name[name].retired and not allow_retired:
-        raise RefusedError(f"`{name}` has left the study, and decides nothing more")
+        raise RefusedError(f"`{name}` has left the study and can no longer decide")
     return people_by_name[name]
 
 
@@ -182,12 +182,11 @@ def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
     """
     standing = disputes.standing_decision(tx, cell_id)
     if standing is None:
-        raise ConflictError(f"no decision on pair {to_public_number(cell_id)} stands, so there is none to take back")
+        raise ConflictError(f"pair {to_public_number(cell_id)} has no current decision, so there is none to take back")
     if standing.rule not in BY_HAND:
         raise ConflictError(
-            f"a rule has decided pair {to_public_number(cell_id)}: that follows the labels, so there is nothing to "
-            "take back; "
-            "decide the pair, and that stands instead"
+            f"a rule has decided pair {to_public_number(cell_id)}: such a decision follows the labels, so there is "
+            "nothing to take back; decide the pair yourself to replace it"
         )
     if not is_own_decision(standing, person) and (person is None or person.role is not Role.LEAD):
         who_may = "the person who decided, or a lead," if standing.rule == Rule.PERSON else "a lead"

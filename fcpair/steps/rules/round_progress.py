@@ -32,7 +32,7 @@ def check_done(tx: Tx, grid: str, round_: Round) -> None:
     """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
     progress = round_progress(tx, round_)
     if not progress.dealt:
-        raise StageError(f"round `{round_.name}` of grid `{grid}` comes first, and has not been dealt")
+        raise StageError(f"round `{round_.name}` of grid `{grid}` comes first, and has not been assigned")
     if n := progress.counts["open"]:
         subject = "1 answer is" if n == 1 else f"{n:,} answers are"
         raise StageError(f"{subject} still open in round `{round_.name}` of grid `{grid}`, which comes first")

@@ -25,7 +25,7 @@ def look_again(second_look: int, lost: int) -> list[str]:
         many = f"{second_look:,} pairs were decided before their labels changed and wait"
         notes.append(f"{which if second_look == 1 else many} for a second look; until then the decision stands")
     if lost:
-        which = "1 pair has a verdict on a label that it has no more"
-        many = f"{lost:,} pairs have verdicts on a label that they have no more"
+        which = "1 pair has a verdict on a label that it no longer has"
+        many = f"{lost:,} pairs have verdicts on a label that they no longer have"
         notes.append(f"{which if lost == 1 else many}; such a verdict does not count")
     return notes

@@ -65,7 +65,7 @@ def check_prerequisites(round_: Round) -> None:
         language.check_language(expected)
     if checks.grammar == grammar.HARPER and expected not in ("", "en"):
         raise InputError(
-            f"round `{round_.name}`: harper knows English alone; for `{expected}`, give `grammar` the URL of a "
+            f"round `{round_.name}`: harper knows only English; for `{expected}`, give `grammar` the URL of a "
             "LanguageTool server, or omit it"
         )
     grammar.check_installed(checks.grammar)
@@ -269,7 +269,7 @@ def _grammar_remarks(round_: Round, checks: Checks, body: str) -> list[Remark]:
     except ServiceError as error:
         _log.warning("%s", error)
         return [
-            Remark(GRAMMAR, rule, False, "The grammar cannot be looked at just now; your text can be saved as it is.")
+            Remark(GRAMMAR, rule, False, "The grammar cannot be checked right now; your text can be saved as it is.")
         ]
     return [
         Remark(

@@ -124,7 +124,9 @@ def _exploratory_reasons(
 def _find_closed_question(questions: Sequence[tuple[str, object]], requested: str | None) -> str:
     closed = [name for name, question in questions if isinstance(question, Closed)]
     if not closed:
-        raise InputError("this round asks no question with a list of answers, so that groups have no shares of them")
+        raise InputError(
+            "this round asks no question with a list of answers, so there are no shares to compare between groups"
+        )
     if requested is None and len(closed) > 1:
         raise InputError(f"this round asks several questions; name one: {', '.join(closed)}")
     if requested is not None and requested not in closed:
@@ -142,6 +144,6 @@ def check_known_labels(by: Sequence[str], answers_by_person: Mapping[str, Mappin
             hint = (
                 suggest_name(label, known_labels, "they said")
                 if known_labels
-                else "nobody has said anything about themselves"
+                else "nobody has stated anything about themselves"
             )
             raise InputError(f"nobody has answered `{label}`; {hint}")

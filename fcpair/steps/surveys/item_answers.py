@@ -44,7 +44,7 @@ def answers_to_grid_items(tx: Tx, name: str, round_: Round) -> dict[str, Answers
     row_columns = [str(column) for column in rows.columns]
     if missing := [column for column in COLUMNS if column not in row_columns]:
         raise StageError(
-            f"the rows of grid `{name}` are no items of templates: they have no `{missing[0]}`; "
+            f"the rows of grid `{name}` are not items made from templates: they have no `{missing[0]}`; "
             f"{suggest_name(missing[0], row_columns, 'they have')}"
         )
     table = answers_table(tx, round_)

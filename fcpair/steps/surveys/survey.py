@@ -60,7 +60,7 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
                     (key, round_.name) for round_ in stored.answer_rounds(tx) if not round_progress(tx, round_).dealt
                 ]
     if not rounds_due:
-        raise StageError(f"the survey `{name}` is open already; who is added from now on is asked as well")
+        raise StageError(f"the survey `{name}` is already open; people added from now on are asked as well")
     for grid, round_ in rounds_due:
         assign_runs.append(rounds.assign_round(GridContext(study._store, grid), round_))
     return assign_runs
@@ -85,8 +85,8 @@ def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
     round_ = stored.primary(tx)
     if not is_survey(form_of(round_.form)):
         raise StageError(
-            f"round `{round_.name}` of grid `{name}` is no survey: it must ask one question with yes, no, and "
-            "what is neither, such as one_of(yes,no,decline?)"
+            f"round `{round_.name}` of grid `{name}` is not a survey: it must ask one question with yes, no and a "
+            "third answer that is neither, such as one_of(yes,no,decline?)"
         )
     ((question, form),) = form_of(round_.form).questions
     meaning_by_answer = _meaning_by_answer(form)

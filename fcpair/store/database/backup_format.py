@@ -185,8 +185,8 @@ def _open_zip(path: Path) -> Iterator[ZipFile]:
         raise StudyError(_DAMAGED.format(path=path)) from error
 
 
-_NO_BACKUP = "{path} is no backup that `fcpair backup` wrote, or it is cut off; nothing was restored"
-_DAMAGED = "{path} is damaged: it is not, to the last bit, what was written; take another backup. Nothing was restored"
+_NO_BACKUP = "{path} is not a backup that `fcpair backup` wrote, or it is truncated; nothing was restored"
+_DAMAGED = "{path} is damaged: it differs from what was written; use another backup. Nothing was restored"
 
 
 def _check_whole(file: IO[bytes], path: Path) -> None:

@@ -72,7 +72,7 @@ def older_revision(conn: Connection, place: str) -> str | None:
     Raises StudyError for a database that is no study, or a newer fcpair's.
     """
     if not {"alembic_version", "study"} <= set(inspect(conn).get_table_names()):
-        raise StudyError(f"{place} is a database but no study; `fcpair init` makes a new study")
+        raise StudyError(f"{place} is a database but not a study; `fcpair init` makes a new study")
     current = revision(conn)
     if current in OLDER:
         return current

@@ -27,7 +27,9 @@ MOST_IDLE = 4
 CLOCK_TOLERANCE_MIN = 2  # clocks that are set right move by less
 SHARED_PATIENCE_S = 3.0
 """How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
-UPGRADED = "was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair serve`, and start that fcpair"
+UPGRADED = (
+    "was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair serve`, and start the newer fcpair"
+)
 IN_DOUBT = (
     "the server ended the connection while it stored this, so it may have been done or not; look with `fcpair log` "
     "before you do it again"
@@ -230,7 +232,7 @@ class Store:
             return InputError(f"{error.object!r} holds half a surrogate pair, which no text can")
         if isinstance(error, OSError) and not isinstance(error, FcpairError):
             place = error.filename or self.place
-            return StudyError(f"{place}: {error.strerror or error}; the study is as it was")
+            return StudyError(f"{place}: {error.strerror or error}; the study was not changed")
         return error
 
 

@@ -65,7 +65,7 @@ def _copy_rows(source: Tx, target: Tx, *, place: str, progress: Progress) -> Cop
     }
     target_digests[NUMBERS] = _digest_numbers(backends.lines_of(target).last_numbers(target, NEVER_AGAIN))
     if different := [name for name, digest in source_digests.items() if target_digests[name] != digest]:
-        raise StudyError(f"what was written is not what {place} has: {', '.join(different)}; nothing was kept")
+        raise StudyError(f"what was written differs from what {place} has: {', '.join(different)}; nothing was kept")
     return CopyReport(
         place, count.n_rows, _digest_lines(f"{name} {digest}\n".encode() for name, digest in target_digests.items())
     )

@@ -77,8 +77,8 @@ def unreadable_reason(store: Store) -> str | None:
         cause = error.__cause__
         if isinstance(cause, OperationalError) and sqlite.NEEDS_UNDOING in str(cause.orig):
             raise StudyError(
-                f"a command was stopped half way in {store.place}; `fcpair status --study {quote(store.place)}` undoes "
-                "what it had begun, and then this can be looked at"
+                f"a command was interrupted in {store.place}; `fcpair status --study {quote(store.place)}` undoes "
+                "what it had begun, and then this can be checked"
             ) from error
         if isinstance(cause, OperationalError):
             raise
@@ -139,7 +139,7 @@ def tables(tx: Tx) -> CheckOutcome:
         actual = {column["name"]: _column_shape(tx, column["type"], column["nullable"]) for column in columns}
         expected = {column.name: _column_shape(tx, column.type, column.nullable) for column in table.columns}
         faults += [
-            f"`{table.name}` should have the column `{name}` and has not, or it is another"
+            f"`{table.name}` lacks the column `{name}`, or has a different one"
             for name in expected
             if actual.get(name) != expected[name]
         ]
@@ -163,7 +163,7 @@ def protection(tx: Tx) -> CheckOutcome:
     expected = backends.backend_of(tx).expected_guards([table.name for table in APPEND_ONLY], cells.sealed_ranges(tx))
     actual = backends.backend_of(tx).actual_guards(tx)
     faults = [
-        f"the trigger `{name}` {'is another one' if name in actual else 'is missing'}"
+        f"the trigger `{name}` {'is different' if name in actual else 'is missing'}"
         for name, sql in expected.items()
         if actual.get(name) != sql
     ]
@@ -178,7 +178,7 @@ def references(tx: Tx) -> CheckOutcome:
     """
     referring_tables = [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys]
     faults = [
-        f"row {number} of `{table.name}` refers to a row of `{missing}` that is not there"
+        f"row {number} of `{table.name}` refers to a row of `{missing}` that does not exist"
         for table in referring_tables
         for number, missing in backends.backend_of(tx).dangling_references(tx, table)
     ]
@@ -195,19 +195,19 @@ def _wrong_newest(tx: Tx) -> list[str]:
         .order_by(assignment.c.id)
     )
     return [
-        f"row {number} of `assignment` says that its newest judgement is {said}, and that is {found}"
+        f"row {number} of `assignment` says that its newest judgement is {said}, but it is {found}"
         for number, *both in tx.execute(query)
         for said, found in [("none" if one is None else one for one in both)]
     ]
 
 
 def numbering(tx: Tx) -> CheckOutcome:
-    """Rows that are never deleted are numbered from 1, and no number is left out; no other is given out twice."""
+    """Rows that are never deleted are numbered from 1, and no number is missing; no other is given out twice."""
     n, faults = 0, []
     last_numbers = backends.lines_of(tx).last_numbers(tx, NEVER_AGAIN)
     for table in NEVER_AGAIN:
         if (last := tx.execute(select(func.max(table.c.id))).scalar_one() or 0) > last_numbers.get(table.name, 0):
-            faults.append(f"`{table.name}` has number {last}, and the database would give it out again")
+            faults.append(f"`{table.name}` has number {last}, and the database would use it again")
     for table in NUMBERED:
         n_rows, first, last = tx.execute(select(func.count(), func.min(table.c.id), func.max(table.c.id))).one()
         n += n_rows
@@ -262,15 +262,15 @@ def _fits(before: Any, says: tuple[Any, ...], digest: Any) -> bool:
 def _describe_misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int, name_pair: Callable[[Any], str]) -> str:
     cell_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["cell_id"]
     return (
-        f"{of.kind} {at:,} of {whose} (row {says[0]}, {name_pair(cell_id)}) does not fit: it or the one before it was "
-        "changed, put elsewhere or deleted"
+        f"{of.kind} {at:,} of {whose} (row {says[0]}, {name_pair(cell_id)}) does not fit the one before it: one of "
+        "them was changed, moved or deleted"
     )
 
 
 def _chain_end_faults(of: Chain, whose: str, end: Head, noted: Head) -> list[str]:
     if end.n != noted.n:
-        return [f"{of.kind}s of {whose} that are there: {end.n:,}; that were given: {noted.n:,}"]
-    return [] if end == noted else [f"the newest {of.kind} of {whose} is not the one that was noted"]
+        return [f"{of.kind}s of {whose}: {end.n:,} stored, {noted.n:,} given"]
+    return [] if end == noted else [f"the newest {of.kind} of {whose} is not the one that was recorded"]
 
 
 def row_checksums(tx: Tx, *tables: Table) -> CheckOutcome:
@@ -296,7 +296,7 @@ def receipts(tx: Tx) -> CheckOutcome:
     for kind, number, is_stored in kinds:
         query = select(person.c.name, number).join(person, person.c.id == receipt.c.person_id)
         lost = tx.execute(query.where(number.is_not(None), ~is_stored).order_by(number))
-        faults += [f"{kind} {row[1]} of `{row[0]}` was acknowledged and is not there" for row in lost]
+        faults += [f"{kind} {row[1]} of `{row[0]}` was acknowledged and is missing" for row in lost]
     neither = select(func.count()).select_from(receipt).where(answer.is_(None), decision.is_(None))
     if unread := int(tx.execute(neither).scalar_one()):
         faults.append(f"{unread:,} receipts name neither an answer nor a decision")

@@ -92,7 +92,7 @@ def slots(tx: Tx) -> CheckOutcome:
     faults = [
         f"{name_pair(value)} of `{name}` is {status}, but its answers say otherwise" for name, value, status in rows
     ]
-    faults += [f"a slot of {name_pair(value)} is free for whoever asks, but somebody has it" for value in twice_held]
+    faults += [f"a slot of {name_pair(value)} is free for anybody, but somebody has it" for value in twice_held]
     return CheckOutcome(_n_rows(tx, assignment) + _n_rows(tx, slot), faults)
 
 
@@ -113,9 +113,9 @@ def codes(tx: Tx, possible: Sequence[int]) -> CheckOutcome:
     decisions = select(adjudication.c.id).where(unknown)
     roles = select(person.c.name).where(person.c.role.not_in([member.value for member in Role]))
     faults = [
-        *(f"answer {number} is none that can be given" for number in tx.execute(answers).scalars()),
-        *(f"decision {number} is none that can be made" for number in tx.execute(decisions).scalars()),
-        *(f"`{name}` has a role that there is not" for name in tx.execute(roles).scalars()),
+        *(f"answer {number} is not a possible one" for number in tx.execute(answers).scalars()),
+        *(f"decision {number} is not a possible one" for number in tx.execute(decisions).scalars()),
+        *(f"`{name}` has an unknown role" for name in tx.execute(roles).scalars()),
     ]
     return CheckOutcome(_n_rows(tx, judgement) + _n_rows(tx, adjudication), faults)
 
@@ -170,7 +170,7 @@ def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> CheckO
     of_corpus = np.isin(places, corpus_places)
     faults = [
         *(f"{name_pair(one)} is not the one of its place in the grid" for one in cell_id[misplaced].tolist()),
-        *(f"{name_pair(one)} stands in the corpus" for one in cell_id[of_corpus & ~misplaced].tolist()),
+        *(f"{name_pair(one)} is in the corpus" for one in cell_id[of_corpus & ~misplaced].tolist()),
     ]
     if len(grid_cells) != n_drawn:
         faults.append(f"the grid has {len(grid_cells):,} pairs, where {n_drawn:,} were drawn")
@@ -188,10 +188,7 @@ def published_grid(tx: Tx) -> CheckOutcome:
     lost = select(cell.c.id).where(inside, outside)
     name_pair = pair_namer(tx)
     faults = [
-        *(f"{name_pair(one)} is not of the sides of the grid" for one in tx.execute(lost).scalars()),
-        *(
-            f"{name_pair(one)} is there a second time"
-            for one in tx.execute(second_ids.having(func.count() > 1)).scalars()
-        ),
+        *(f"{name_pair(one)} does not belong to the sides of the grid" for one in tx.execute(lost).scalars()),
+        *(f"{name_pair(one)} is duplicated" for one in tx.execute(second_ids.having(func.count() > 1)).scalars()),
     ]
     return CheckOutcome(cells.n_cells(tx), faults)

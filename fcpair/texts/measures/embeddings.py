@@ -84,8 +84,8 @@ class Homogenization(Measure):
             return SetFigure(None, 0, left_out=left_out, undefined="there are fewer than two texts")
         if len(kept_texts) > MAX_PAIRED_TEXTS:
             why = (
-                f"every two of {len(kept_texts):,} texts would be looked at; up to {MAX_PAIRED_TEXTS:,} are, or "
-                "take by=cosine"
+                f"all pairs of {len(kept_texts):,} texts would be compared; the limit is {MAX_PAIRED_TEXTS:,} texts, "
+                "or use by=cosine"
             )
             return SetFigure(None, 0, left_out=left_out, undefined=why)
         return SetFigure(

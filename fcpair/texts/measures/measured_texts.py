@@ -71,13 +71,15 @@ class TextTable:
 
 def _check_strings(place: str, texts: Sequence[str], n: int | None = None) -> tuple[str, ...]:
     if isinstance(texts, str):
-        raise InputError(f"{place} is a string; expected a list of texts: its single signs would be measured")
+        raise InputError(f"{place} is a string; expected a list of texts: its single characters would be measured")
     listed = tuple(texts)
     for at, text in enumerate(listed):
         if not isinstance(text, str):
             raise InputError(f"{place}[{at}] is {type(text).__name__}; expected a string")
         if NO_TEXT.search(text):
-            raise InputError(f"{place}[{at}] has a NUL character or half a surrogate pair, which no text holds")
+            raise InputError(
+                f"{place}[{at}] has a NUL character or half a surrogate pair, which a text may not contain"
+            )
     if n is not None and len(listed) != n:
         raise InputError(f"{place} has {len(listed):,} entries for {n:,} texts; expected one for each")
     return listed
@@ -93,6 +95,6 @@ def _check_lists(references: Sequence[Sequence[str]], n: int) -> tuple[tuple[str
         if isinstance(of, str):
             raise InputError(
                 f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its single "
-                "signs would be taken for references"
+                "characters would be taken for references"
             )
     return tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))

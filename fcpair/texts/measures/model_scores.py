@@ -47,7 +47,7 @@ class Perplexity(Measure):
         left_out = count_reasons([why[row] for row in rows])
         n_tokens = int(losses.n_tokens[rows].sum())
         if not n_tokens:
-            return SetFigure(None, 0, left_out=left_out, undefined="no token of any text is foretold")
+            return SetFigure(None, 0, left_out=left_out, undefined="no token of any text is predicted")
         figure = exp(float(losses.losses[rows].sum()) / n_tokens)
         return SetFigure(figure, len(rows) - sum(left_out.values()), left_out=left_out)
 
@@ -59,7 +59,7 @@ class Perplexity(Measure):
     def notes(self, table: TextTable) -> Iterator[str]:
         """Yield notes on how many tokens were predicted, and how many texts were cut."""
         losses = self._token_losses(table)
-        yield f"tokens foretold in all texts: {int(losses.n_tokens.sum()):,}"
+        yield f"tokens predicted in all texts: {int(losses.n_tokens.sum()):,}"
         if losses.n_cut:
             yield f"texts longer than the model reads, whose ends were cut: {losses.n_cut:,}"
 
@@ -69,7 +69,7 @@ class Perplexity(Measure):
         return table.compute_once(("read", self.of), lambda: measure_losses(table.texts, self.of, table.progress))
 
     def _undefined_reasons(self, table: TextTable) -> list[str]:
-        return ["" if n else "no token of it is foretold" for n in self._token_losses(table).n_tokens]
+        return ["" if n else "no token of it is predicted" for n in self._token_losses(table).n_tokens]
 
 
 @dataclass(frozen=True)

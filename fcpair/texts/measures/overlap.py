@@ -202,7 +202,7 @@ class Meteor(TokenMeasure):
         """With what is matched in that language; raises InputError for synonyms or stems of another than English."""
         english = language == ENGLISH
         if (self.wordnet != NONE or "stem" in self.match) and not english:
-            raise InputError(f"{self.short_name}: stems and WordNet are English; say so with the language `{ENGLISH}`")
+            raise InputError(f"{self.short_name}: stems and WordNet are for English; set the language to `{ENGLISH}`")
         if (self.match == "exact+stem+synonyms") != (self.wordnet != NONE) and self.match != "by-language":
             raise InputError(f"{self.short_name}: synonyms and a folder with WordNet need each other")
         if self.match != "by-language":

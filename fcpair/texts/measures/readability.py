@@ -90,7 +90,7 @@ class DaleChall(Readability):
         """Itself for English; raises InputError without a list of words."""
         if self.words == "none":
             raise InputError(
-                "dale-chall needs the list of about 3,000 familiar words, which fcpair may not give away: "
+                "dale-chall needs the list of about 3,000 familiar words, which fcpair may not redistribute: "
                 "dale-chall(words=FILE), one word in a line"
             )
         return super().for_language(language)

@@ -50,7 +50,7 @@ def test_a_form_has_a_block_for_each_part_without_asking(study: Path, fcpair: Fc
     heads = ("text\n", "types: facts\nAgreement: 8 labels on 4 pairs", "types: humour\nAgreement: 8 labels on 4 pairs")
     places = [printed.index(head) for head in heads]
     assert places == sorted(places)
-    assert "undefined, because two people write two texts" in printed
+    assert "undefined, because two people write different texts" in printed
     assert "intervals for new rows and columns, the same two" in " ".join(printed.split())
 
 

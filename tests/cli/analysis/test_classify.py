@@ -52,8 +52,8 @@ def test_json_and_csv_have_the_same_figures(file: Path, fcpair: Fcpair) -> None:
 def test_a_label_that_is_not_known_is_refused_unless_it_is_to_be_ignored(file: Path, fcpair: Fcpair) -> None:
     words = ("classify", file, "--truth", "type", "--predicted", "guessed", "--label", "facts", "--label", "humour")
     refused = fcpair(*words, code=2).stderr
-    assert f"{file}:2: `guessed`: `question` is no label" in refused
-    assert f"{file}:3: `type`: `question` is no label" in refused
+    assert f"{file}:2: `guessed`: `question` is not a label" in refused
+    assert f"{file}:3: `type`: `question` is not a label" in refused
     told = fcpair(
         "classify", file, "--truth", "more", "--predicted", "guessed", "--ignore", "facts", "--ignore", "question"
     ).stdout

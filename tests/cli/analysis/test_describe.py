@@ -93,7 +93,7 @@ def test_printed_figures_that_come_out_end_with_0_and_others_with_1(
     printed.write_text("figure,printed\nmean words,3.10\n", "utf-8")
     checked = json.loads(fcpair(*words, "--format", "json", code=1).stdout)["checked"]
     assert [(one["told"], one["comes_out"]) for one in checked] == [
-        ("does not come out: 3.00; impossible: no 4 whole numbers have this mean (GRIM)", False)
+        ("does not match: 3.00; impossible: no 4 whole numbers have this mean (GRIM)", False)
     ]
 
 

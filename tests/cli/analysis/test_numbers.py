@@ -153,7 +153,7 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
         assert f"answers {len(rows)}" in fcpair("labels", "import", filled, "--grid", "rate").output
         other = write_csv(tmp_path / sheet.name, [{**rows[0], "label": "5"}])
         refused = fcpair("labels", "import", other, "--grid", "rate", code=2).output
-        assert f"{sheet.stem} has answered pair {rows[0]['pair']} otherwise already" in refused
+        assert f"{sheet.stem} has already answered pair {rows[0]['pair']} differently" in refused
         elsewhere = write_csv(tmp_path / sheet.name, [{**rows[0], "hs": "Tea is fine.", "label": "4"}])
         assert "has other texts" in fcpair("labels", "import", elsewhere, "--grid", "rate", code=2).output
 

@@ -83,7 +83,7 @@ def test_a_cell_that_was_written_is_explained_with_its_text(example: Callable[[s
     told = fcpair("explain", "1", "--grid", "write").stdout
     assert f"write: {written['by']} answered text: {written['text']}; also: {written['also']} SIMULATED" in told
     assert f"statement: {written['row']}\nkind of reply: facts" in told
-    assert "bronze   no, because the answers in this grid are no labels" in told
+    assert "bronze   no, because the answers in this grid are not labels" in told
 
 
 def test_every_round_of_a_cell_is_explained_as_people_read_it(example: Callable[[str], Study], fcpair: Fcpair) -> None:

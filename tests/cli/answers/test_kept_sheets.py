@@ -34,7 +34,7 @@ def test_it_says_what_was_kept_and_what_to_do(fcpair: Fcpair, at: At, tmp_path: 
     [
         (b"pair,label,note\n1,,why?\n", "it holds notes", "Move it away"),
         (b"\xff\xfe\x00", "it cannot be read", "`fcpair labels import {}` says why; move it away"),
-        (b"name,telephone\nana,555\n", "it is no sheet of this round", "Move it away"),
+        (b"name,telephone\nana,555\n", "it is not a sheet of this round", "Move it away"),
     ],
     ids=["note", "unreadable", "other"],
 )

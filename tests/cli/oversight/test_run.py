@@ -125,7 +125,7 @@ def test_another_study_s_recipe_is_refused_with_a_table(fcpair: Fcpair, at: At, 
     other = f'[study]\ntitle = "Other"\n{built}[simulate]\nseed = 1\n'
     result = fcpair("run", written(tmp_path, other), code=2)
     assert result.stderr.splitlines() == [
-        f"Error: {path} is not what the recipe says; nothing was done",
+        f"Error: {path} differs from the recipe; nothing was done",
         "  stage     key         recipe                   study",
         "  study     title       Other                    Small",
         "  pair      candidates  129                      -",
@@ -134,8 +134,8 @@ def test_another_study_s_recipe_is_refused_with_a_table(fcpair: Fcpair, at: At, 
         "  assign    overlap     -                        2: 0.25, 3: 0.25",
         "  assign    seed        0                        1",
         "  simulate  -           simulated people answer  people have answered: 61",
-        "Let the recipe say what the study is, or make another study by it: `fcpair run RECIPE --study OTHER`.",
-        "`fcpair recipe` prints the one that the study has come to.",
+        "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`.",
+        "`fcpair recipe` prints the recipe that matches the study.",
     ]
     assert result.stdout == ""
     assert dump(path) == before

@@ -107,8 +107,8 @@ def test_the_road_of_volunteers_on_the_command_line(at: At, fcpair: Fcpair) -> N
     )
     assert "pairs are handed out on request in the browser, to dora too" in fcpair("people", "add", "dora").stderr
     assert "\n  label        30      0         0           0        0     30\n" in fcpair("status").stdout
-    assert "so nobody has a sheet" in fcpair("labels", "sheets", "sheets", code=2).stderr
+    assert "so there are no sheets" in fcpair("labels", "sheets", "sheets", code=2).stderr
     assert "annotators 0" not in fcpair("assign", "--more", "--overlap", "2:0.5").stdout
     assert fcpair("assign", "--close").stdout == "assign: taken away 36\n"
-    assert "is not open here" in fcpair("assign", "--close", code=2).stderr
+    assert "has no open assignment" in fcpair("assign", "--close", code=2).stderr
     assert "give --close alone" in fcpair("assign", "--close", "--redo", code=2).stderr

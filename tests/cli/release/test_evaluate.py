@@ -124,7 +124,7 @@ def test_the_study_s_own_options_are_used_where_none_is_given(fcpair: Fcpair, at
         (("--system", "bm25(k2=1)"), "there is no option `k2`; known are k1, b"),
         (("--system", "run:none.trec"), "none.trec: there is no such file"),
         (("--system", "tfidf(fit=none.csv)"), "none.csv: there is no such file"),
-        (("--system", "sbert:no-such-model"), "the model `no-such-model` cannot be had"),
+        (("--system", "sbert:no-such-model"), "the model `no-such-model` is not available"),
         (("--system", "tfidf", "--measure", "nDCG"), "did you mean `NDCG`"),
         (("--system", "tfidf", "--tier", "platinum"), "there is no tier `platinum`"),
         ((), "name at least one"),

@@ -56,7 +56,7 @@ def test_figures_where_nothing_can_be_written_are_refused(fcpair: Fcpair, tmp_pa
 def test_nine_annotators_are_told_that_they_support_nothing(fcpair: Fcpair, tmp_path: Path) -> None:
     told = " ".join(fcpair("groups", labels(tmp_path, 2, 7), *WORDS).output.split())
     assert "f: undefined, because there are 2 people; expected 5 or more" in told
-    assert "the least p that 2 : 7 people can give is 0.056: exact, from all 36 ways" in told
+    assert "the smallest p that 2 : 7 people can give is 0.056: exact, from all 36 ways" in told
 
 
 @pytest.mark.parametrize(("n", "exact", "least"), [(6, True, 2 / 924), (9, False, 2 / 10_001)])
@@ -70,7 +70,7 @@ def test_every_format_says_whether_p_is_exact_and_the_least_that_it_can_be(
     assert (one["exact"], one["least_p"]) == (exact, least)
     assert (row["exact"], float(row["least_p"])) == (str(exact), least)
     ways = "exact, from all 924 ways" if exact else "from 10,000 random ways"
-    assert f"the least p that {n} : {n} people can give is {least:.2g}: {ways} to assign the groups, doubled" in told
+    assert f"the smallest p that {n} : {n} people can give is {least:.2g}: {ways} to assign the groups, doubled" in told
     assert "two-sided, that is twice the smaller one-sided p" in told
 
 
@@ -88,7 +88,7 @@ def test_every_format_has_the_mixed_model(fcpair: Fcpair, tmp_path: Path) -> Non
     ("changed", "said"),
     [
         ({"gender": "m"}, "labels.csv:3: annotator a0: gender is `m`, before `f`"),
-        ({"pair": "i0"}, "labels.csv:3: annotator a0 labels item i0 again"),
+        ({"pair": "i0"}, "labels.csv:3: annotator a0 labels item i0 more than once"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_line(

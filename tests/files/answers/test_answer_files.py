@@ -192,15 +192,15 @@ def test_a_missing_column(tmp_path: Path, header: str, missing: str) -> None:
         ("1,ana,3,,", "unknown label `3`; expected one of 0, not_appropriate, 1, not_sure, 2, appropriate, skip"),
         ("1,,0,,", "column `annotator` is empty"),
         (" ,ana,0,,", "column `pair` is empty"),
-        ("one,ana,0,,", "`one` is no pair; expected its number"),
-        ("-1,ana,0,,", "`-1` is no pair; expected its number"),
-        ("1.5,ana,0,,", "`1.5` is no pair; expected its number"),
-        ("1" * 19 + ",ana,0,,", f"`{'1' * 19}` is no pair; expected its number"),
-        ("1,ana,0,-1,", "`-1` is no number of seconds; expected 0 or more"),
-        ("1,ana,0,soon,", "`soon` is no number of seconds; expected 0 or more"),
-        ("1,ana,0,inf,", "`inf` is no number of seconds; expected 0 or more"),
-        ("1,ana,0,nan,", "`nan` is no number of seconds; expected 0 or more"),
-        ("1,ana,0,,noon", "`noon` is no time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00"),
+        ("one,ana,0,,", "`one` is not a pair; expected its number"),
+        ("-1,ana,0,,", "`-1` is not a pair; expected its number"),
+        ("1.5,ana,0,,", "`1.5` is not a pair; expected its number"),
+        ("1" * 19 + ",ana,0,,", f"`{'1' * 19}` is not a pair; expected its number"),
+        ("1,ana,0,-1,", "`-1` is not a number of seconds; expected 0 or more"),
+        ("1,ana,0,soon,", "`soon` is not a number of seconds; expected 0 or more"),
+        ("1,ana,0,inf,", "`inf` is not a number of seconds; expected 0 or more"),
+        ("1,ana,0,nan,", "`nan` is not a number of seconds; expected 0 or more"),
+        ("1,ana,0,,noon", "`noon` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00"),
     ],
 )
 def test_a_cell_that_cannot_be_read(tmp_path: Path, row: str, message: str) -> None:
@@ -242,8 +242,8 @@ def test_a_second_decision_on_a_pair_is_refused_whoever_made_it(tmp_path: Path) 
 def test_cells_that_cannot_be_read_are_not_taken_for_the_same_pair(tmp_path: Path) -> None:
     lines = ("pair,annotator,label", "one,ana,0", "two,ana,0", ",ana,0", "3,,0", "3,,0")
     assert [message for _, message in found(tmp_path, *lines)] == [
-        "`one` is no pair; expected its number",
-        "`two` is no pair; expected its number",
+        "`one` is not a pair; expected its number",
+        "`two` is not a pair; expected its number",
         "column `pair` is empty",
         "column `annotator` is empty",
         "column `annotator` is empty",

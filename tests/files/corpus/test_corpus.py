@@ -191,7 +191,7 @@ def test_the_format_says_how_a_file_is_read_and_not_its_suffix(
 
 def test_a_format_that_does_not_fit_is_named_beside_the_one_that_may(tmp_path: Path) -> None:
     path = written(tmp_path, '{"hs": "a", "cn": "b"}\n', "c.jsonl")
-    with pytest.raises(InputError, match="it was read as csv, whatever its name: `--reader jsonl` may fit"):
+    with pytest.raises(InputError, match="it was read as csv, despite its name: `--reader jsonl` may fit"):
         read_corpus(path, "csv")
 
 
@@ -243,8 +243,8 @@ def test_every_empty_text_is_named_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_corpus(path, "csv")
     assert [(f.line, f.message) for f in caught.value.findings] == [
-        (4, "the hs text is empty; `--unpaired` takes such a row for a text without a pair"),
-        (5, "the cn text is empty; `--unpaired` takes such a row for a text without a pair"),
+        (4, "the hs text is empty; `--unpaired` reads such a row as a text without a pair"),
+        (5, "the cn text is empty; `--unpaired` reads such a row as a text without a pair"),
         (6, "the hs text is empty"),
         (6, "the cn text is empty"),
     ]

@@ -99,7 +99,7 @@ def test_a_split_has_an_answer_a_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_duplicate_key_is_refused_on_every_level(tmp_path: Path, content: str, line: int, key: str) -> None:
-    assert (line, f"duplicate key `{key}`; an object has a key once") in findings(tmp_path, content)
+    assert (line, f"duplicate key `{key}` in an object") in findings(tmp_path, content)
 
 
 @pytest.mark.parametrize(

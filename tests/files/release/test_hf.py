@@ -82,14 +82,17 @@ def test_the_card_warns_of_hate_where_there_is_some(hs_name: str, warned: bool) 
     told = hf_files(BRONZE, replace(FACTS, hs_name=hs_name))[CARD]
     assert isinstance(told, str)
     assert ("**Content warning.** The texts may be hateful" in told) == warned
-    assert "An annotator's pseudonym is no invitation to find out who it is." in told
+    assert "Do not try to find out who is behind an annotator's pseudonym." in told
 
 
 @pytest.mark.parametrize("keeps_known", [True, False])
 def test_the_card_says_whether_pairs_of_the_corpus_are_among_them(keeps_known: bool) -> None:
     told = hf_files(BRONZE, replace(FACTS, keeps_known=keeps_known))[CARD]
     assert isinstance(told, str)
-    assert ("are among them" in told, "No pair stands in the corpus" in told) == (keeps_known, not keeps_known)
+    assert ("They include pairs of the corpus" in told, "No pair is in the corpus" in told) == (
+        keeps_known,
+        not keeps_known,
+    )
 
 
 def test_the_card_invents_no_licence_and_no_citation() -> None:

@@ -86,7 +86,7 @@ def _item(row: Mapping[Any, Any]) -> tuple[object, ...]:
 def test_a_place_with_more_forms_than_fillers_is_cut_and_that_is_said(data: Path) -> None:
     remarks = read_kobbq(data / "kobbq" / "KoBBQ_templates.tsv")[1]
     assert len(remarks) == 7
-    assert remarks[0].endswith("Disambiguating_context: N2 has 4 forms for 3 fillers; taken without 대학생은")
+    assert remarks[0].endswith("Disambiguating_context: N2 has 4 forms for 3 fillers; used without 대학생은")
 
 
 def written(folder: Path, **cells: str) -> Path:

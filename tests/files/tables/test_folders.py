@@ -44,7 +44,7 @@ def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_a_folder_that_holds_something_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").write_text("mine")
-    with pytest.raises(InputError, match=r"out: there is something in this folder.*name a new one"):
+    with pytest.raises(InputError, match=r"out: this folder is not empty.*name a new one"):
         fill(tmp_path / "out")
     assert [str(one.relative_to(tmp_path)) for one in sorted(tmp_path.rglob("*"))] == ["out", "out/mine"]
 

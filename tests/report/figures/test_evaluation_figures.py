@@ -132,7 +132,7 @@ def test_a_measure_with_one_reading_has_no_band_and_says_so() -> None:
     figure = drawn(outcome(), "judged@5")
     assert not [patch for patch in figure.axes[0].patches if patch.get_zorder() == 1.9]
     assert "lowest to highest" not in words_of(figure)
-    assert "read in one way only" in words_of(figure)
+    assert "counted in one way only" in words_of(figure)
     assert "count as not appropriate" not in words_of(figure)
 
 

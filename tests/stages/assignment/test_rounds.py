@@ -158,7 +158,7 @@ def test_nobody_rates_the_row_that_they_wrote() -> None:
 @pytest.mark.parametrize(
     ("n_people", "answers", "once", "said"),
     [
-        (0, 1, False, "there is nobody to deal to"),
+        (0, 1, False, "there is nobody to assign to"),
         (2, 3, False, "answered by 3 people, but there are 2; add people or lower `answers`"),
         (5, 2, True, "a row of 3 cells, each to be answered by 2, needs 6 people, but there are 5"),
     ],
@@ -184,13 +184,13 @@ def test_a_row_for_which_nobody_is_left() -> None:
     row, column = full(2, 2)
     barred = nothing(4, 3)
     barred[0, 1:] = barred[1, 1:] = True
-    with pytest.raises(InputError, match="1 answers in 1 rows cannot be dealt so that nobody has a row twice"):
+    with pytest.raises(InputError, match="1 answers in 1 rows cannot be assigned so that nobody has a row twice"):
         assign_cells(row, column, barred, 1, once_per_row=True)
 
 
 def test_no_cells() -> None:
     empty = np.zeros(0, np.int64)
-    with pytest.raises(InputError, match="there are no cells to deal"):
+    with pytest.raises(InputError, match="there are no cells to assign"):
         assign_cells(empty, empty, nothing(0, 3), 1)
 
 

@@ -30,7 +30,7 @@ def test_a_quota_that_cannot_be_reached_says_what_there_is() -> None:
 
 
 def test_more_texts_than_there_are_cannot_be_drawn() -> None:
-    with pytest.raises(InputError, match="5 texts are to be drawn, but there are 4"):
+    with pytest.raises(InputError, match="5 texts cannot be drawn; there are 4"):
         draw_rows(["tea"] * 4, {}, None, 5, 0)
 
 

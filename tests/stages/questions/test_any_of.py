@@ -42,9 +42,9 @@ def test_commas_part_nothing_where_a_label_has_one() -> None:
         ("facts; humour; FACTS", "label `Facts` is given twice"),
         ("skip", "unknown label `skip`"),
         ("1", "unknown label `1`"),
-        ("", "`` is no list of labels; expected some of Facts, humour, warning of consequences, or `none`"),
-        (" ; ", "is no list of labels"),
-        ("none; facts", "`none; facts` is no list of labels"),
+        ("", "`` is not a list of labels; expected some of Facts, humour, warning of consequences, or `none`"),
+        (" ; ", "is not a list of labels"),
+        ("none; facts", "`none; facts` is not a list of labels"),
     ],
 )
 def test_a_cell_without_labels_is_refused(cell: str, problem: str) -> None:
@@ -56,7 +56,7 @@ def test_a_page_sends_a_list_in_any_order() -> None:
     assert TYPES.load(["humour", "Facts"]) == TYPES.load(["Facts", "humour"]) == 0b011
     assert TYPES.load([]) == 0
     for sent in ("Facts", ["facts"], None, ["Facts", 1], {"Facts": True}, [["Facts"]]):
-        with pytest.raises(InputError, match="is no answer here; expected a list of some of Facts, humour"):
+        with pytest.raises(InputError, match="is not an answer here; expected a list of some of Facts, humour"):
             TYPES.load(sent)
 
 
@@ -98,13 +98,13 @@ def test_each_label_is_a_part_of_its_own() -> None:
         ("", "1 to 60 labels are needed"),
         (",".join(f"l{at}" for at in range(61)), "1 to 60 labels are needed"),
         ("a,A", "a name is duplicated"),
-        ("a,skip", "a meaning of their own"),
-        ("a,None", "`none` has a meaning of its own"),
-        ("a,3", "a name is a word"),
-        ('a,"b;c"', "a name has no semicolon"),
-        ("a,b,min=2,max=1", "min=2,max=1 cannot be with 2 labels"),
-        ("a,b,max=3", "min=0,max=3 cannot be with 2 labels"),
-        ("a,b,max=0", "min=0,max=0 cannot be with 2 labels"),
+        ("a,skip", "are reserved"),
+        ("a,None", "`none` is reserved"),
+        ("a,3", "a name must be a word"),
+        ('a,"b;c"', "a name may not contain a semicolon"),
+        ("a,b,min=2,max=1", "min=2,max=1 is impossible with 2 labels"),
+        ("a,b,max=3", "min=0,max=3 is impossible with 2 labels"),
+        ("a,b,max=0", "min=0,max=0 is impossible with 2 labels"),
     ],
 )
 def test_labels_that_cannot_work_are_refused(inside: str, problem: str) -> None:

@@ -78,7 +78,9 @@ def test_a_page_sends_the_name_as_it_is() -> None:
     assert APPROPRIATENESS.load("not_sure") == 1
     assert APPROPRIATENESS.store(1) == "not_sure"
     for sent in ("Not sure", "Not_sure", "1", 1, None, ["not_sure"], "skip"):
-        with pytest.raises(InputError, match="is no answer here; expected one of not_appropriate, not_sure, approp"):
+        with pytest.raises(
+            InputError, match="is not an answer here; expected one of not_appropriate, not_sure, approp"
+        ):
             APPROPRIATENESS.load(sent)
 
 
@@ -110,16 +112,16 @@ def test_its_only_part_is_itself_with_a_distance_of_its_own() -> None:
         ("no,yes=0+", "a code or a name is duplicated"),
         ("no,yes,No", "a code or a name is duplicated"),
         ('no,yes," no "', "a code or a name is duplicated"),
-        ("no,Skip", "a meaning of their own"),
-        ("no,irreconcilable", "a meaning of their own"),
-        ('no,""', "a name is a word"),
-        ('no," "', "a name is a word"),
-        ("no,2", "a name is a word"),
-        ("no,2.0", "a name is a word"),
-        ('no,"۲"', "a name is a word"),
+        ("no,Skip", "are reserved"),
+        ("no,irreconcilable", "are reserved"),
+        ('no,""', "a name must be a word"),
+        ('no," "', "a name must be a word"),
+        ("no,2", "a name must be a word"),
+        ("no,2.0", "a name must be a word"),
+        ('no,"۲"', "a name must be a word"),
         (f"no,{'y' * 101}", "at most 100 characters"),
-        (r'no,"a\u0000b"', "no NUL character"),
-        (r'no,"\ud800"', "half of a surrogate pair"),
+        (r'no,"a\u0000b"', "a NUL character"),
+        (r'no,"\ud800"', "half a surrogate pair"),
         ('"\u0626","\u064a\u0654"', "a code or a name is duplicated"),
         (f"no,yes={10**18}", "at most 18 digits"),
     ],
@@ -133,7 +135,7 @@ def test_a_question_that_cannot_work_is_refused(inside: str, problem: str) -> No
     ("choices", "problem"),
     [
         ([Choice(0, "no"), Choice(1, "yes", definite=False, positive=True)], "a positive choice must be definite"),
-        ([Choice(0, "no"), Choice(-1, "never")], "codes count from 0"),
+        ([Choice(0, "no"), Choice(-1, "never")], "codes start at 0"),
     ],
 )
 def test_choices_that_cannot_be_written_are_refused_too(choices: list[Choice], problem: str) -> None:

@@ -30,10 +30,10 @@ def test_it_is_printed_with_its_reasons_first_and_read_back() -> None:
         ("curate()", "at least one reason to reject a text is needed"),
         ("curate(min_words=3)", "at least one reason"),
         ("curate(rude,Rude)", "a reason is duplicated"),
-        ("curate(skip)", "have a meaning of their own"),
-        ("curate(3)", "a name is a word, not empty and no number"),
+        ("curate(skip)", "are reserved"),
+        ("curate(3)", "a name must be a word: not empty, and not a number"),
         ("curate(rude+)", r"`rude\+` cannot be read; expected a name alone"),
-        ("curate(rude,min=3)", "`min=3` is no option here; expected min_words= and max_words="),
+        ("curate(rude,min=3)", "`min=3` is not an option here; expected min_words= and max_words="),
         ("curate(rude,min_words=5,max_words=4)", "max_words above 0 and not below min_words"),
     ],
 )
@@ -51,8 +51,8 @@ def test_a_cell_rejects_however_it_is_spelt(cell: str) -> None:
 @pytest.mark.parametrize(
     ("cell", "problem"),
     [
-        ("reject: rued", "^`rued` is no reason here; did you mean `rude`[?]$"),
-        ("reject: 12", "^`12` is no reason here; known are off_topic, wrong_facts, rude$"),
+        ("reject: rued", "^`rued` is not a reason here; did you mean `rude`[?]$"),
+        ("reject: 12", "^`12` is not a reason here; known are off_topic, wrong_facts, rude$"),
         (
             "Reject",
             "^a rejection needs its reason; expected `reject: REASON` with one of off_topic, wrong_facts, rude$",
@@ -70,12 +70,12 @@ def test_a_cell_that_says_neither_is_refused_with_the_nearest_reason(cell: str, 
 @pytest.mark.parametrize(
     ("sent", "problem"),
     [
-        ({"reject": "Rude"}, "`Rude` is no reason here; expected one of off_topic, wrong_facts, rude"),
-        ({"reject": None}, "`None` is no reason here"),
-        ({"reject": "rude", "text": "x"}, "is no answer here; expected a text, or"),
-        ({}, "is no answer here"),
-        (["rude"], "is no answer here"),
-        ("Reject: rude is what it is", "a text does not begin with `reject:`"),
+        ({"reject": "Rude"}, "`Rude` is not a reason here; expected one of off_topic, wrong_facts, rude"),
+        ({"reject": None}, "`None` is not a reason here"),
+        ({"reject": "rude", "text": "x"}, "is not an answer here; expected a text, or"),
+        ({}, "is not an answer here"),
+        (["rude"], "is not an answer here"),
+        ("Reject: rude is what it is", "a text may not begin with `reject:`"),
         ("Tea is", "expected at least 3"),
     ],
 )

@@ -75,7 +75,7 @@ def test_all_that_is_wrong_with_an_answer_is_said_at_once() -> None:
     with pytest.raises(InputError) as found:
         WRITING.load_submitted({"text": "one", "sure": 3.3, "tone": "kind"})
     assert str(found.value) == (
-        "`tone` is no question here; text: the text has 1 word; expected at least 2; types: an answer is missing; "
+        "`tone` is not a question here; text: the text has 1 word; expected at least 2; types: an answer is missing; "
         "sure: `3.3` is between the steps of the scale; the nearest are 3 and 3.5, expected 1 to 5 by 0.5"
     )
 
@@ -189,10 +189,13 @@ def test_a_question_that_depends_on_one_that_is_not_asked_is_not_asked_either() 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a: one_of(yes,no); b: text() when a=yess", "`b` when a=yess: `yess` is no answer there; did you mean `yes`?"),
-        ("a: one_of(yes,no); b: text() when c=yes", "`c` is no earlier one_of.* earlier are a"),
-        ("b: text() when b=yes", "`b` is no earlier one_of.* there is none before it"),
-        ("a: text(); b: text() when a=yes", "`a` is no earlier one_of.* there is none before it"),
+        (
+            "a: one_of(yes,no); b: text() when a=yess",
+            "`b` when a=yess: `yess` is not an answer there; did you mean `yes`?",
+        ),
+        ("a: one_of(yes,no); b: text() when c=yes", "`c` is not an earlier one_of.* earlier are a"),
+        ("b: text() when b=yes", "`b` is not an earlier one_of.* there is none before it"),
+        ("a: text(); b: text() when a=yes", "`a` is not an earlier one_of.* there is none before it"),
         ("a: one_of(yes,no); b: text() when a", "cannot be read"),
     ],
 )

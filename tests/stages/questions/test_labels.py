@@ -79,14 +79,14 @@ def test_a_question_is_the_same_from_its_tables_and_from_its_text(question: OneO
         ([NO, YES, choice(2, "no")], "a code or a name is duplicated"),
         ([NO, YES, choice(2, " No ")], "a code or a name is duplicated"),
         ([choice(0, "\u0626"), choice(1, "\u064a\u0654", positive=True)], "a code or a name is duplicated"),
-        ([NO, YES, choice(2, "skip")], "`skip` and `irreconcilable` have a meaning of their own"),
-        ([NO, YES, choice(2, "Skip")], "a meaning of their own"),
-        ([NO, YES, choice(2, "irreconcilable")], "a meaning of their own"),
-        ([NO, YES, choice(2, "")], "a name is a word, not empty and no number"),
-        ([NO, YES, choice(2, "1")], "a name is a word"),
-        ([NO, YES, choice(2, "1.0")], "a name is a word"),
-        ([NO, YES, choice(2, "n" * 101)], "a name has at most 100 characters"),
-        ([NO, YES, choice(-1, "never")], "codes count from 0"),
+        ([NO, YES, choice(2, "skip")], "`skip` and `irreconcilable` are reserved"),
+        ([NO, YES, choice(2, "Skip")], "are reserved"),
+        ([NO, YES, choice(2, "irreconcilable")], "are reserved"),
+        ([NO, YES, choice(2, "")], "a name must be a word: not empty, and not a number"),
+        ([NO, YES, choice(2, "1")], "a name must be a word"),
+        ([NO, YES, choice(2, "1.0")], "a name must be a word"),
+        ([NO, YES, choice(2, "n" * 101)], "a name may have at most 100 characters"),
+        ([NO, YES, choice(-1, "never")], "codes start at 0"),
         ([NO, YES, choice(10**18, "never")], "a code has at most 18 digits"),
         ([NO, YES, choice("2", "never")], "the label choice 2, `never`: a code is a number, a name is text"),
         ([NO, YES, choice(0.5, "half")], "a code is a number"),
@@ -136,7 +136,7 @@ def test_a_scale_is_read_by_its_numbers_and_never_by_its_codes() -> None:
         ("0", "`0` is outside of the scale; expected 1 to 5 by 0.5, or `skip`"),
         ("6", "`6` is outside of the scale"),
         ("4.25", "the nearest are 4 and 4.5"),
-        ("good", "`good` is no number of a scale"),
+        ("good", "`good` is not a number on a scale"),
     ):
         with pytest.raises(InputError, match=problem):
             read(word)
@@ -146,7 +146,7 @@ def test_a_scale_is_read_by_its_numbers_and_never_by_its_codes() -> None:
 def test_a_scale_is_decided_by_a_number_or_irreconcilable() -> None:
     read = outcome_reader(HALVES)
     assert [read(word) for word in ("4", "1,5", "irreconcilable")] == [6, 1, NO_CODE]
-    with pytest.raises(InputError, match=r"`skip` is no number of a scale; .*, or `irreconcilable`"):
+    with pytest.raises(InputError, match=r"`skip` is not a number on a scale; .*, or `irreconcilable`"):
         read("skip")
 
 

@@ -194,7 +194,7 @@ def test_files_are_taken_to_be_relative_to_a_folder_also_inside() -> None:
         ("bm25(k1=nan)", "k1 is nan"),
         ("bm25(b=1.5)", "b is 1.5; expected a number from 0 to 1"),
         ("bm25(b=nan)", "b is nan"),
-        ("bm25:x", "`bm25` takes nothing behind a colon"),
+        ("bm25:x", "`bm25` takes nothing after a colon"),
         ("sbert", "something is missing; expected sbert:NAME"),
         ("sbert()", "something is missing; expected sbert:NAME"),
         ("sbert(of=m)", "there is no option `of`; `sbert` has none"),
@@ -227,7 +227,7 @@ def test_the_file_of_a_run_needs_no_quotes_for_an_equals_sign(text: str) -> None
 
 
 def test_systems_that_stand_in_one_another_without_end_are_refused() -> None:
-    with pytest.raises(InputError, match=r"^system `cross:c.first=.*\.\.\.`: too many systems stand in one another$"):
+    with pytest.raises(InputError, match=r"^system `cross:c.first=.*\.\.\.`: too many nested systems$"):
         parse_system("cross:c(first=" * 2_000 + "bm25" + ")" * 2_000)
 
 

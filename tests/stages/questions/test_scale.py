@@ -44,12 +44,12 @@ def test_a_cell_has_a_number_with_a_point_or_a_comma(cell: str, code: int) -> No
         ("4,99", "`4.99` is between the steps of the scale; the nearest are 4.5 and 5, expected 1 to 5 by 0.5"),
         ("0.5", "`0.5` is outside of the scale; expected 1 to 5 by 0.5"),
         ("5.0001", "`5.0001` is outside of the scale; expected 1 to 5 by 0.5"),
-        ("good", "`good` is no number of a scale; expected one such as 4 or 4.5"),
-        ("skip", "`skip` is no number"),
-        ("", "`` is no number"),
-        ("1e0", "`1e0` is no number"),
-        ("NaN", "`NaN` is no number"),
-        ("4.00001", "`4.00001` is no number"),
+        ("good", "`good` is not a number on a scale; expected one such as 4 or 4.5"),
+        ("skip", "`skip` is not a number"),
+        ("", "`` is not a number"),
+        ("1e0", "`1e0` is not a number"),
+        ("NaN", "`NaN` is not a number"),
+        ("4.00001", "`4.00001` is not a number"),
     ],
 )
 def test_a_cell_without_a_number_of_the_scale_is_refused(cell: str, problem: str) -> None:
@@ -61,7 +61,7 @@ def test_a_cell_without_a_number_of_the_scale_is_refused(cell: str, problem: str
 def test_a_page_sends_a_number() -> None:
     assert [HALVES.load(sent) for sent in (4, 4.0, 4.5)] == [6, 6, 7]
     for sent in ("4.5", True, None, [4], float("nan"), float("inf")):
-        with pytest.raises(InputError, match=r"no answer here; expected a number|is no number of a scale"):
+        with pytest.raises(InputError, match=r"not an answer here; expected a number|is not a number on a scale"):
             HALVES.load(sent)
     with pytest.raises(InputError, match=r"the nearest are 3 and 3\.5"):
         HALVES.load(3.3)
@@ -94,7 +94,7 @@ def test_steps_of_a_tenth_end_where_they_should() -> None:
         ("scale(1,5,0.3)", "steps of 0.3 from 1 miss 5"),
         ("scale(1,5,8)", "steps of 8 from 1 miss 5"),
         ("scale(0,1001,1)", "a scale has at most 1,001 values"),
-        ("scale(1,10000000,1)", "`10000000` is no number of a scale"),
+        ("scale(1,10000000,1)", "`10000000` is not a number on a scale"),
         ("scale(1,5,0.5,positive=3.3)", "`3.3` is between the steps of the scale; the nearest are 3 and 3.5"),
         ("scale(1,5,0.5,positive=6)", "`6` is outside of the scale"),
     ],
@@ -106,7 +106,7 @@ def test_a_scale_that_cannot_work_is_refused(text: str, problem: str) -> None:
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1E-5"])
 def test_a_number_that_cannot_be_written_is_refused(number: str) -> None:
-    with pytest.raises(InputError, match="is no number of a scale"):
+    with pytest.raises(InputError, match="is not a number on a scale"):
         Scale(Decimal(1), Decimal(5), Decimal(number))
 
 

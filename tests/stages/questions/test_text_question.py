@@ -79,7 +79,7 @@ def test_a_text_may_be_left_empty_where_no_word_is_asked_for() -> None:
 
 def test_a_page_sends_a_text_and_nothing_else() -> None:
     for sent in (3, None, ["text"]):
-        with pytest.raises(InputError, match="is no answer here; expected a text"):
+        with pytest.raises(InputError, match="is not an answer here; expected a text"):
             Text().load(sent)
 
 
@@ -103,7 +103,7 @@ def test_to_write_and_to_edit_are_two_questions() -> None:
 def test_no_agreement_is_measured_on_texts_and_why() -> None:
     for question in (Text(), Edit()):
         assert (question.parts(), question.part_codes("text")) == ((), ())
-        assert question.no_parts_reason == "two people write two texts, which neither agree nor disagree"
+        assert question.no_parts_reason == "two people write different texts, which neither agree nor disagree"
         assert question.is_definite("text")
 
 

@@ -145,7 +145,7 @@ def test_the_least_p_is_twice_one_way_of_all_where_p_is_exact() -> None:
     ).differences
     assert (found.exact, found.p) == (True, found.least_p)
     assert found.least_p_note == (
-        "the least p that 5 : 5 people can give is 0.0079: exact, from all 252 ways to assign the groups, doubled"
+        "the smallest p that 5 : 5 people can give is 0.0079: exact, from all 252 ways to assign the groups, doubled"
     )
 
 
@@ -240,7 +240,7 @@ def test_intervals_have_the_true_difference_within_them_about_as_often_as_they_s
     ("cells", "message"),
     [
         ({"group": "m"}, "annotator p0: group is `m`, before `f`"),
-        ({"item": "i0"}, "annotator p0 labels item i0 again"),
+        ({"item": "i0"}, "annotator p0 labels item i0 more than once"),
     ],
     ids=str,
 )

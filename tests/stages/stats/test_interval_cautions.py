@@ -65,7 +65,7 @@ def test_hs_in_two_camps_are_found() -> None:
 
 def test_an_overlap_on_few_of_the_hs_is_found() -> None:
     said = said_of(replace(GRID, two=0.12, three=0.05, focus=1.5), EFFECTS["HS and CN"])
-    assert sum("the overlap lies unevenly on " in one and " HS, as if on " in one for one in said) == 10
+    assert sum("the overlap is spread unevenly over " in one and " HS, as if over " in one for one in said) == 10
 
 
 def test_labels_that_are_nearly_all_of_one_class_are_found() -> None:
@@ -76,7 +76,9 @@ def test_labels_that_are_nearly_all_of_one_class_are_found() -> None:
 
 def test_a_side_with_one_text_is_not_warned_of_and_sides_have_their_names() -> None:
     overlap, _ = draw(replace(GRID, two=0.12, three=0.05, focus=1.5), EFFECTS["none"], np.random.default_rng(2))
-    assert "lies unevenly on 35 rows, as if on 14.3" in find_cautions(overlap, CLASSES, Sides(("row", "column")))[0]
+    assert (
+        "spread unevenly over 35 rows, as if over 14.3" in find_cautions(overlap, CLASSES, Sides(("row", "column")))[0]
+    )
     assert find_cautions(overlap, CLASSES, Sides(("row", "column"), fixed=Cluster.HS)) == ()
 
 

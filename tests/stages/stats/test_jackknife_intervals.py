@@ -183,7 +183,7 @@ def test_few_of_a_side_are_pointed_out() -> None:
 @pytest.mark.parametrize(
     ("found", "why"),
     [
-        ({Cluster.HS: Spread(0.0, 1)}, "it takes at least 2 of each side, found 1 HS"),
+        ({Cluster.HS: Spread(0.0, 1)}, "it needs at least 2 of each side, found 1 HS"),
         ({Cluster.HS: Spread(0.1, 1), Cluster.CN: Spread(0.0, 0)}, "at least 2 of each side, found 1 HS, 0 CN"),
         ({Cluster.CN: Spread(float("nan"), 4)}, "without one CN the figure is undefined"),
         (spreads(0, 0, 0), "leaving out any one HS or CN changes nothing"),

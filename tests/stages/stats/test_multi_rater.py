@@ -270,7 +270,7 @@ def test_no_interval_where_all_pairs_share_one_hs() -> None:
     figure = pooled_figures(overlap_of([[0, 0], [0, 2], [2, 2]], [7, 7, 7], [1, 2, 3]), "texts", 0.95)[0]
     assert figure.value == pytest.approx(2 / 3)
     assert (figure.low, figure.high) == (None, None)
-    assert figure.note == "no interval: it takes at least 2 of each side, found 1 HS"
+    assert figure.note == "no interval: it needs at least 2 of each side, found 1 HS"
 
 
 def test_no_interval_where_agreement_is_complete() -> None:
@@ -308,4 +308,6 @@ def test_fleiss_kappa_is_given_for_each_higher_number_of_labels_that_pairs_have(
     assert four.value == pytest.approx(7 / 15)
     assert four.n == 2
     assert four.note.startswith("pairs with exactly 4 labels")
-    assert found["Fleiss' kappa, 5 labels"].undefined == "one pair only: agreement by chance cannot be told from it"
+    assert (
+        found["Fleiss' kappa, 5 labels"].undefined == "one pair only: agreement by chance cannot be estimated from it"
+    )

@@ -171,7 +171,7 @@ def test_a_decision_that_is_taken_back_leaves_its_note_and_its_flag(at: At) -> N
 def test_only_adjudicators_have_a_docket(at: At, role: Role) -> None:
     study = at("labelled")
     study.add_people(["nora"], role)
-    assert_nothing_opens(study, admit(study, "nora").id, "only adjudicators")
+    assert_nothing_opens(study, admit(study, "nora").id, "only invited adjudicators")
 
 
 def test_nothing_is_shown_before_consent(at: At) -> None:
@@ -186,7 +186,7 @@ def test_who_has_left_decides_nothing_more(at: At) -> None:
     study = at("labelled")
     (judy,) = adjudicators(study, "judy")
     study.retire("judy")
-    assert_nothing_opens(study, judy, "only adjudicators")
+    assert_nothing_opens(study, judy, "only invited adjudicators")
 
 
 def assert_nothing_opens(study: Study, person: int, said: str) -> None:
@@ -289,7 +289,7 @@ def test_only_a_choice_of_the_case_is_an_outcome(at: At, outcome: str) -> None:
         study,
         lambda: AdjudicationQueue(study.grid()).decide(judy, ruling),
         InputError,
-        "is no outcome; expected one of not_",
+        "is not an outcome; expected one of not_",
     )
 
 
@@ -458,7 +458,7 @@ def test_only_one_s_own_decision_is_taken_back(at: At) -> None:
     refused: tuple[tuple[int, type[FcpairError], str], ...] = (
         (case.cell_id, ConflictError, f"pair {case.cell_id} has been decided by vera"),
         (settled, ConflictError, "a rule has decided"),
-        (grid.waiting_pairs()[0], ConflictError, "no decision on pair"),
+        (grid.waiting_pairs()[0], ConflictError, "has no current decision"),
         (99, UnknownIdError, "there is no pair 99"),
     )
     for pair, error, said in refused:

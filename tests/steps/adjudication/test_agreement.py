@@ -87,7 +87,7 @@ def named(blocks: tuple[AgreementBlock, ...]) -> dict[tuple[str, str], Agreement
 def test_each_part_has_the_agreement_of_one_question_and_a_text_says_why_it_has_none(grid: Grid) -> None:
     text, *parts = grid.agreement(round="answer")
     assert (text.part, text.agreement) == ("text", None)
-    assert text.undefined == "two people write two texts, which neither agree nor disagree"
+    assert text.undefined == "two people write different texts, which neither agree nor disagree"
     assert [one.part for one in parts] == ["types: facts", "types: humour", "tone"]
     for one in parts:
         question = dict(parse_form(FORM).parts())[one.part]
@@ -178,7 +178,7 @@ def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid:
 
 
 def test_a_form_of_several_questions_needs_the_name_of_its_round(grid: Grid) -> None:
-    with pytest.raises(InputError, match="round `answer` does not ask one closed question; name it"):
+    with pytest.raises(InputError, match="round `answer` does not ask a single closed question; name"):
         grid.agreement()
     assert grid.round_of_blocks(Agree()) == "answer"
     with pytest.raises(UnknownIdError, match="there is no round `nowhere` in this grid; its rounds: answer, later"):
@@ -194,7 +194,7 @@ def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
     assert grid.agreement().alpha == next(one for one in grid.agreement().pooled if one.name.endswith("nominal"))
     assert grid.round_of_blocks(Agree()) is None
     assert grid.round_of_blocks(Agree(by="row")) == "label"
-    with pytest.raises(InputError, match="round `validate` checks what was decided"):
+    with pytest.raises(InputError, match="round `validate` checks decisions"):
         grid.agreement(round="validate")
 
 
@@ -210,7 +210,7 @@ def test_a_block_survives_json(grid: Grid) -> None:
     assert text == {
         "part": "text",
         "of": "",
-        "undefined": "two people write two texts, which neither agree nor disagree",
+        "undefined": "two people write different texts, which neither agree nor disagree",
     }
     assert (tone["part"], tone["n_labels"], tone["undefined"]) == ("tone", 34, None)
     assert isinstance(tone["pooled"][0]["value"], float)

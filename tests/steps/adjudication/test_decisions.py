@@ -214,16 +214,16 @@ def test_a_decision_can_be_taken_back_and_stays_in_the_record(at: At, tmp_path: 
 def test_there_must_be_a_decision_to_take_back(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     grid = study.grid()
-    assert_refused(study, lambda: grid.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
+    assert_refused(study, lambda: grid.take_back(3, by="ada"), ConflictError, "pair 3 has no current decision")
     grid.decide(3, 2, by="ada")
     grid.take_back(3, by="ada")
-    assert_refused(study, lambda: grid.take_back(3, by="ada"), ConflictError, "no decision on pair 3 stands")
+    assert_refused(study, lambda: grid.take_back(3, by="ada"), ConflictError, "pair 3 has no current decision")
 
 
 @pytest.mark.parametrize("code", [1, 7, -1])
 def test_only_a_definite_label_is_a_decision(at: At, tmp_path: Path, code: int) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
-    assert_refused(study, lambda: study.grid().decide(3, code, by="ada"), InputError, f"{code} is no definite label")
+    assert_refused(study, lambda: study.grid().decide(3, code, by="ada"), InputError, f"{code} is not a definite label")
 
 
 @pytest.mark.parametrize("call", ["decide", "take_back"])
@@ -290,9 +290,7 @@ def test_another_decision_by_hand_is_replaced_only_when_asked(at: At, tmp_path: 
     grid = study.grid()
     grid.decide(3, 2, by="ada")
     file = write_csv(tmp_path / "d.csv", [{"pair": 3, "label": "0"}])
-    assert_refused(
-        study, lambda: grid.import_outcomes(file), InputError, ":2: pair 3 has been decided otherwise already"
-    )
+    assert_refused(study, lambda: grid.import_outcomes(file), InputError, ":2: pair 3 already has a different decision")
     assert grid.import_outcomes(file, supersede=True).counts["imported"] == 1
     assert standing(study)[3] == ("imported", 0)
 
@@ -352,7 +350,7 @@ def test_a_verdict_by_one_who_was_not_asked_is_refused(at: At, tmp_path: Path) -
     study = validated(at, tmp_path)
     study.add_people(["walt"], Role.VALIDATOR)
     assert_refused(
-        study, lambda: check(study, tmp_path, [("walt", 1, "agree")]), InputError, "pair 1 was not dealt to walt"
+        study, lambda: check(study, tmp_path, [("walt", 1, "agree")]), InputError, "pair 1 was not assigned to walt"
     )
 
 
@@ -432,7 +430,7 @@ def test_more_pairs_are_dealt_when_more_are_decided(at: At, tmp_path: Path) -> N
     waiting = grid.waiting_pairs()
     for pair in waiting:
         grid.decide(pair, 2, by="ada")
-    assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, r"19 verdicts given.*--more")
+    assert_refused(study, lambda: grid.assign_validation(Validate()), StageError, r"has 19 verdicts.*--more")
     run = grid.assign_validation(Validate(), more=True)
     assert sorted(pair for _, pair in open_work(study, checks=True)) == waiting
     assert run.counts["pairs"] == len(waiting)
@@ -444,7 +442,7 @@ def test_no_more_pairs_is_said(at: At) -> None:
         study,
         lambda: study.grid().assign_validation(Validate(), more=True),
         StageError,
-        "has its verdict, or has been dealt",
+        "has its verdict or has been assigned",
     )
 
 
@@ -458,7 +456,7 @@ def test_a_dealt_round_can_be_dealt_again_until_somebody_has_answered(at: At, tm
     assert len(open_work(study, checks=True)) == 6
     who, pair = open_work(study, checks=True)[0]
     check(study, tmp_path, [(who, pair, "agree")])
-    assert_refused(study, lambda: grid.assign_validation(Validate(), redo=True), StageError, "1 verdicts given")
+    assert_refused(study, lambda: grid.assign_validation(Validate(), redo=True), StageError, "has 1 verdicts")
 
 
 def test_only_adjudicated_pairs_can_be_validated(at: At) -> None:
@@ -515,7 +513,7 @@ def test_open_blind_work_does_not_become_seeing_by_adding_to_the_round(at: At, b
     grid.assign_validation(Validate(validators=2, pairs=5, blind=blind))
     options = Validate(pairs=5, blind=not blind)
     assert_refused(
-        study, lambda: grid.assign_validation(options, more=True), StageError, "verdicts are open in a round that"
+        study, lambda: grid.assign_validation(options, more=True), StageError, "the round has open verdicts that"
     )
     grid.assign_validation(Validate(pairs=5, blind=blind), more=True)
     assert len(open_work(study, checks=True)) == 10

@@ -136,7 +136,7 @@ def test_all_that_is_wrong_is_said_at_once_and_the_study_stays_as_it_was(write: 
         "also: unknown label `sad`",
         "cell 77 is not in the grid",
         "no writer is called `nobody`",
-        f"cell 1 was not dealt to {stranger}",
+        f"cell 1 was not assigned to {stranger}",
         "cell 1 has other texts in this study",
     ):
         assert message in said
@@ -159,7 +159,7 @@ def test_a_row_without_an_answer_is_left_out_and_skip_skips(write: Grid, tmp_pat
 
 def test_a_row_is_not_answered_and_skipped(write: Grid, tmp_path: Path) -> None:
     rows = [{**row, "skipped": "True"} for row in read(filled(write, tmp_path))[:1]]
-    with pytest.raises(InputError, match="the row is answered, and `skipped` too"):
+    with pytest.raises(InputError, match="the row has an answer and `skipped` too"):
         write.import_answers(write_csv(tmp_path / "s.csv", rows), "write")
     with pytest.raises(InputError, match="`perhaps` in column `skipped`"):
         write.import_answers(write_csv(tmp_path / "p.csv", [{**rows[0], "skipped": "perhaps"}]), "write")
@@ -170,7 +170,10 @@ def test_another_answer_needs_supersede(write: Grid, tmp_path: Path) -> None:
     write.import_answers(path, "write")
     first, *others = read(path)
     other = write_csv(tmp_path / "o.csv", [{**first, "also": "question; facts; warm"}, *others])
-    with pytest.raises(InputError, match=rf"{first['by']} has answered cell {first['cell']} otherwise already; --sup"):
+    with pytest.raises(
+        InputError,
+        match=rf"{first['by']} has already answered cell {first['cell']} differently; --sup",
+    ):
         write.import_answers(other, "write")
     run = write.import_answers(other, "write", supersede=True)
     assert (run.counts["answers"], run.counts["already_there"]) == (1, 3)
@@ -187,7 +190,7 @@ def test_a_person_s_answer_takes_the_place_of_an_equal_simulated_one(rate: Grid,
     assert rate.import_answers(path).counts["answers"] == len(made_up)
     assert set(rate.answers()["origin"]) == {Origin.IMPORTED}
     back = write_csv(tmp_path / "b.csv", list_of(made_up))
-    with pytest.raises(InputError, match="what the file says is simulated"):
+    with pytest.raises(InputError, match="the answers in the file are simulated"):
         rate.import_answers(back)
 
 
@@ -332,5 +335,5 @@ def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: P
     assert {*write.answers("write").columns, *sheet} - {*asked, "fit"} <= RESERVED_COLUMNS
     for name in ("note", "Time"):
         plan = GridPlan("other", SidePlan(names=ROWS), SidePlan(names=TYPES), (RoundPlan("ask", f"{name}: text()"),))
-        with pytest.raises(InputError, match=f"round `ask` has a question `{name}`, which is a column"):
+        with pytest.raises(InputError, match=f"round `ask` has a question `{name}`, but files of answers use"):
             Study._of(write._store).add_grid(plan)

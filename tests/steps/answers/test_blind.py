@@ -65,7 +65,7 @@ def test_a_blind_answer_that_is_changed_in_a_later_round_is_a_label_again(at: At
     desk, vera = at_desk(study, "vera")
     task = desk.answers(vera)[0]
     verdict = Submission("a-verdict", task.assignment_id, "agree", decision_id=task.decision_id)
-    assert_refused(study, lambda: desk.submit(vera, verdict), InputError, "`agree` is no answer here")
+    assert_refused(study, lambda: desk.submit(vera, verdict), InputError, "`agree` is not an answer here")
     give(desk, vera, "appropriate", task.assignment_id, decision_id=task.decision_id)
     decided = standing(study)[task.cell_id][1]
     assert columns_of(study, task.cell_id) == (int(decided == 2), 2)
@@ -86,7 +86,7 @@ def test_dealing_in_another_way_is_said(at: At) -> None:
     study.add_people(["wim"], Role.VALIDATOR)
     run = study.grid().assign_validation(Validate(blind=True), more=True)
     assert run.notes == (
-        "so far the round was not blind, and the pairs dealt now are blind; what was dealt before stays as it was",
+        "so far the round was not blind, and the pairs assigned now are blind; earlier assignments stay as they were",
     )
 
 
@@ -153,10 +153,10 @@ def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: P
     open_ = [pair for _, pair in open_work(study, checks=True)]
     check(study, tmp_path, [("vera", open_[0], "agree")])
     old = min(given)
-    said = f"pair {old} was dealt blind; give `own_label` in a file of its own"
+    said = f"pair {old} was assigned blind; give `own_label` in a separate file"
     assert_refused(study, lambda: check(study, tmp_path, [("vera", old, "agree")], supersede=True), InputError, said)
     own = write_csv(tmp_path / "own.csv", [{"pair": open_[1], "validator": "vera", "own_label": "2"}])
-    said = f"pair {open_[1]} was dealt with its label in sight; give `verdict` in a file of its own"
+    said = f"pair {open_[1]} was assigned with its label shown; give `verdict` in a separate file"
     assert_refused(study, lambda: study.grid().import_verdicts(own), InputError, said)
     own = write_csv(tmp_path / "own.csv", [{"pair": old, "validator": "vera", "own_label": "2"}])
     study.grid().import_verdicts(own, supersede=True)

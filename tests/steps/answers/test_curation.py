@@ -93,7 +93,7 @@ def test_a_round_that_edits_nothing_has_no_such_columns(curated: Grid) -> None:
 
 
 def test_an_unknown_reason_is_refused_with_its_line_and_the_nearest_one(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ana.csv:3: .*`rued` is no reason here; did you mean `rude`\?"):
+    with pytest.raises(InputError, match=r"ana.csv:3: .*`rued` is not a reason here; did you mean `rude`\?"):
         study.grid("replies").import_answers(sheet(tmp_path, WRITTEN[1], "reject: rued"), "sift")
     assert study.grid("replies").answers("sift").empty
 
@@ -167,7 +167,7 @@ def test_an_edited_text_is_checked_as_any_other_and_a_rejection_is_not(study: St
     assert (remark.refuses, remark.score) == (True, 2)
     assert desk.check_text(ana, task.assignment_id, {"reject": "rude"}) == []
     (remark,) = desk.check_text(ana, task.assignment_id, {"reject": "rued"})
-    assert "is no reason here" in remark.sentence
+    assert "is not a reason here" in remark.sentence
     give(desk, ana, {"reject": "rude"}, task.assignment_id)
     assert desk.answers(ana)[0].answer == {"reject": "rude"}
 

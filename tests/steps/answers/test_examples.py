@@ -89,7 +89,7 @@ def test_the_run_says_what_was_found_and_by_which_model(grid: Grid) -> None:
 
 
 def test_what_is_found_already_is_found_again_only_if_asked_and_keeps_its_reviews(found: Grid, tmp_path: Path) -> None:
-    with pytest.raises(StageError, match="has its examples, 4 of them"):
+    with pytest.raises(StageError, match="already has 4 examples"):
         found.find_examples("propose")
     found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Cats="no"))
     before = found.examples("propose")
@@ -141,7 +141,7 @@ def test_a_study_whose_written_texts_change_meanwhile_is_left_as_it_is(
         return really(texts, model, progress)
 
     monkeypatch.setattr(encode, "encode", meanwhile)
-    with pytest.raises(ConflictError, match="what this rests on has changed"):
+    with pytest.raises(ConflictError, match="the study changed while"):
         grid.find_examples("propose")
     assert grid.examples("propose").empty
 
@@ -188,14 +188,14 @@ def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_
     assert [(one.line, one.message.partition(";")[0]) for one in raised.value.findings] == [
         (2, "`used` is `maybe`"),
         (3, "there is no such example in this round"),
-        (6, "line 4 says the opposite of the same example"),
+        (6, "line 4 has the opposite for the same example"),
     ]
     assert set(found.examples("propose")["used"]) == {""}
 
 
 def test_a_sheet_that_nobody_filled_in_is_refused(found: Grid, tmp_path: Path) -> None:
     write_table(found.examples("propose"), path := tmp_path / "sheet.csv")
-    with pytest.raises(InputError, match="`used` is empty everywhere"):
+    with pytest.raises(InputError, match="`used` is empty in every row"):
         found.review_examples("propose", path)
 
 
@@ -214,7 +214,7 @@ def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> N
 
 
 def test_an_example_that_is_not_there_cannot_be_reviewed(found: Grid) -> None:
-    with pytest.raises(UnknownIdError, match="no such example in round `propose`"):
+    with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
         found.review_example("propose", 999, used=True, by=1)
 
 
@@ -338,10 +338,13 @@ def test_the_walk_waits_for_the_texts_that_examples_are_of(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"examples": "wirte"}, "round `propose` has examples of `wirte`, no earlier grid; did you mean `write`?"),
-        ({"examples": "replies"}, "no earlier grid; earlier are write, judge"),
-        ({"examples": "judge"}, "in whose round that counts no text is written"),
-        ({"prompt": "Answer: {row}"}, r"the prompt of round `propose` has no place `\{examples\}`"),
+        (
+            {"examples": "wirte"},
+            "round `propose` has examples of `wirte`, which is not an earlier grid; did you mean `write`?",
+        ),
+        ({"examples": "replies"}, "is not an earlier grid; earlier are write, judge"),
+        ({"examples": "judge"}, "but the main round of that grid asks for no text"),
+        ({"prompt": "Answer: {row}"}, r"the prompt of round `propose` has no placeholder `\{examples\}`"),
         ({"n_examples": 0}, "n_examples is 0; expected 1 or more"),
         ({"models": (), "prompt": ""}, "`examples` are for models"),
         ({"examples": ""}, "`n_examples` applies to `examples`; name the grid"),
@@ -355,7 +358,7 @@ def test_a_plan_of_examples_that_cannot_be_is_refused(changed: dict[str, object]
 
 def test_a_place_for_examples_without_examples_is_refused() -> None:
     plain = RoundPlan("propose", "text: text()", models=ASK.models, prompt=PROMPT)
-    with pytest.raises(InputError, match=r"has a place `\{examples\}`, and nothing to put there"):
+    with pytest.raises(InputError, match=r"has a placeholder `\{examples\}`, but nothing fills it"):
         check_plans([WRITE, replace(asking(), rounds=(plain,))], {})
 
 

@@ -114,7 +114,7 @@ def test_a_text_that_is_a_row_already_is_the_same_text(study: Study) -> None:
         ({"text": "Too few words.", "types": []}, "text: the text has 3 words; expected at least 6"),
         ({"text": TEXT, "types": ["irony"]}, "types: .* expected a list of some of facts, humour, question"),
         ({"text": TEXT}, "types: an answer is missing"),
-        ({**WRITTEN, "more": 1}, "`more` is no question here"),
+        ({**WRITTEN, "more": 1}, "`more` is not a question here"),
         (TEXT, "several questions here; expected an object with text, types"),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp
     assert grid.generate("propose").counts["skips"] == 3
     with grid._store.read() as tx:
         note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
-    assert note.startswith("the reply cannot be taken (unknown label `Good.`; expected one of")
+    assert note.startswith("the reply cannot be used (unknown label `Good.`; expected one of")
 
 
 @pytest.mark.server
@@ -204,7 +204,7 @@ def test_a_json_reply_with_a_key_twice_is_no_answer(tmp_path: Path) -> None:
     assert grid.generate("propose").counts["skips"] == 3
     with grid._store.read() as tx:
         note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
-    assert note.startswith("the reply cannot be taken (`text` is given twice)")
+    assert note.startswith("the reply cannot be used (`text` is given twice)")
     assert grid.answers("propose")["marks"].tolist() == ["duplicate keys", "", ""]
 
 
@@ -243,11 +243,14 @@ def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_
 @pytest.mark.parametrize(
     ("prompt", "problem"),
     [
-        ("Answer it.", "a prompt without its place; it needs `{row}`"),
-        ("Answer {row}\nas {colum}.", r"prompt.txt:2: there is no place `{colum}`; did you mean `column`\?"),
-        ("Answer {row} {", r"prompt.txt:1: a brace by itself"),
+        ("Answer it.", "a prompt without `{row}`"),
+        ("Answer {row}\nas {colum}.", r"prompt.txt:2: there is no placeholder `{colum}`; did you mean `column`\?"),
+        ("Answer {row} {", r"prompt.txt:1: a single brace"),
         ("{definition} {row}", "`definitions` of round `propose` has none of `plain`"),
-        ("{colum}\n{", r"(?s)3 things are wrong.*a prompt without its place.*prompt.txt:1: .*prompt.txt:2: a brace"),
+        (
+            "{colum}\n{",
+            r"(?s)3 things are wrong.*a prompt without `{row}`.*prompt.txt:1: .*prompt.txt:2: a single brace",
+        ),
     ],
 )
 def test_a_prompt_that_cannot_be_is_refused_with_its_line(tmp_path: Path, prompt: str, problem: str) -> None:
@@ -276,7 +279,7 @@ def test_a_definition_of_no_column_is_refused(tmp_path: Path) -> None:
     propose = RoundPlan(
         "propose", PROPOSE.form, models=("plain=service:m",), prompt="{row} {definition}", definitions={"plane": "so"}
     )
-    with pytest.raises(InputError, match="definition of `plane`, which is no column; did you mean `plain`"):
+    with pytest.raises(InputError, match="definition of `plane`, which is not a column; did you mean `plain`"):
         study_of(tmp_path, propose)
 
 

@@ -101,7 +101,7 @@ def test_a_pair_outside_the_prepared_grid_is_refused(at: At, tmp_path: Path) -> 
 def test_a_study_with_people_of_its_own_takes_none(at: At, tmp_path: Path, stage: str) -> None:
     study = at(stage)
     before = dump(study)
-    with pytest.raises(StageError, match="the study has people of its own; `fcpair init --study OTHER`"):
+    with pytest.raises(StageError, match="the study already has people; `fcpair init --study OTHER`"):
         study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert dump(study) == before
 
@@ -116,7 +116,7 @@ def test_what_rests_on_simulated_people_stays_simulated_in_published_columns(at:
 
 def test_they_are_taken_once(taken: Study, tmp_path: Path) -> None:
     before = dump(taken)
-    with pytest.raises(StageError, match="people of its own"):
+    with pytest.raises(StageError, match="already has people"):
         taken.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
     assert dump(taken) == before
 
@@ -131,7 +131,7 @@ def test_a_study_that_has_a_corpus_but_no_grid_is_told_to_make_one(at: At, tmp_p
 
 def test_a_study_with_another_scheme_is_refused(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "s.db", Setup(scheme="one_of(no,yes+)"))
-    with pytest.raises(StageError, match="the study has other ones"):
+    with pytest.raises(StageError, match="the study has different labels"):
         study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
 
 
@@ -142,8 +142,8 @@ def test_a_study_with_another_scheme_is_refused(tmp_path: Path) -> None:
         ([*ROWS, row(8, HS[2], CNS[12], 1, 2)], r":6: `2` in column"),
         ([*ROWS, row(8, HS[2], CNS[12], 1, 1, 5)], r":6: `5` in column"),
         ([*ROWS, row(8, " ", CNS[12], 1, 1)], r":6: .*empty"),
-        ([*ROWS, row(7, HS[2], CNS[12], 1, 1)], r":6: this original_index stands in the file already"),
-        ([*ROWS, row(8, HS[0] + " ", CNS[12], 1, 1)], r":6: this pair stands in the file already"),
+        ([*ROWS, row(7, HS[2], CNS[12], 1, 1)], r":6: this original_index is already in the file"),
+        ([*ROWS, row(8, HS[0] + " ", CNS[12], 1, 1)], r":6: this pair is already in the file"),
     ],
 )
 def test_a_broken_file_leaves_the_study_empty(at: At, tmp_path: Path, rows: list[dict[str, Any]], said: str) -> None:

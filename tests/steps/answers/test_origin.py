@@ -65,7 +65,7 @@ def test_a_simulated_answer_equal_to_a_real_one_is_refused_and_with_supersede_re
     study = at("labelled")
     grid = study.grid()
     same = repeated(study, tmp_path, origin="simulated")
-    match = "these pairs have been answered already, and what the file says is simulated; --supersede"
+    match = "these pairs have been answered already, but the answers in the file are simulated; --supersede"
     assert_refused(study, lambda: grid.import_labels(same), InputError, match)
     assert grid.import_labels(same, supersede=True).counts["answers"] == 42
     assert study.status()["judgements"] == {"simulated": 42}
@@ -75,7 +75,7 @@ def test_a_real_answer_that_differs_from_a_simulated_one_needs_supersede(at: At,
     study = simulated(at)
     (pair, who), label = next(iter(labels_of(study).items()))
     other = "0" if label == "appropriate" else "2"
-    with pytest.raises(InputError, match="otherwise already; --supersede"):
+    with pytest.raises(InputError, match="differently; --supersede"):
         record(study, tmp_path, [(who, pair, other)])
     record(study, tmp_path, [(who, pair, other)], supersede=True)
     assert study.status()["judgements"] == {"imported": 1, "simulated": 41}

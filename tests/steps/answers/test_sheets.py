@@ -142,8 +142,8 @@ def test_a_name_in_other_capitals_is_meant_for_the_one_who_is_there(at: At, tmp_
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"hs": "another text"}, "these pairs have other texts in this study; is the sheet another study's"),
-        ({"annotator": "ben"}, "these pairs were not dealt to the person named"),
+        ({"hs": "another text"}, "these pairs have other texts in this study; is the sheet from another study"),
+        ({"annotator": "ben"}, "these pairs were not assigned to the person named"),
     ],
 )
 def test_pairs_that_are_wrong_for_one_cause_are_one_finding(
@@ -240,7 +240,7 @@ def test_a_text_that_no_cell_can_hold_is_not_cut(tmp_path: Path) -> None:
     from fcpair.files.answers.sheets import SheetLayout, write_sheet
 
     rows = pd.DataFrame({"hs": ["x" * 40_000], "label": [""]})
-    with pytest.raises(InputError, match="40,000 characters, and a cell 32,767 at most; write CSV"):
+    with pytest.raises(InputError, match="40,000 characters, but a cell holds at most 32,767; write CSV"):
         write_sheet(
             rows, tmp_path / "s.xlsx", SheetLayout({"label": ("a", "b")}, "", {"hs": "hate speech", "cn": "reply"})
         )
@@ -303,7 +303,7 @@ def test_who_labelled_a_pair_does_not_get_it_to_decide(at: At, tmp_path: Path) -
         grid.write_conflicts(tmp_path / "c.csv", by="ben")
         assert set(read_table(tmp_path / "c.csv")["pair"].astype(int)) == waiting - own
     else:
-        with pytest.raises(StageError, match="no pair waits that ben may decide"):
+        with pytest.raises(StageError, match="no pair that ben may decide is waiting"):
             grid.write_conflicts(tmp_path / "c.csv", by="ben")
 
 
@@ -311,7 +311,7 @@ def test_a_sheet_of_conflicts_is_never_written_over_a_file(at: At, tmp_path: Pat
     grid = at("decided").grid()
     grid.write_conflicts(tmp_path / "c.csv", by="eva")
     before = (tmp_path / "c.csv").read_bytes()
-    with pytest.raises(InputError, match="is there already, and may have decisions in it"):
+    with pytest.raises(InputError, match="already exists and may contain decisions"):
         grid.write_conflicts(tmp_path / "c.csv", by="eva")
     assert (tmp_path / "c.csv").read_bytes() == before
 

@@ -180,7 +180,7 @@ def test_a_probability_lies_between_0_and_1(at: At, name: str, value: float) -> 
 
 
 def test_nobody_leans_to_a_label_that_is_not_there(at: At) -> None:
-    with pytest.raises(InputError, match="`splendid` is no label; expected one of"):
+    with pytest.raises(InputError, match="`splendid` is not a label; expected one of"):
         at("dealt").grid().simulate(Simulate(leaning=0.5, leaning_to="splendid"))
 
 

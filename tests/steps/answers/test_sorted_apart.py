@@ -54,8 +54,8 @@ def test_labels_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
     sheet = answered(tmp_path / "ana.csv", "label", "appropriate", "not_appropriate")
     (note,) = taken(grid.import_labels, alone(sheet, "label"), tmp_path)
     assert note == (
-        "column `label` of ana is sorted, and its rows are not: if it was sorted alone, its 14 answers are beside "
-        "other pairs. Compare some with their texts; a corrected file is taken in with --supersede"
+        "column `label` of ana is sorted, but its rows are not: if it was sorted on its own, its 14 answers are next "
+        "to the wrong pairs. Compare some with their texts; import a corrected file with --supersede"
     )
 
 
@@ -108,7 +108,7 @@ def test_one_of_two_questions_of_a_form(tmp_path: Path) -> None:
     sheet = answered(path, "kind", "yes", "no").assign(rate=["3", "1", "4", "1", "5", "2", "2"] * 2)
     (note,) = taken(grid.import_answers, alone(sheet, "rate"), tmp_path)
     assert "column `rate` of r1 is sorted" in note
-    assert "other cells" in note
+    assert "the wrong cells" in note
 
 
 def test_reviews_of_examples() -> None:

@@ -74,7 +74,7 @@ def test_rows_that_are_from_nowhere_are_refused(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db", Setup(title="Rated"), grids=[plan])
     study.grid().pair()
     study.add_people([f"r{at}" for at in range(6)], Role.RATER)
-    with pytest.raises(StageError, match="2 rows have no source, so nothing says who is to answer them"):
+    with pytest.raises(StageError, match="2 rows have no source, so it is unknown who should answer them"):
         study.grid().assign_round()
 
 

@@ -338,7 +338,7 @@ def test_a_published_study_is_not_withdrawn_in_part(tmp_path: Path, data: Path) 
     study = Study.create(tmp_path / "p.db")
     grid = study.grid()
     run = grid.import_published(data / "fc-conan" / "diamond_partition_df.csv")
-    assert_refused(study, lambda: grid.withdraw_labels(run.id), StageError, "took a published study over")
+    assert_refused(study, lambda: grid.withdraw_labels(run.id), StageError, "imported a published study")
 
 
 def test_the_file_that_labels_are_exported_to_does_not_hold_them(at: At, tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_an_answer_to_a_pair_whose_topic_was_left_out_elsewhere_is_told_that(at:
     desk, ana = at_desk(study, "ana")
     kept = Submission("kept", desk.tasks(ana)[0].assignment_id, "appropriate")
     study.access.opt_out(ana.id, "topic", ["weather"])
-    assert_refused(study, lambda: desk.submit(ana, kept), ConflictError, "left out a topic of this pair since")
+    assert_refused(study, lambda: desk.submit(ana, kept), ConflictError, "opted out of a topic of this pair since")
 
 
 def test_nobody_answers_for_somebody_else(at: At) -> None:
@@ -195,9 +195,9 @@ def test_nobody_answers_for_somebody_else(at: At) -> None:
     desk, ana = at_desk(study, "ana")
     ben = admit(study, "ben")
     theirs = Submission("request", desk.tasks(ben)[0].assignment_id, "appropriate")
-    assert_refused(study, lambda: desk.submit(ana, theirs), RefusedError, "not yours")
+    assert_refused(study, lambda: desk.submit(ana, theirs), RefusedError, "not assigned to you")
     nobodys = replace(theirs, assignment_id=10**6)
-    assert_refused(study, lambda: desk.submit(ana, nobodys), RefusedError, "not yours")
+    assert_refused(study, lambda: desk.submit(ana, nobodys), RefusedError, "not assigned to you")
 
 
 def test_an_unknown_answer_is_refused_with_those_that_there_are(at: At) -> None:
@@ -220,7 +220,7 @@ def test_nothing_is_handed_out_to_other_roles(at: At) -> None:
     study = at("dealt")
     study.add_people(["lea"], Role.LEAD)
     desk, lea = at_desk(study, "lea")
-    with pytest.raises(RefusedError, match="only those who answer rounds"):
+    with pytest.raises(RefusedError, match="only people who answer rounds"):
         desk.tasks(lea)
 
 

@@ -36,7 +36,7 @@ def test_fewer_writers_than_columns_of_a_row_are_refused(tmp_path: Path) -> None
 
 
 def test_more_columns_than_a_row_has_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="5 columns of each row are to be drawn, but a row has 4"):
+    with pytest.raises(InputError, match="5 columns of each row cannot be drawn; a row has 4"):
         dealt(tmp_path, plan(columns_per_row=5), writer=5)
 
 
@@ -73,7 +73,7 @@ def test_the_type_that_was_given_is_always_among_the_types(tmp_path: Path) -> No
 def test_a_label_that_is_no_column_cannot_always_be_there() -> None:
     form = "text: text(); also: any_of(facts,humour,always=column)"
     grid = GridPlan("write", SidePlan(names=("Tea is odd.",)), SidePlan(names=("fact",)), (RoundPlan("write", form),))
-    with pytest.raises(InputError, match=r"column `fact` is none of its labels; did you mean `facts`\?"):
+    with pytest.raises(InputError, match=r"column `fact` is not one of its labels; did you mean `facts`\?"):
         Study.create(":memory:", grids=[grid])
 
 
@@ -223,7 +223,7 @@ def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tm
 @pytest.mark.server
 def test_somebody_who_wrote_nothing_is_retired_instead(tmp_path: Path) -> None:
     study = dealt(tmp_path, plan(), writer=4)
-    with pytest.raises(StageError, match="`writer1` has answered nothing that could go to others"):
+    with pytest.raises(StageError, match="`writer1` has no answers that could go to others"):
         study.dismiss("writer1")
 
 
@@ -300,7 +300,7 @@ def test_a_text_is_taken_though_nobody_can_look_at_its_grammar(tmp_path: Path) -
     answer = {"unkind": "yes", "text": "I see that quite another way, and so do many.", "also": [column_of(task)]}
     (remark,) = desk.check_text(visitor, task.assignment_id, answer)
     assert (remark.rule, remark.refuses) == ("grammar", False)
-    assert "cannot be looked at just now; your text can be saved" in remark.sentence
+    assert "cannot be checked right now; your text can be saved" in remark.sentence
     give(desk, visitor, answer, task.assignment_id)
     assert len(study.grid("write").answers()) == 1
 
@@ -383,8 +383,8 @@ def test_a_file_is_held_against_the_same_checks_line_by_line(tmp_path: Path) -> 
     ("changed", "problem"),
     [
         ({"language": "xx"}, "`xx` is not a language that can be detected"),
-        ({"language": "fa", "grammar": "harper"}, "harper knows English alone"),
-        ({"similar": 0.95, "model": "no/such"}, "the model `no/such` cannot be had"),
+        ({"language": "fa", "grammar": "harper"}, "harper knows only English"),
+        ({"similar": 0.95, "model": "no/such"}, "the model `no/such` is not available"),
     ],
 )
 def test_checks_that_cannot_be_done_are_refused_before_anybody_is_dealt(

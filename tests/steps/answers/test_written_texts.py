@@ -54,7 +54,7 @@ def test_a_hugging_face_folder_is_read_by_its_library(written: Study, tmp_path: 
     written.grid("write").export.texts(tmp_path / "hf", "hf", Export(test_share=0.25))
     read = load_dataset(str(tmp_path / "hf"), cache_dir=str(tmp_path / "cache"))
     assert read["train"].num_rows + read["test"].num_rows == 23
-    assert "No row stands in both splits." in (tmp_path / "hf" / "README.md").read_text("utf-8")
+    assert "No row is in both splits." in (tmp_path / "hf" / "README.md").read_text("utf-8")
 
 
 def test_the_layouts_of_the_datasets(written: Study, tmp_path: Path) -> None:
@@ -115,5 +115,5 @@ def test_where_nothing_was_written_there_is_nothing_to_export(tmp_path: Path) ->
 def test_a_folder_that_holds_something_is_left_alone(written: Study, tmp_path: Path) -> None:
     (tmp_path / "sides").mkdir()
     (tmp_path / "sides" / "mine.txt").write_text("mine", "utf-8")
-    with pytest.raises(InputError, match="there is something in this folder"):
+    with pytest.raises(InputError, match="this folder is not empty"):
         written.grid("write").export.texts(tmp_path / "sides", "training")

@@ -33,7 +33,7 @@ def n_labels(study: Study) -> Counter[int]:
 
 def test_before_the_first_deal_there_is_nothing_to_add_to(at: At) -> None:
     study = at("paired")
-    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing has been dealt yet")
+    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing has been assigned yet")
 
 
 def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_twice_is_once(at: At) -> None:
     grid = study.grid()
     grid.assign(Assign(overlap={3: 0.5}), more=True)
     for again in (Assign(overlap={3: 0.5}), Assign(), Assign(overlap={2: 0.25, 3: 0.25}, seed=7)):
-        assert_refused(study, partial(grid.assign, again, more=True), StageError, "nothing to deal")
+        assert_refused(study, partial(grid.assign, again, more=True), StageError, "nothing to assign")
 
 
 def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path
     assert (run.counts["new"], run.counts["moved"]) == (0, open_["dora"])
     assert all("dora" not in had[pair] for who, pair in open_work(study) if who == "dora")
     assert n_labels(study) == slots
-    assert_refused(study, lambda: grid.assign(Assign(), more=True), StageError, "nothing to deal")
+    assert_refused(study, lambda: grid.assign(Assign(), more=True), StageError, "nothing to assign")
 
 
 def test_what_people_are_about_to_read_stays_theirs(at: At) -> None:
@@ -125,7 +125,7 @@ def test_somebody_who_left_topics_out_gets_none_of_them(at: At) -> None:
     study = at("dealt")
     dora = study.add_people(["dora"], Role.ANNOTATOR)[0]
     study.access.opt_out(dora.id, "hs_topic", ["People who l"])  # that is every HS
-    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to deal")
+    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to assign")
 
 
 @pytest.mark.server
@@ -166,7 +166,7 @@ def test_who_checks_a_pair_is_not_asked_to_label_it(at: At) -> None:
     ("options", "said"),
     [
         (Assign(overlap={4: 0.5}), "4 labels on 12 pairs, but there are 3"),
-        (Assign(groups=(("ana", "ben"),)), "groups are for the first deal"),
+        (Assign(groups=(("ana", "ben"),)), "groups are for the first assignment"),
         (Assign(annotators=5), "5 annotators were asked for"),
     ],
 )

@@ -69,7 +69,7 @@ def test_every_label_is_free_until_somebody_asks(study: Study) -> None:
     counts = {"open": 42, "free": 42, "done": 0, "skipped": 0, "withdrawn": 0, "vacant": 0}
     assert state["rounds"]["label"] == counts
     assert state["stages"]["assign"] == 42
-    assert state["next"] == "open labels: 42; 42 of them are free for whoever asks in the browser: `fcpair serve`"
+    assert state["next"] == "open labels: 42; 42 of them are free for anybody in the browser: `fcpair serve`"
     assert open_work(study) == []
 
 
@@ -176,7 +176,7 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
         give(desk, ben, YES, others[0].assignment_id)
     bens = {task.cell_id: task.assignment_id for task in desk.tasks(ben, MAX_HELD)}
     give(desk, ana, YES, first.assignment_id)
-    with pytest.raises(RefusedError, match="not yours, or not any more"):
+    with pytest.raises(RefusedError, match="not assigned to you, or no longer is"):
         give(desk, ben, YES, bens[first.cell_id])
     give(desk, ben, YES, bens[second.cell_id])
     with pytest.raises(ConflictError, match="given to somebody else"):
@@ -349,7 +349,7 @@ def test_open_dealing_is_closed_and_what_people_hold_stays_theirs(study: Study) 
     assert desk.tasks(ben, 5) == []
     assert (holds(study), n_free(study)) == (Counter(ana=5), 0)
     assert desk.progress(ben).more is None
-    assert_refused(study, study.grid().close_open_assignment, StageError, "not open")
+    assert_refused(study, study.grid().close_open_assignment, StageError, "no open assignment")
     study.grid().assign(Assign(overlap=OVERLAP), more=True)  # and the rest is dealt in shards
     assert sum(holds(study).values()) == 42
     assert is_sound(study)
@@ -372,11 +372,11 @@ def test_labels_of_a_file_take_free_slots(study: Study, tmp_path: Path) -> None:
 def test_a_file_gives_no_pair_more_labels_than_were_asked_for(study: Study, tmp_path: Path) -> None:
     one = next(pair for pair in range(1, 25) if n_slots(study, pair) == 1)
     answers = [("ana", one, YES), ("ben", one, YES)]
-    assert_refused(study, lambda: record(study, tmp_path, answers), InputError, f"pair {one} was not dealt to ben")
+    assert_refused(study, lambda: record(study, tmp_path, answers), InputError, f"pair {one} was not assigned to ben")
 
 
 def test_sheets_are_for_shards(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(StageError, match="42 labels are given to whoever asks"):
+    with pytest.raises(StageError, match="42 labels are free for anybody"):
         study.grid().write_sheets(tmp_path / "sheets")
 
 

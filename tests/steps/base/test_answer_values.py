@@ -174,21 +174,21 @@ def test_a_different_label_is_refused_and_the_remedy_named(at: At, tmp_path: Pat
     record(study, tmp_path, [("ana", first, "2"), ("ana", second, "skip")])
     rows = [{"pair": first, "annotator": "ana", "label": "0"}, {"pair": second, "annotator": "ana", "label": "0"}]
     path = write_csv(tmp_path / "l.csv", rows)
-    said = f"l.csv:2: ana has answered pair {first} otherwise already; --supersede takes this as the newer answer"
-    assert_rejected(study, path, said, f"l.csv:3: ana has answered pair {second} otherwise already")
+    said = f"l.csv:2: ana has already answered pair {first} differently; --supersede takes this as the newer answer"
+    assert_rejected(study, path, said, f"l.csv:3: ana has already answered pair {second} differently")
 
 
 def test_a_pair_that_was_not_dealt_to_that_annotator_is_refused(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     pair = not_dealt_to(study, "ana")
     path = write_csv(tmp_path / "l.csv", [{"pair": pair, "annotator": "ana", "label": "2"}])
-    assert_rejected(study, path, f"l.csv:2: pair {pair} was not dealt to ana")
+    assert_rejected(study, path, f"l.csv:2: pair {pair} was not assigned to ana")
 
 
 def test_supersede_does_not_let_in_what_was_not_dealt(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     path = write_csv(tmp_path / "l.csv", [{"pair": not_dealt_to(study, "ana"), "annotator": "ana", "label": "2"}])
-    assert_rejected(study, path, "was not dealt to ana", supersede=True)
+    assert_rejected(study, path, "was not assigned to ana", supersede=True)
 
 
 def test_an_unknown_annotator_is_refused_and_the_known_are_named(at: At, tmp_path: Path) -> None:
@@ -338,6 +338,6 @@ def test_a_grid_that_was_made_anew_after_dealing_is_to_be_dealt_again(at: At, tm
     grid = study.grid()
     grid.pair(Pair(), redo=True)
     path = write_csv(tmp_path / "l.csv", [{"pair": 1, "annotator": "ana", "label": "2"}])
-    assert_rejected(study, path, "pair 1 was not dealt to ana")
+    assert_rejected(study, path, "pair 1 was not assigned to ana")
     grid.assign(Assign())
     assert study.status()["rounds"]["label"]["open"] == 24

@@ -115,7 +115,7 @@ def test_candidates_of_other_hs_than_were_selected_are_refused(at: At, monkeypat
         Study.open(study.place).grid().select(Select(hs=1, seed=5), redo=True)
 
     meanwhile(monkeypatch, retrieve, "nearest_to", select)
-    with pytest.raises(ConflictError, match="what this rests on has changed"):
+    with pytest.raises(ConflictError, match="the study changed while"):
         study.grid().retrieve(Retrieve(k=4))
 
 
@@ -164,7 +164,7 @@ def test_another_process_writes_while_pairs_are_dealt_and_the_command_ends_with_
     meanwhile(monkeypatch, assign, "assign_pairs", lambda: subprocess.run(command, check=True, capture_output=True))
     result = CliRunner().invoke(main, ["assign", "--study", study.place])
     assert result.exit_code == 2
-    assert "what this rests on has changed while it was being worked out, so nothing was written" in result.stderr
+    assert "the study changed while this was being computed, so nothing was written" in result.stderr
     assert [one.name for one in study.people] == ["ana", "zoe"]
     assert study.status()["stages"]["assign"] == 0
 

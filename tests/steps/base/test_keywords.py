@@ -164,7 +164,7 @@ def test_the_object_goes_by_its_name_too(imported: Study) -> None:
 
 
 def test_keyword_arguments_beside_the_object_are_refused(imported: Study) -> None:
-    with pytest.raises(InputError, match=r"`seed` is given beside Select\(...\); give one of them"):
+    with pytest.raises(InputError, match=r"`seed` and Select\(\.\.\.\) are both given; give one of them"):
         imported.grid().select(Select(hs=2), seed=3)
 
 
@@ -227,7 +227,7 @@ def test_a_planned_grid_is_added_by_keyword_arguments(imported: Study) -> None:
 
 
 def test_exports_take_keyword_arguments(imported: Study, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a pool says which CNs are left out"):  # so it has come there
+    with pytest.raises(InputError, match="a pool sets which CNs are left out"):  # so it has come there
         imported.grid().export.corpus(tmp_path / "corpus.jsonl", pool="all")
 
 

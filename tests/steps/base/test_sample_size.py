@@ -214,7 +214,7 @@ def test_the_doctor_finds_cells_that_were_not_drawn_and_cells_of_the_corpus(draw
     assert findings(drawn.place)["pairs"] == ("the pairs of the grid are not those that were drawn",)
     drawn.grid().pair(SAMPLE, redo=True)
     _exchange(drawn, known[0])
-    assert findings(drawn.place)["pairs"] == (f"pair {known[0]} stands in the corpus",)
+    assert findings(drawn.place)["pairs"] == (f"pair {known[0]} is in the corpus",)
 
 
 # -- more cells than there are numbers

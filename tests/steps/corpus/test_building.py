@@ -178,7 +178,7 @@ def test_redo_makes_the_stage_anew_and_forgets_the_later_ones(at: At, tmp_path: 
 @pytest.mark.parametrize("name", list(BUILDING))
 def test_nothing_that_judgements_rest_on_is_ever_redone(at: At, tmp_path: Path, name: str, redo: bool) -> None:
     study = at("labelled")
-    message = r"42 judgements rest on what is there.*never discarded; `fcpair init --study OTHER`"
+    message = r"42 judgements rest on its results.*never discarded; `fcpair init --study OTHER`"
     assert_refused(study, lambda: BUILDING[name](study, tmp_path, redo), StageError, message)
 
 
@@ -256,7 +256,7 @@ def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None
     study = at("imported")
     rows = [{"hs": HS[0]}, {"hs": "Nobody said this."}, {"hs": HS[0]}, {"hs": "Nor this."}]
     listed = write_csv(tmp_path / "l.csv", rows)
-    said = r"2 things are wrong[\s\S]*:3: this HS is not in the study \(2 lines: 3, 5\)\n.*:4: .*in line 2 already"
+    said = r"2 things are wrong[\s\S]*:3: this HS is not in the study \(2 lines: 3, 5\)\n.*:4: .*already in line 2"
     assert_refused(study, lambda: study.grid().select(Select(list=listed)), InputError, said)
 
 
@@ -311,7 +311,7 @@ def test_retrieval_says_when_the_model_does_not_know_the_language(
     study.import_corpus(Import(write_corpus(tmp_path / "corpus.csv"), language=language))
     grid.select(Select(hs=2))
     grid.retrieve(Retrieve(k=4, model=model))
-    said = "knows English only, but most of the corpus is in the language `de`" in caplog.text
+    said = "was trained on English only, but most of the corpus is in the language `de`" in caplog.text
     assert said == warned
     assert ("--model paraphrase-multilingual-MiniLM-L12-v2" in caplog.text) == warned
 

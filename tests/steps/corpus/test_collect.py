@@ -162,7 +162,9 @@ def test_a_text_that_another_grid_has_keeps_what_is_said_of_it_there(tmp_path: P
     second = replace(plan(Source(file=other, text="t")), name="second")
     study = Study.create(tmp_path / "study.db", grids=[plan(Source(file=one, text="t")), second])
     assert study.grid("write").pair().notes == ()
-    assert study.grid("second").pair().notes == ("texts of the rows that another side has, with metadata that stay: 1",)
+    assert study.grid("second").pair().notes == (
+        "1 texts of the rows already occur in another grid; their metadata were kept",
+    )
     with study._store.read() as tx:
         assert texts.texts_of(tx, "text")["meta"].tolist() == [{"source": "one"}]
 

@@ -60,9 +60,11 @@ def test_a_grid_is_added_to_a_study_that_has_main(tmp_path: Path) -> None:
 
 def test_a_name_is_given_once(tmp_path: Path) -> None:
     study = study_of(tmp_path, WRITTEN)
-    with pytest.raises(InputError, match="there is a grid `write` already"):
+    with pytest.raises(InputError, match="there is already a grid `write`"):
         study.add_grid(WRITTEN)
-    with pytest.raises(InputError, match="takes the answers of `other`, no earlier grid; earlier are write"):
+    with pytest.raises(
+        InputError, match="takes the answers of `other`, which is not an earlier grid; earlier are write"
+    ):
         study.add_grid(replace(RATED, rows=SidePlan(answers="other")))
     assert study.grids == ["write"]
 
@@ -110,7 +112,7 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 things are wrong") as caught:
         study.grid("write").pair()
     assert "statements.csv:3: the text is empty" in str(caught.value)
-    assert "statements.csv:5: this text is in line 2 already" in str(caught.value)
+    assert "statements.csv:5: this text is already in line 2" in str(caught.value)
 
 
 def test_texts_of_a_file_can_be_some_of_the_corpus(tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ def test_texts_of_a_file_can_be_some_of_the_corpus(tmp_path: Path) -> None:
     study.grid("write").pair()
     with study._store.read() as tx:
         assert len(texts.texts_of(tx, "hs")) == len(HS)
-    with pytest.raises(StageError, match="grid `write` has texts of the corpus, which therefore stays as it is"):
+    with pytest.raises(StageError, match="grid `write` has texts of the corpus, so the corpus cannot be replaced"):
         study.import_corpus(corpus, redo=True)
 
 
@@ -145,7 +147,7 @@ def test_a_corpus_is_made_anew_beside_a_planned_grid(tmp_path: Path) -> None:
 
 def test_a_side_of_answers_waits_until_all_are_in(tmp_path: Path) -> None:
     study = study_of(tmp_path, WRITTEN, RATED, writer=4)
-    with pytest.raises(StageError, match="round `write` of grid `write` comes first, and has not been dealt"):
+    with pytest.raises(StageError, match="round `write` of grid `write` comes first, and has not been assigned"):
         study.grid("rate").pair()
     study.grid("write").pair()
     study.grid("write").assign_round()
@@ -189,7 +191,7 @@ def test_a_side_is_made_anew_until_somebody_has_answered(tmp_path: Path) -> None
     assert dealt(study, "write", "write").empty
     grid.assign_round()
     grid.simulate(ALL_ANSWER)
-    with pytest.raises(StageError, match="judgements rest on what is there"):
+    with pytest.raises(StageError, match="judgements rest on its results"):
         grid.pair(redo=True)
 
 
@@ -211,7 +213,7 @@ def test_the_stages_of_a_corpus_are_refused(tmp_path: Path) -> None:
         lambda: grid.assign(Assign(), more=True),
     )
     for call in calls:
-        with pytest.raises(StageError, match="is for a grid that is made of a corpus; this one is planned"):
+        with pytest.raises(StageError, match="is for a grid made from a corpus; this one is planned"):
             call()
     with pytest.raises(StageError, match="decisions of this grid are not validated"):
         grid.assign_validation(Validate())
@@ -221,7 +223,7 @@ def test_the_stages_of_a_corpus_are_refused(tmp_path: Path) -> None:
 
 def test_main_has_no_rounds_that_are_dealt_one_by_one(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db")
-    with pytest.raises(StageError, match="`main` are dealt by `fcpair assign` and `fcpair validate assign`"):
+    with pytest.raises(StageError, match="`main` are assigned by `fcpair assign` and `fcpair validate assign`"):
         study.grid().assign_round("label")
 
 
@@ -327,13 +329,13 @@ def test_a_round_is_dealt_again_until_somebody_has_answered(tmp_path: Path) -> N
     grid = study.grid("write")
     grid.pair()
     grid.assign_round()
-    with pytest.raises(StageError, match="round `write` has been dealt; `--redo` would discard 12 assignments"):
+    with pytest.raises(StageError, match="round `write` has been assigned; `--redo` would discard 12 assignments"):
         grid.assign_round()
     study.add_people(["late"], Role.WRITER)
     assert grid.assign_round(redo=True).counts["people"] == 5
     assert len(dealt(study, "write", "write")) == 12
     grid.simulate(ALL_ANSWER)
-    with pytest.raises(StageError, match="round `write` cannot be dealt again: 12 answers are in it"):
+    with pytest.raises(StageError, match="round `write` cannot be assigned again: it has 12 answers"):
         grid.assign_round(redo=True)
 
 
@@ -394,7 +396,7 @@ def test_a_later_round_waits_and_goes_to_others(tmp_path: Path, later: RoundPlan
     study = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, later)), writer=5)
     grid = study.grid("write")
     grid.pair()
-    with pytest.raises(StageError, match="round `write` of grid `write` comes first, and has not been dealt"):
+    with pytest.raises(StageError, match="round `write` of grid `write` comes first, and has not been assigned"):
         grid.assign_round(later.name)
     grid.assign_round("write")
     with pytest.raises(StageError, match="12 answers are still open in round `write`"):
@@ -526,7 +528,7 @@ def test_more_cells_than_there_are_cannot_be_drawn(tmp_path: Path) -> None:
     pilot = RoundPlan("pilot", "pilot: one_of(no,yes)", people=3, cells=10_000)
     grid = study_of(tmp_path, replace(WRITTEN, rounds=(pilot,))).grid("write")
     grid.pair()
-    with pytest.raises(InputError, match=r"10,000 cells are to be drawn, but there are \d+"):
+    with pytest.raises(InputError, match=r"10,000 cells cannot be drawn; there are \d+"):
         grid.assign_round("pilot")
 
 

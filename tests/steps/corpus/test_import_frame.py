@@ -88,7 +88,7 @@ def test_what_is_missing_is_an_empty_text(study: Study, gap: Any) -> None:
 
 def test_the_hint_for_a_text_without_a_pair_is_in_python(study: Study) -> None:
     frame = pairs(cn=["d", "", "f"])
-    refuse(study, frame, "`unpaired=True` takes such a row for a text without a pair")
+    refuse(study, frame, "`unpaired=True` reads such a row as a text without a pair")
     assert study.import_corpus(frame, unpaired=True).counts["without_pair"] == 1
 
 
@@ -144,6 +144,8 @@ def test_the_log_says_that_it_was_a_frame(study: Study) -> None:
 def test_the_recipe_of_the_study_says_what_it_cannot_hold(study: Study, tmp_path: Path) -> None:
     study.import_corpus(pairs())
     text = study.recipe_text()
-    assert "# The corpus came as a frame; write it to a file, and name that as `path` of [import]." in text
+    assert (
+        "# The corpus was imported from a data frame; write it to a file, and name that as `path` of [import]." in text
+    )
     (tmp_path / "recipe.toml").write_text(text, "utf-8")
     assert load_recipe(tmp_path / "recipe.toml")

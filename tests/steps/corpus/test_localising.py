@@ -210,7 +210,7 @@ def test_the_same_words_for_two_rows_are_two_texts(tmp_path: Path) -> None:
     ("plan", "problem"),
     [
         (lambda: with_round(WRITTEN, edits="row"), r"round `write` edits `row`; ask `edit\(...\)`"),
-        (lambda: with_round(WRITTEN, form="text: edit()"), "`edits` which round's text is edited, or `row`"),
+        (lambda: with_round(WRITTEN, form="text: edit()"), "`edits` the round whose text is edited, or `row`"),
         (
             lambda: replace(WRITTEN, rounds=(replace(EDIT, name="row"),)),
             '`edits = "row"` edits the text of the row; give round `row` another name',

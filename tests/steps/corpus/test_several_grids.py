@@ -70,7 +70,7 @@ def test_what_is_open_in_one_of_the_grids_is_waited_for(study: Study) -> None:
 
 
 def test_a_grid_that_is_not_there_or_named_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="takes the answers of `reply`, no earlier grid"):
+    with pytest.raises(InputError, match="takes the answers of `reply`, which is not an earlier grid"):
         other = GridPlan("rate", SidePlan(answers=("write", "reply")), SidePlan(names=("kind",)), (RATE,))
         Study.create(tmp_path / "study.db", Setup(title="t"), grids=[WRITE, other])
     with pytest.raises(InputError, match="twice"):

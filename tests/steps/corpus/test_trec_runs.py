@@ -256,7 +256,7 @@ def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) 
         study.import_corpus(Import(path, unpaired=True))
     study.import_corpus(Import(path, unpaired=True), redo=True)
     grid.select(Select(hs=2))
-    said = "no selected HS has a CN in the corpus to look from; take candidates by --cn-list or --run"
+    said = "no selected HS has a CN in the corpus to search from; give candidates by --cn-list or --run"
     assert_refused(study, lambda: grid.retrieve(Retrieve()), InputError, said)
     grid.retrieve(Retrieve(list=write_csv(tmp_path / "l.csv", [{"cn": "c"}])))
     assert grid.pair(Pair()).counts["pairs"] == 2
@@ -275,8 +275,8 @@ def test_neighbours_are_looked_for_among_cns_without_a_pair_and_hs_without_a_cn_
     run = collection.grid().retrieve(Retrieve(k=2))
     assert (run.counts["source_cns"], run.counts["candidates"]) == (1, 2)
     assert run.notes == (
-        "selected HS with no CN in the corpus to look from, which bring in no candidates of their own: "
-        "2 of 3 (hs_id q1, q3)",
+        "selected HS with no CN in the corpus to search from, which bring in no candidates of their own: 2 of 3 "
+        "(hs_id q1, q3)",
     )
 
 
@@ -293,7 +293,7 @@ def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_pat
     study = Study.create(tmp_path / "s.db")
     assert [one.stage for one in _until_people(study, read)] == ["import", "select", "retrieve", "pair"]
     a_run(run, "1 Q0 13 1 2 x")
-    with pytest.raises(InputError, match=r"retrieve +runs .*r\.trec +that file with another content"):
+    with pytest.raises(InputError, match=r"retrieve +runs .*r\.trec +that file with different content"):
         _until_people(study, read)
 
 

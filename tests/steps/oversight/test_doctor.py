@@ -191,7 +191,7 @@ def nth(path: str | Path, judgement: int) -> tuple[str, int, int]:
 
 def named(path: str | Path, judgement: int) -> str:
     who, at, pair = nth(path, judgement)
-    return f"answer {at} of `{who}` (row {judgement}, pair {pair}) does not fit"
+    return f"answer {at} of `{who}` (row {judgement}, pair {pair}) does not fit the one before it"
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_an_answer_that_was_deleted_in_the_middle_is_found(at: At) -> None:
     found = findings(path)
     assert found["answers"][0].startswith(f"answer {at_} of `{who}` ")
     left = total(path, who)
-    assert found["answers"][1] == f"answers of `{who}` that are there: {left}; that were given: {left + 1}"
+    assert found["answers"][1] == f"answers of `{who}`: {left} stored, {left + 1} given"
     assert "numbering" in found
 
 
@@ -237,7 +237,7 @@ def test_the_last_answer_of_all_is_missed_when_it_is_deleted(at: At) -> None:
     who, at_, _ = nth(path, last)
     change(path, f"DELETE FROM judgement WHERE id = {last}")
     found = findings(path)
-    assert found["answers"] == (f"answers of `{who}` that are there: {at_ - 1}; that were given: {at_}",)
+    assert found["answers"] == (f"answers of `{who}`: {at_ - 1} stored, {at_} given",)
     assert "numbering" not in found  # which cannot tell: the last one is gone
     assert n == last
 
@@ -249,8 +249,8 @@ def test_an_answer_acknowledged_online_that_is_gone_is_missed_twice(at: At) -> N
     number = ask(study.place, "SELECT max(id) FROM judgement")[0]
     change(study.place, f"DELETE FROM judgement WHERE id = {number}")
     found = findings(study.place)
-    assert found["receipts"] == (f"answer {number} of `ana` was acknowledged and is not there",)
-    assert found["answers"] == ("answers of `ana` that are there: 0; that were given: 1",)
+    assert found["receipts"] == (f"answer {number} of `ana` was acknowledged and is missing",)
+    assert found["answers"] == ("answers of `ana`: 0 stored, 1 given",)
     assert found["work"][0].endswith("of `ana` is done, but its answers say otherwise")
 
 
@@ -320,11 +320,11 @@ def test_a_decision_by_a_rule_that_was_changed_is_found(at: At) -> None:
         ("DELETE FROM cell WHERE id = 24", "pairs", "the grid has 23 pairs, where it should have 24"),
         ("UPDATE side SET text_id = 6 WHERE axis = 'row' AND position = 2", "pairs", "pair 7 is not the one of its "),
         ("UPDATE assignment SET status = 'skipped' WHERE id = 4", "work", "pair "),
-        ("UPDATE judgement SET answer_id = 99 WHERE id = 4", "codes", "answer 4 is none that can be given"),
-        (f"UPDATE judgement SET answer_id = {VERDICT} WHERE id = 4", "codes", "answer 4 is none that can be given"),
-        (f"UPDATE adjudication SET answer_id = {UNSURE} WHERE id = 4", "codes", "decision 4 is none that can be made"),
-        (f"UPDATE adjudication SET answer_id = {VERDICT} WHERE id = 4", "codes", "decision 4 is none that can be made"),
-        ("UPDATE person SET role = 'owner' WHERE id = 2", "codes", "`ben` has a role that there is not"),
+        ("UPDATE judgement SET answer_id = 99 WHERE id = 4", "codes", "answer 4 is not a possible one"),
+        (f"UPDATE judgement SET answer_id = {VERDICT} WHERE id = 4", "codes", "answer 4 is not a possible one"),
+        (f"UPDATE adjudication SET answer_id = {UNSURE} WHERE id = 4", "codes", "decision 4 is not a possible one"),
+        (f"UPDATE adjudication SET answer_id = {VERDICT} WHERE id = 4", "codes", "decision 4 is not a possible one"),
+        ("UPDATE person SET role = 'owner' WHERE id = 2", "codes", "`ben` has an unknown role"),
         (
             "UPDATE judgement SET run_id = 999 WHERE id = 4",
             "references",
@@ -341,7 +341,7 @@ def test_a_decision_by_a_rule_that_was_changed_is_found(at: At) -> None:
             "row 4 of `assignment` says that its newest judgement is none",
         ),
         ("UPDATE run SET id = 99 WHERE id = 3", "numbering", "`run` has "),
-        ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "answers of `ben` that are there: "),
+        ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "answers of `ben`: "),
     ],
 )
 def test_what_answers_rest_on_is_held_against_what_it_was(at: At, statement: str, check_: str, said: str) -> None:
@@ -372,7 +372,7 @@ def test_a_protection_that_is_gone_is_found(at: At, statement: str, said: str) -
     ("statement", "said"),
     [
         ("DROP TABLE receipt", "the table `receipt` is missing"),
-        ("ALTER TABLE judgement DROP COLUMN seconds", "`judgement` should have the column `seconds`"),
+        ("ALTER TABLE judgement DROP COLUMN seconds", "`judgement` lacks the column `seconds`"),
         ("DROP INDEX ix_judgement_assignment_id", "the index `ix_judgement_assignment_id` is missing"),
         ("ALTER TABLE person ADD COLUMN mood TEXT", "`person` has a column `mood` that is not fcpair's"),
     ],
@@ -414,8 +414,8 @@ def test_a_release_that_was_changed_is_found_and_one_that_is_gone_is_told(at: At
     (tmp_path / "bronze.csv").unlink()
     (tmp_path / "gold.csv").write_text("pair\n1\n", "utf-8")
     (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
-    assert found.found == (f"{tmp_path / 'gold.csv'} is not what was released",)
-    assert found.note == f"not there or not to be read, and so not checked: {tmp_path / 'bronze.csv'}"
+    assert found.found == (f"{tmp_path / 'gold.csv'} differs from what was released",)
+    assert found.note == f"missing or unreadable, so not checked: {tmp_path / 'bronze.csv'}"
 
 
 def test_a_release_that_cannot_be_read_is_told_and_is_no_fault(
@@ -433,7 +433,7 @@ def test_a_release_that_cannot_be_read_is_told_and_is_no_fault(
     monkeypatch.setattr("builtins.open", refused)  # rights hold nobody back who runs the tests as root
     (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
     assert (found.n, found.found) == (0, ())
-    assert found.note == f"not there or not to be read, and so not checked: {tmp_path / 'gold.csv'}"
+    assert found.note == f"missing or unreadable, so not checked: {tmp_path / 'gold.csv'}"
 
 
 def advice(path: str | Path, check_: str) -> str:
@@ -477,7 +477,7 @@ def test_a_release_is_looked_for_from_the_study_and_not_from_where_doctor_is_run
     (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
     assert (found.n, found.found, found.note) == (1, (), "")
     (here / "gold.csv").write_text("changed\n", "utf-8")
-    assert findings(study.place)["releases"] == (f"{here / 'gold.csv'} is not what was released",)
+    assert findings(study.place)["releases"] == (f"{here / 'gold.csv'} differs from what was released",)
 
 
 def test_a_decision_that_waits_for_a_second_look_is_told_and_is_no_fault(at: At, tmp_path: Path) -> None:
@@ -535,7 +535,7 @@ def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
         Study.doctor(tmp_path / "x.db")
     with closing(sqlite3.connect(tmp_path / "y.db")) as connection:
         connection.execute("CREATE TABLE t (x)")
-    with pytest.raises(StudyError, match="no study"):
+    with pytest.raises(StudyError, match="not a study"):
         Study.doctor(tmp_path / "y.db")
 
 
@@ -548,7 +548,7 @@ def test_what_a_command_left_half_done_is_not_undone_by_looking(files: dict[str,
         for end in ("", "-journal"):
             shutil.copy(f"{path}{end}", left / f"study.db{end}")
     before = (left / "study.db").read_bytes()
-    with pytest.raises(StudyError, match=r"stopped half way in .*`fcpair status --study"):
+    with pytest.raises(StudyError, match=r"interrupted in .*`fcpair status --study"):
         Study.doctor(left / "study.db")
     assert (left / "study.db").read_bytes() == before
     Study.open(left / "study.db").status()

@@ -44,9 +44,9 @@ PLANTED = [
     ("INSERT INTO cell (id, row_id, column_id) VALUES (25, 1, 9)", "pairs", "the grid has 25 pairs"),
     ("DELETE FROM cell WHERE id = 24", "pairs", "the grid has 23 pairs"),
     ("UPDATE assignment SET status = 'skipped' WHERE id = 4", "work", "is skipped, but its answers say otherwise"),
-    ("UPDATE person SET role = 'owner' WHERE id = 2", "codes", "`ben` has a role that there is not"),
+    ("UPDATE person SET role = 'owner' WHERE id = 2", "codes", "`ben` has an unknown role"),
     ("UPDATE judgement SET run_id = 999 WHERE id = 4", "references", "row 4 of `judgement` refers to"),
-    ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "answers of `ben` that are there: "),
+    ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "answers of `ben`: "),
 ]
 
 
@@ -71,17 +71,17 @@ ADDED = {
     "postgresql": "CREATE TRIGGER mine AFTER INSERT ON text EXECUTE FUNCTION fcpair_refuse('x')",
 }
 DATABASES = [
-    (SEQUENCE, "numbering", "`assignment` has number 61, and the database would give it out again"),
+    (SEQUENCE, "numbering", "`assignment` has number 61, and the database would use it again"),
     (DROPPED, "protection", "the trigger `judgement_no_update` is missing"),
     (ADDED, "protection", "there is a trigger `mine` that is not fcpair's"),
 ]
 IN_POSTGRESQL = [
-    ("ALTER TABLE judgement DISABLE TRIGGER judgement_no_update", "the trigger `judgement_no_update` is another one"),
-    ("ALTER TABLE cell DISABLE TRIGGER USER", "the trigger `cell_sealed` is another one"),
+    ("ALTER TABLE judgement DISABLE TRIGGER judgement_no_update", "the trigger `judgement_no_update` is different"),
+    ("ALTER TABLE cell DISABLE TRIGGER USER", "the trigger `cell_sealed` is different"),
     ("DROP FUNCTION fcpair_refuse CASCADE", "the trigger `fcpair_refuse` is missing"),
     (
         "CREATE OR REPLACE FUNCTION fcpair_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$",
-        "the trigger `fcpair_refuse` is another one",
+        "the trigger `fcpair_refuse` is different",
     ),
 ]
 

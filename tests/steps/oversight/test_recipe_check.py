@@ -76,7 +76,7 @@ def test_everything_that_differs_is_listed_with_both_values(at: At, recipe: Reci
         validate=Validate(blind=True, seed=1),
     )
     lines = refused(at("checking"), other)
-    assert lines[0].endswith("is not what the recipe says; nothing was done")
+    assert lines[0].endswith("differs from the recipe; nothing was done")
     found = {(stage, key): tuple(values) for stage, key, *values in rows(lines)}
     hs = found.pop(("select", "list"))
     assert (hs[0], Path(hs[1]).name) == ("-", "hs.csv")
@@ -228,7 +228,7 @@ def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row
     assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
     lines = refused(study, Recipe(annotate=Annotate(**given)))
     assert rows(lines) == [row]
-    assert "`--loosen` takes the recipe's looser limits over." in lines
+    assert "`--loosen` applies the recipe's looser limits." in lines
     list(study.walk(Recipe(annotate=Annotate(**given)), loosen=True))
     assert study.grid().effective_options(Annotate) == Annotate(**given)
 
@@ -248,7 +248,7 @@ def test_a_study_in_which_a_person_has_answered_refuses_simulated_people(at: At,
     study = at("dealt")
     who, pair = open_work(study)[0]
     record(study, tmp_path, [(who, pair, "skip")])
-    match = r"people have answered in this study \(1 so far\), and simulated answers are not put among theirs"
+    match = r"people have answered in this study \(1 so far\), and simulated answers are not mixed with theirs"
     assert_refused(study, lambda: study.grid().simulate(Simulate()), StageError, match)
     assert rows(refused(study, Recipe(simulate=Simulate()))) == [
         ["simulate", "-", "simulated people answer", "people have answered: 1"]

@@ -172,5 +172,5 @@ def test_main_is_not_planned_afterwards(at: Callable[[str], Study]) -> None:
 
 def test_a_grid_on_one_that_the_study_lacks_is_refused(tmp_path: Path) -> None:
     study = begun(tmp_path, Recipe(setup=TITLE, grids=(WRITTEN,)))
-    with pytest.raises(InputError, match="takes the answers of `other`, no earlier grid"):
+    with pytest.raises(InputError, match="takes the answers of `other`, which is not an earlier grid"):
         list(study.walk(Recipe(setup=TITLE, grids=(replace(RATED, rows=SidePlan(answers="other")),))))

@@ -145,7 +145,7 @@ def test_a_departure_is_a_new_version_that_is_printed_and_can_be_walked(at: At, 
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     study.grid().assign_validation(Validate(pairs=5, blind=True, seed=3))
     assert version(study) == 3
-    with pytest.raises(RecipeError, match="`fcpair recipe` prints the one that the study has come to"):
+    with pytest.raises(RecipeError, match="`fcpair recipe` prints the recipe that matches the study"):
         walked(study, recipe)
     said = printed(study, tmp_path)
     assert said.adjudicate == Adjudicate("majority")
@@ -167,7 +167,7 @@ def test_other_people_than_the_recipe_names_are_a_departure(at: At, recipe: Reci
 
 def test_of_a_study_without_a_recipe_its_settings_are_printed(at: At, recipe: Recipe, tmp_path: Path) -> None:
     study = at("checking")
-    assert study.recipe_text().startswith("# No recipe has been walked in this study")
+    assert study.recipe_text().startswith("# No recipe has been run in this study")
     said = printed(study, tmp_path)
     assert said.assign == Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1)
     assert said.retrieve is None
@@ -196,7 +196,7 @@ def test_a_planned_grid_keeps_what_its_plan_says_of_later_stages(at: At, tmp_pat
 def test_edited_guidelines_are_said_where_the_recipe_cannot_hold_them(at: At, recipe: Recipe) -> None:
     study = walked(at("dealt"), recipe)
     study.edit_guidelines("Be kind.", by="ana")
-    assert "# The guidelines are those of version 2, which the study holds" in study.recipe_text()
+    assert "# The guidelines are version 2, which the study keeps" in study.recipe_text()
 
 
 def test_retrieve_is_not_asked_for_where_the_recipe_lists_none(at: At, recipe: Recipe) -> None:

@@ -15,7 +15,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 
 MOST = 2 * 1024 * 1024
-SAID = "the guidelines have 2,097,154 bytes (as UTF-8), and at most 2,097,152 are taken"
+SAID = "the guidelines have 2,097,154 bytes (as UTF-8); the limit is 2,097,152"
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_longer_one_is_refused_and_no_study_is_left(tmp_path: Path, too_long: 
 def test_so_is_a_new_version(tmp_path: Path, too_long: Path) -> None:
     study = Study.create(tmp_path / "study.db")
     study.add_people(["lea"], Role.LEAD)
-    with pytest.raises(InputError, match="at most 2,097,152 are taken"):
+    with pytest.raises(InputError, match="the limit is 2,097,152"):
         study.edit_guidelines(too_long.read_text("utf-8"), by="lea")
     study.edit_guidelines("x" * MOST, by="lea")
     assert len(study.guidelines[1]) == MOST
@@ -55,6 +55,6 @@ def test_of_two_who_edit_one_version_the_second_is_told_however_close_they_are(t
     study = Study.create(tmp_path / "study.db")
     study.add_people(["lea"], Role.LEAD)
     study.edit_guidelines("Mine.", by="lea", seen=1)
-    with pytest.raises(ConflictError, match="version 2 holds now"):
+    with pytest.raises(ConflictError, match="version 2 is current now"):
         study.edit_guidelines("Yours.", by="lea", seen=1)
     study.close()

@@ -176,12 +176,12 @@ def test_a_limit_that_rests_on_a_time_that_lies_ahead_says_so(at: At, clock_of: 
     assert desk.progress(ana).limit is None
     give(desk, ana, NAMES[0])
     assert desk.progress(ana).limit == (
-        "You have read 3 pairs today, as many as one person may read in a day. The time noted for 2 of them has not "
-        "come yet: a clock was or is wrong. Please tell those who run the study."
+        "You have read 3 pairs today, as many as one person may read in a day. The recorded time of 2 of them is in "
+        "the future: a clock was or is wrong. Please tell the people who run the study."
     )
     (note,) = (note for note in study.status()["notes"] if "clock" in note)
     ahead = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%d")
-    assert note.startswith(f"somebody's newest answer stands at a time that has not come yet ({ahead} ")
+    assert note.startswith(f"somebody's newest answer is dated in the future ({ahead} ")
 
 
 def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
@@ -189,7 +189,7 @@ def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[
     docket, judy = docket_of(study, "judy", daily_limit=1)
     clock_of(timedelta(hours=30))
     decide(docket, judy, first(docket, judy))
-    assert "The time noted for 1 of them has not come yet" in str(docket.reading_allowance(judy).limit)
+    assert "The recorded time of 1 of them is in the future" in str(docket.reading_allowance(judy).limit)
     assert any("clock" in note for note in study.status()["notes"])
 
 

@@ -98,7 +98,7 @@ def test_a_pool_that_lacks_an_appropriate_cn_is_refused(at: At, tmp_path: Path) 
     ("rows", "said"),
     [
         ([{"cn": "nobody wrote this"}], ":2: this CN is not in the study"),
-        ([{"cn": CNS[12]}, {"cn": CNS[12]}], ":3: this CN stands in line 2 already"),
+        ([{"cn": CNS[12]}, {"cn": CNS[12]}], ":3: this CN is already in line 2"),
         ([{"cn": CNS[0]}], "1 of 1 CNs are in the corpus but not in the grid"),
     ],
 )

@@ -137,7 +137,7 @@ def test_a_folder_that_holds_something_is_left_as_it_is(at: At, tmp_path: Path, 
     study = at("checked")
     (tmp_path / kind).mkdir()
     (tmp_path / kind / "mine").write_text("mine")
-    assert_refused(study, lambda: ALL[kind](study, tmp_path / kind), InputError, "there is something in this folder")
+    assert_refused(study, lambda: ALL[kind](study, tmp_path / kind), InputError, "this folder is not empty")
     assert content(tmp_path / kind) == {"mine": b"mine"}
 
 

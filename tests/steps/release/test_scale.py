@@ -39,7 +39,7 @@ def test_a_file_spells_the_numbers_with_a_point_or_a_comma_and_never_the_codes(t
     for word, problem in (
         ("0", "outside of the scale"),
         ("3.25", "between the steps"),
-        ("fair", "no number of a scale"),
+        ("fair", "not a number on a scale"),
     ):
         assert_refused(study, lambda word=word: record(study, tmp_path, [("ana", 1, word)]), InputError, problem)  # type: ignore[misc]
     record(study, tmp_path, [("ana", 1, "5")], supersede=True)
@@ -156,7 +156,7 @@ def test_simulated_people_answer_decide_and_check_by_numbers(tmp_path: Path, sch
 
 
 def test_a_leaning_is_to_a_number_of_the_scale(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"`0\.5` is no label; expected one of 1, 1.5"):
+    with pytest.raises(InputError, match=r"`0\.5` is not a label; expected one of 1, 1.5"):
         dealt(tmp_path).grid().simulate(Simulate(leaning=0.1, leaning_to="0.5"))
 
 

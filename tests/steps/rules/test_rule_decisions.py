@@ -306,7 +306,7 @@ def test_a_file_confirms_what_waits_for_a_second_look_only_when_asked(at: At, tm
     other = write_csv(tmp_path / "e.csv", [{"pair": 2, "label": "0"}])
     assert grid.import_outcomes(same).counts == {"imported": 0, "already_there": 1}
     assert grid.second_looks() == [2]
-    assert_refused(study, lambda: grid.import_outcomes(other), InputError, "decided otherwise already")
+    assert_refused(study, lambda: grid.import_outcomes(other), InputError, "has a different decision")
     assert grid.import_outcomes(same, supersede=True).counts["imported"] == 1
     assert grid.second_looks() == []
 
@@ -397,7 +397,7 @@ def test_verdicts_that_lost_their_label_are_counted_and_more_are_proposed(at: At
     state = study.status()
     assert state["lost_verdicts"] == 1
     assert "1; `fcpair validate assign --more`" in state["next"]
-    assert state["notes"] == ["1 pair has a verdict on a label that it has no more; such a verdict does not count"]
+    assert state["notes"] == ["1 pair has a verdict on a label that it no longer has; such a verdict does not count"]
     grid.assign_validation(Validate(), more=True)
     assert [pair for _, pair in open_work(study, checks=True)] == [1]
     assert "open verdicts: 1" in study.status()["next"]

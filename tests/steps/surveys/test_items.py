@@ -89,7 +89,7 @@ def test_a_file_brings_no_review_of_one_s_own(tmp_path: Path) -> None:
     grid.assign_round("review")
     ids = grid.rows()["id"].tolist()
     rows = [{"cell": ids.index("sleep-1") + 1, "by": "a1", "fit": "yes"}]
-    with pytest.raises(InputError, match="was not dealt to a1"):
+    with pytest.raises(InputError, match="was not assigned to a1"):
         grid.import_answers(write_csv(tmp_path / "r.csv", rows))
 
 
@@ -154,7 +154,7 @@ def test_probabilities_of_options_are_scored(tmp_path: Path) -> None:
 
 def test_rows_that_are_no_items_have_no_answers_to_items(tmp_path: Path) -> None:
     study = review(tmp_path, "other")
-    with pytest.raises(StageError, match="are no items of templates: they have no `template`"):
+    with pytest.raises(StageError, match="are not items made from templates: they have no `template`"):
         study.grid().item_answers()
 
 

@@ -65,13 +65,13 @@ def test_a_survey_is_imported_wholly_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_survey_is_not_imported_twice_nor_opened_twice(tmp_path: Path) -> None:
     study = planned(tmp_path)
-    with pytest.raises(InputError, match="there is a grid `survey` already"):
+    with pytest.raises(InputError, match="there is already a grid `survey`"):
         study.import_survey(survey_plans("survey", statements(tmp_path)))
     with pytest.raises(StageError, match="there are no respondents"):
         study.open_survey("survey")
     study.add_people(["ana"], Role.RESPONDENT)
     study.open_survey("survey")
-    with pytest.raises(StageError, match="is open already"):
+    with pytest.raises(StageError, match="is already open"):
         study.open_survey("survey")
     with pytest.raises(UnknownIdError):
         study.open_survey("surveys")
@@ -110,7 +110,7 @@ def test_a_round_with_another_question_is_no_survey(tmp_path: Path) -> None:
     ask = RoundPlan("rate", "rating: scale(1,5,1)", "rater", people=1)
     plan = GridPlan("rate", SidePlan(names=("a",)), SidePlan(names=("b",)), (ask,))
     study = Study.create(tmp_path / "r.db", grids=[plan])
-    with pytest.raises(StageError, match="is no survey"):
+    with pytest.raises(StageError, match="is not a survey"):
         study.grid().survey_answers()
 
 

@@ -110,11 +110,11 @@ def test_what_becomes_of_an_answer_that_is_taken_back_is_left_to_be_said(lasting
 @pytest.mark.parametrize(
     ("one", "named", "said"),
     [
-        (1, 1, "row 1 of `assignment` says that its newest judgement is 1, and that is 3"),
-        (1, None, "row 1 of `assignment` says that its newest judgement is none, and that is 3"),
-        (1, 2, "row 1 of `assignment` says that its newest judgement is 2, and that is 3"),
-        (1, 99, "row 1 of `assignment` says that its newest judgement is 99, and that is 3"),
-        (3, 2, "row 3 of `assignment` says that its newest judgement is 2, and that is none"),
+        (1, 1, "row 1 of `assignment` says that its newest judgement is 1, but it is 3"),
+        (1, None, "row 1 of `assignment` says that its newest judgement is none, but it is 3"),
+        (1, 2, "row 1 of `assignment` says that its newest judgement is 2, but it is 3"),
+        (1, 99, "row 1 of `assignment` says that its newest judgement is 99, but it is 3"),
+        (3, 2, "row 3 of `assignment` says that its newest judgement is 2, but it is none"),
     ],
     ids=["an older one", "none", "of another", "that is not there", "where there is none"],
 )

@@ -158,9 +158,9 @@ def test_what_comes_without_a_digest_is_seen(filled: Store) -> None:
     with filled.write() as tx:
         tx.execute(judgement.insert(), [answer(2)])
         assert integrity_checks.chain_links(tx, ANSWERS).faults == [
-            "answer 2 of `ana` (row 2, pair 2) does not fit: it or the one before it was changed, put elsewhere or "
+            "answer 2 of `ana` (row 2, pair 2) does not fit the one before it: one of them was changed, moved or "
             "deleted",
-            "answers of `ana` that are there: 2; that were given: 1",
+            "answers of `ana`: 2 stored, 1 given",
         ]
 
 

@@ -175,7 +175,10 @@ def test_the_study_can_be_written_again_when_there_is_room(store: Store) -> None
 
 
 def test_an_error_of_the_machine_names_the_study_and_changes_nothing(store: Store) -> None:
-    with pytest.raises(StudyError, match=r"No space left on device; the study is as it was$") as caught, store.write():
+    with (
+        pytest.raises(StudyError, match=r"No space left on device; the study was not changed$") as caught,
+        store.write(),
+    ):
         raise OSError(28, "No space left on device")
     assert store.place in str(caught.value)
 
@@ -244,8 +247,8 @@ def of_another_program(path: Path) -> None:
         (lambda path: path.write_bytes(b"\x00" * 4096), "is not a study"),
         (lambda path: path.write_bytes(b"SQLite format 3\x00" + b"\xff" * 5000), "not a study|damaged"),
         (lambda path: path.write_bytes(b"SQLite format 3\x00"), "not a study|damaged|no study"),
-        (other_database, "is a database but no study"),
-        (of_another_program, "is a database but no study"),
+        (other_database, "is a database but not a study"),
+        (of_another_program, "is a database but not a study"),
     ],
 )
 def test_what_is_no_study_is_refused(tmp_path: Path, make: Callable[[Path], object], said: str) -> None:

@@ -240,7 +240,7 @@ def test_a_bit_that_has_turned_is_found_wherever_it_is(studies: Studies, tmp_pat
         flipped = bytearray(content)
         flipped[at] ^= 1 << draw.randrange(8)
         file.write_bytes(flipped)
-        with pytest.raises(StudyError, match=r"is damaged|is no backup"):
+        with pytest.raises(StudyError, match=r"is damaged|is not a backup"):
             backup_format.check(file)
     assert "is damaged" in refused(file, tmp_path / "again.db")
 
@@ -249,16 +249,16 @@ def test_a_file_that_was_cut_off_is_found(whole: Path, tmp_path: Path) -> None:
     content, draw, file = whole.read_bytes(), random.Random(7), tmp_path / "cut.backup"
     for length in (0, 1, 3, 4, len(content) - 1, *(draw.randrange(len(content)) for _ in range(N_CUTS))):
         file.write_bytes(content[:length])
-        assert "is cut off" in refused(file, tmp_path / "again.db")
+        assert "is truncated" in refused(file, tmp_path / "again.db")
     file.write_bytes(content + b"\0")
-    assert "is no backup" in refused(file, tmp_path / "again.db")
+    assert "is not a backup" in refused(file, tmp_path / "again.db")
 
 
 def test_another_file_is_no_backup(files: dict[str, Path], tmp_path: Path) -> None:
     for name, content in (("study", files["checked"].read_bytes()), ("text", b"PK\x03\x04" * 100)):
         file = tmp_path / name
         file.write_bytes(content)
-        assert "is no backup that `fcpair backup` wrote" in refused(file, tmp_path / "again.db")
+        assert "is not a backup that `fcpair backup` wrote" in refused(file, tmp_path / "again.db")
     assert "there is no backup" in refused(tmp_path / "none", tmp_path / "again.db")
 
 
@@ -312,7 +312,7 @@ def bin_(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 def test_a_pg_dump_that_is_missing_or_too_old_is_asked_for(studies: Studies, bin_: Path, tmp_path: Path) -> None:
     source, file = studies("database", "empty"), tmp_path / "one.backup"
-    with pytest.raises(StudyError, match=r"pg_dump is not to be found in .*apt-get install postgresql-client"):
+    with pytest.raises(StudyError, match=r"pg_dump was not found in .*apt-get install postgresql-client"):
         Study.back_up(source, file)
     a_program(bin_, "pg_dump", "exit 0")
     (bin_ / "pg_dump").write_text((bin_ / "pg_dump").read_text().replace("99.1", "9.6"))
@@ -370,7 +370,7 @@ def test_a_database_is_made_only_where_that_was_asked_for(
     refused_ = CliRunner().invoke(main, words)
     assert (refused_.exit_code, refused_.stdout, postgres.has(name)) == (2, "", False)
     assert f"there is no database {name} at " in refused_.stderr
-    assert "check its name, or have it made with `--create`" in refused_.stderr
+    assert "check its name, or create it with `--create`" in refused_.stderr
     try:
         made = CliRunner().invoke(main, [*words, "--create"])
         assert (made.exit_code, postgres.has(name)) == (0, True), made.output

@@ -156,7 +156,7 @@ def test_what_was_written_otherwise_is_not_kept(
         tx.exec_driver_sql("UPDATE person SET role = 'lead' WHERE name = 'ana'")
 
     monkeypatch.setattr(cells, "seal", seal_and_change)
-    with pytest.raises(StudyError, match=r"is not what .* has: person; nothing was kept"):
+    with pytest.raises(StudyError, match=r"differs from what .* has: person; nothing was kept"):
         copied(files["checked"], target)
     assert is_nothing(target)
 
@@ -170,7 +170,7 @@ ODD = [
     ("UPDATE person SET blurred = 7 WHERE id = 2", r"row 2 of `person`: `blurred` is neither 0 nor 1"),
     ("UPDATE run SET counts = '{' WHERE id = 1", r"row 1 of `run`: .*json"),
     ("UPDATE assignment SET person_id = 99 WHERE id = 5", r"`assignment`: Key \(person_id\)=\(99\)"),
-    ("UPDATE text SET body = CAST(x'ff' AS TEXT) WHERE id = 3", r"`text`: there is no text any more"),
+    ("UPDATE text SET body = CAST(x'ff' AS TEXT) WHERE id = 3", r"`text`: it holds bytes that are not a text"),
 ]
 
 

@@ -84,13 +84,13 @@ def test_a_text_of_which_no_token_is_foretold_is_undefined(tmp_path: Path) -> No
     model = save_causal(tmp_path, begins=False)
     found = measure(["", "a", "a b"], [f'perplexity:"{model}"'], groups=["x", "x", "y"]).figures
     assert [one.n for one in found] == [1, 0, 1]
-    assert (found[1].value, found[1].undefined) == (None, "no token of any text is foretold")
-    assert found[0].left_out == {"no token of it is foretold": 2}
+    assert (found[1].value, found[1].undefined) == (None, "no token of any text is predicted")
+    assert found[0].left_out == {"no token of it is predicted": 2}
 
 
 def test_a_text_that_is_longer_than_the_model_reads_is_cut_and_counted(causal: str) -> None:
     found = measure(["a " * 30, "b"], [f'perplexity:"{causal}"'])
-    assert found.notes[0].endswith(f": tokens foretold in all texts: {PLACES}")
+    assert found.notes[0].endswith(f": tokens predicted in all texts: {PLACES}")
     assert found.notes[1].endswith("whose ends were cut: 1")
 
 
@@ -171,7 +171,7 @@ def test_a_model_that_foretells_numbers_is_refused(tmp_path: Path) -> None:
     folder = Path(save_tiny(tmp_path).folder)
     config = (folder / "config.json").read_text("utf-8")
     (folder / "config.json").write_text(config.replace("{", '{"problem_type": "regression",', 1), "utf-8")
-    with pytest.raises(ModelError, match="foretells numbers, not labels"):
+    with pytest.raises(ModelError, match="predicts numbers, not labels"):
         measure(["tea"], [f'head:"{folder}"(label=LABEL_0)'])
 
 

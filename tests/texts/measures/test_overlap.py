@@ -159,8 +159,8 @@ def test_a_folder_that_is_no_wordnet_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "language", "message"),
     [
-        ("meteor(wordnet=wn)", "fa", "stems and WordNet are English"),
-        ("meteor(match=exact+stem)", "fa", "stems and WordNet are English"),
+        ("meteor(wordnet=wn)", "fa", "stems and WordNet are for English"),
+        ("meteor(match=exact+stem)", "fa", "stems and WordNet are for English"),
         ("meteor(match=exact+stem+synonyms)", "en", "need each other"),
         ("meteor(match=exact,wordnet=wn)", "en", "need each other"),
     ],

@@ -55,7 +55,7 @@ def test_other_words_are_not(words: Path, word: str) -> None:
     [
         ("fk", "fa", "fk was fitted on English texts; the language is `fa`"),
         ("fk", None, "no language was given, expected `en`"),
-        ("dale-chall", "en", "which fcpair may not give away: dale-chall"),
+        ("dale-chall", "en", "which fcpair may not redistribute: dale-chall"),
         ("dale-chall(words=no-such-file)", "en", "there is no such file"),
     ],
 )

@@ -76,8 +76,8 @@ def test_what_is_wrong_with_a_form_is_told_question_by_question(site: Site) -> N
     refused = answer(site, site.machine("wren"), {"text": "Too few words.", "types": ["irony"]})
     assert refused.status_code == 422
     assert refused.json()["detail"] == (
-        "text: the text has 3 words; expected at least 6; types: `['irony']` is no answer here; expected a list of "
-        "some of facts, humour, question"
+        "text: the text has 3 words; expected at least 6; types: `['irony']` is not an answer here; expected a list "
+        "of some of facts, humour, question"
     )
 
 

@@ -133,5 +133,5 @@ def test_nothing_is_hidden_where_the_plan_says_so_or_no_model_is_named(tmp_path:
 
 
 def test_what_would_tell_the_column_is_refused() -> None:
-    with pytest.raises(InputError, match=r"round `judge` does not show the column \(`hide`\), which `in_order` would"):
+    with pytest.raises(InputError, match=r"round `judge` hides the column \(`hide`\), but `in_order` would"):
         check_plan(plan(screen="row", in_order=True))

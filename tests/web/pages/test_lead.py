@@ -344,7 +344,7 @@ def test_a_version_that_somebody_has_replaced_meanwhile_is_not_overwritten(site:
     answer = browser.post("/lead/guidelines", data=data)
     assert answer.status_code == 409
     assert site.study.guidelines[1] == "Mine."
-    assert "somebody else has edited the guidelines since you opened them, and version 2 holds now" in answer.text
+    assert "somebody else has edited the guidelines since you opened them, and version 2 is current now" in answer.text
     assert ">\nYours.</textarea>" in answer.text
     assert 'name="version" value="2"' in answer.text
 
@@ -518,7 +518,9 @@ def test_what_is_no_number_of_pairs_is_refused(serve: Callable[..., Site], pairs
 def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(serve: Serve) -> None:
     site = serve("dealt")
     site.study.add_people(["gina"], Role.ANNOTATOR)
-    said = "gina joined after the deal and got no pairs; <code>fcpair assign --more</code> gives an even share."
+    said = (
+        "gina joined after the pairs were assigned and got none; <code>fcpair assign --more</code> gives an even share."
+    )
     for path in ("/lead", "/lead/steps"):
         assert said in site.browser("lea").get(path).text
     page = site.browser("gina").get("/thanks").text

@@ -208,7 +208,7 @@ def test_a_study_put_in_its_place_is_left_alone_and_refused(
     end(served)
     assert place.read_bytes() == before
     code, said = status(place)
-    assert (code, "a log beside it that is not its own" in said) == (2, True)
+    assert (code, "a log beside it that belongs to another file" in said) == (2, True)
     assert place.read_bytes() == before
     back()
     assert status(place)[0] == 0
@@ -227,11 +227,11 @@ def test_a_backup_copied_over_it_is_not_overwritten_by_the_log(
     said = served.output.read_text()
     assert "written over" in said
     assert "All answers that were acknowledged" not in said
-    assert "put back what was there" not in said.lower()
+    assert "put the original back" not in said.lower()
     (copy,) = rescued(place.parent)
     assert f"`fcpair doctor --study {copy}`" in said
     code, said = status(place)
-    assert (code, "a log beside it that is not its own" in said) == (2, True)
+    assert (code, "a log beside it that belongs to another file" in said) == (2, True)
     for end in ("-wal", "-shm"):
         Path(f"{place}{end}").rename(f"{place}{end}.old")
     assert status(place)[0] == 0
@@ -242,7 +242,7 @@ def test_serve_refuses_what_status_refuses(place: Path, served: Served) -> None:
     Path(f"{place}-wal").unlink()
     for command in ("serve", "status", "log"):
         result = CliRunner().invoke(main, [command, "--study", str(place)])
-        assert (result.exit_code, "is without its log" in result.stderr) == (2, True)
+        assert (result.exit_code, "lacks its log" in result.stderr) == (2, True)
 
 
 def test_the_files_of_a_study_are_for_its_owner_alone(place: Path, tmp_path: Path) -> None:

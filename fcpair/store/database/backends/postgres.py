@@ -60,7 +60,7 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (errors.ReadOnlySqlTransaction, _READ_ONLY),
     (errors.InsufficientPrivilege, _FORBIDDEN),
     (errors.DataCorrupted, "the database is damaged; restore it from a backup"),
-    (errors.IndexCorrupted, "an index of the database is damaged; `REINDEX DATABASE` makes it anew"),
+    (errors.IndexCorrupted, "an index of the database is damaged; `REINDEX DATABASE` rebuilds it"),
 )
 
 

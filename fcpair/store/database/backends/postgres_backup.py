@@ -113,7 +113,7 @@ def _find_tool(name: str, at_least: int = 0) -> str:
     path = shutil.which(name, path=folder or None)
     install = f"`apt-get install postgresql-client` installs it on Debian, and {FOLDER} names the folder of another one"
     if path is None:
-        raise StudyError(f"{name} is not to be found{f' in {folder}' if folder else ''}; {install}")
+        raise StudyError(f"{name} was not found{f' in {folder}' if folder else ''}; {install}")
     if at_least and (tool_version := _tool_version(path)) < at_least:
         raise StudyError(f"{path} is of PostgreSQL {tool_version}, and {at_least} or newer is needed; {install}")
     return path
@@ -123,5 +123,5 @@ def _tool_version(tool: str) -> int:
     output = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
     match = _VERSION.search(output)
     if match is None:
-        raise StudyError(f"{tool} does not say of which PostgreSQL it is")
+        raise StudyError(f"{tool} does not say which version of PostgreSQL it belongs to")
     return int(match[1])

@@ -63,7 +63,7 @@ def write(conn: Connection, table: Table, blocks: Iterable[bytes], _number: str)
 def _error_message(error: Error, column: str | None) -> str:
     """Message of PostgreSQL about a row, without what is in it."""
     message = error.diag.message_primary or "it is refused"
-    message = "there is a NUL character in it, which no text there can hold" if "0x00" in message else message
+    message = "it contains a NUL character, which PostgreSQL cannot store in a text" if "0x00" in message else message
     return f"`{column}`: {message}" if column else message
 
 

@@ -38,7 +38,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS N
 AND coalesce(backend_type, 'client backend') = 'client backend' AND application_name IN ('', %(own)s) ORDER BY pid
 """
 NOT_THERE = (
-    "there is no database {database} at {place}; check its name, or have it made with `--create` (in Python, "
+    "there is no database {database} at {place}; check its name, or create it with `--create` (in Python, "
     "`create=True`). Nothing was changed"
 )
 _BYTE_ORDER = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
@@ -90,9 +90,8 @@ class StudyServer:
             time.sleep(SETTLE_WAIT_S)  # what was closed here just now takes a moment to be gone
         raise StudyError(
             f"{self.place} is in use: connected to it from {', '.join(other_users)}. End `fcpair serve`, and "
-            "whatever else "
-            "uses it, then try again; `SELECT pg_terminate_backend(PROCESS)` ends what has no other end. Nothing was "
-            "changed"
+            "whatever else uses it, then try again; `SELECT pg_terminate_backend(PROCESS)` ends a process that "
+            "cannot be stopped otherwise. Nothing was changed"
         )
 
     def share(self) -> bool:
@@ -170,7 +169,7 @@ def make(place: str, *, create: bool) -> StudyServer:
             raise StudyError(f"{home.place} has tables already; choose another database, or use that study")
         (encoding,) = connection.execute("SHOW server_encoding").fetchone() or ("",)
         if encoding != "UTF8":
-            raise StudyError(f"{home.place} is in {encoding}, which has no room for every text; make one in UTF8")
+            raise StudyError(f"{home.place} is in {encoding}, which cannot store every text; make one in UTF8")
     return home
 
 
@@ -179,9 +178,9 @@ def parse_url(place: str) -> URL:
     try:
         url = make_url(place)
     except (ArgumentError, ValueError) as error:
-        raise StudyError("this is no URL of a database; write postgresql+psycopg://USER@HOST/NAME") from error
+        raise StudyError("this is not a database URL; write postgresql+psycopg://USER@HOST/NAME") from error
     if url.get_backend_name() not in ("postgres", "postgresql"):
-        raise StudyError(f"a study is a file, or a database of PostgreSQL, and none of {url.get_backend_name()}")
+        raise StudyError(f"a study is a file or a PostgreSQL database, not {url.get_backend_name()}")
     if not url.database:
         raise StudyError(f"{url.render_as_string()} names no database; write postgresql+psycopg://USER@HOST/NAME")
     return url.set(drivername=DRIVER)
@@ -205,8 +204,8 @@ def _create_database(url: URL) -> None:
             connection.execute(f'CREATE DATABASE "{name}" {_BYTE_ORDER}')
         except psycopg.Error as error:
             raise StudyError(
-                f"there is no database {url.database}, and this user may not make it; `createdb -E UTF8 "
-                f"{url.database}`, as one who may, does"
+                f"there is no database {url.database}, and this user may not make it; run `createdb -E UTF8 "
+                f"{url.database}` as a user who may"
             ) from error
 
 

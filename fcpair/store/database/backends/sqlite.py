@@ -44,7 +44,7 @@ REMEDIES = {
     "readonly": "the place is read-only; copy the study to a place that can be written",
     "unable to open database file": CANNOT_OPEN,
     "database is locked": BUSY,
-    "malformed": "the file is damaged; restore it from a copy, of which `fcpair doctor` says whether it is sound",
+    "malformed": "the file is damaged; restore it from a copy (`fcpair doctor` checks that the copy is sound)",
     "file is not a database": "it is not a study; `fcpair init` makes a new one elsewhere",
 }
 # SQLite runs a CROSS JOIN as written, the left side outermost, so that the ids that it gives out follow the order of

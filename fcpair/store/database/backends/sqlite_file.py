@@ -27,36 +27,36 @@ from fcpair.store.database.backends.protocol import Backend, driver
 Identity = tuple[int, int]
 LOG, JOURNAL = "-wal", "-journal"
 SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.02  # another process takes a moment to begin or to end sharing
-MOVED = "is not the file any more that was opened: it was moved, deleted or replaced"
-LOG_MOVED = "is without its log: the file beside it that ends in -wal was moved, deleted or replaced"
+MOVED = "is no longer the file that was opened: it was moved, deleted or replaced"
+LOG_MOVED = "has lost its log: the file beside it that ends in -wal was moved, deleted or replaced"
 WRITTEN_OVER = "was written over by another program"
-PUT_BACK = "put back what was there, and all goes on"
-START_ANEW = "end the server, and move the files away that end in -wal and -shm"
+PUT_BACK = "put the original back to continue"
+START_ANEW = "end the server, and move away the files that end in -wal and -shm"
 SAVED = (
-    "All answers that were acknowledged are in {copy}. Put back what was there, with the file that ends in -wal, and "
-    "all goes on; or end the server and put that copy in its place"
+    "All answers that were acknowledged are in {copy}. Put the original back, with the file that ends in -wal, to "
+    "continue; or end the server and put that copy in its place"
 )
 SAVED_IN_PART = (
-    "What can still be read of what was there is in {copy}, but it may lack answers and be damaged: examine it with "
+    "What can still be read of the original is in {copy}, but it may lack answers and be damaged: examine it with "
     "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
 )
 NO_STUDY = "{place} is not a study; `fcpair init --study OTHER` makes a new one"
 BACKUP = "{place} is a backup of a study; `fcpair restore {quoted} --study OTHER` brings the study back"
 FOREIGN_LOG = (
-    "{place} has a log beside it that is not its own, {log}: is it a copy that was put in the place of a study that "
-    "was being served? If {place} is what you want, move {log} and the file that ends in -shm away; if not, put back "
-    "the file to which the log belongs. Nothing was changed"
+    "{place} has a log beside it that belongs to another file, {log}: is it a copy that was put in the place of a "
+    "study that was being served? If {place} is what you want, move {log} and the file that ends in -shm away; if "
+    "not, put back the file to which the log belongs. Nothing was changed"
 )
 MISSING_LOG = (
-    "{place} was being served and is without its log, {log}: its newest answers may be missing. Put the log beside it, "
-    "or copy both again. If this is a whole copy that SQLite's `.backup` made, if another program has folded the log "
-    "in, or if the log is lost, `fcpair doctor --as-it-is` takes the file as it is. Nothing was changed"
+    "{place} was being served and lacks its log, {log}: its newest answers may be missing. Put the log beside it, or "
+    "copy both again. If this is a complete copy that SQLite's `.backup` made, if another program has folded the log "
+    "in, or if the log is lost, `fcpair doctor --as-it-is` accepts the file as it is. Nothing was changed"
 )
 DAMAGED = "{place} is damaged: {found}. Restore it from a copy; keep this file, with what lies beside it, until then"
 MIXED = (
-    "{place} is not in one piece: {found}. Part of it is of another time, as where a copy meets the log of another "
-    "moment. Put back a file with its own log, or a whole copy; if there is none, `fcpair doctor --as-it-is` takes the "
-    "file as it is"
+    "{place} is inconsistent: {found}. Part of it is from another time, as when a copy is combined with the log of "
+    "another moment. Put back a file with its own log, or a complete copy; if there is none, `fcpair doctor "
+    "--as-it-is` accepts the file as it is"
 )
 _log = logging.getLogger(__name__)
 
@@ -221,7 +221,7 @@ class StudyFile:
             raise StudyError(f"{self.place} {reason}; {START_ANEW if reason == WRITTEN_OVER else PUT_BACK}")
         if self._absent:
             self._absent = False
-            _log.warning("%s is back, and is taken up again", self.place)
+            _log.warning("%s is back, and is in use again", self.place)
 
     def _identity_error(self) -> str | None:
         if identity(self._real) != self._open_file.identity:
@@ -382,7 +382,7 @@ class StudyFile:
             return
         self._saved = absence
         what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
-        _log.error("%s %s. Nothing more is taken. %s", self.place, reason, what)
+        _log.error("%s %s. No more answers are accepted. %s", self.place, reason, what)
 
 
 def _has_extents(connection: sqlite3.Connection) -> bool:

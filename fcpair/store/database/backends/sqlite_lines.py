@@ -37,7 +37,7 @@ def _fetch_block(cursor: sqlite3.Cursor, table: Table) -> list[tuple[object, ...
     except sqlite3.OperationalError as error:
         if _NOT_UTF8 not in str(error):
             raise
-        raise OddRowError(table.name, "there is no text any more where one should be") from error
+        raise OddRowError(table.name, "it holds bytes that are not a text") from error
 
 
 def _row_key(table: Table, row: Sequence[object]) -> str:

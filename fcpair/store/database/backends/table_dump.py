@@ -174,7 +174,7 @@ def _format_json(value: str | int | float) -> str:
     if isinstance(value, str):
         return _escape(value)
     if not isfinite(value):
-        raise ValueError("is a number without end")
+        raise ValueError("is not a finite number")
     return format(Decimal(str(value)).normalize() + 0, "f")
 
 

@@ -73,7 +73,7 @@ def test_a_database_with_tables_of_others_is_left_alone(url: str, postgres: Serv
         connection.execute("CREATE TABLE theirs (id int)")
     with pytest.raises(StudyError, match="has tables already"):
         Study.create(url)
-    with pytest.raises(StudyError, match="is a database but no study"):
+    with pytest.raises(StudyError, match="is a database but not a study"):
         Study.open(url)
 
 
@@ -109,9 +109,9 @@ def test_a_password_is_in_no_message() -> None:
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("mysql://ana@host/db", "a study is a file, or a database of PostgreSQL, and none of mysql"),
+        ("mysql://ana@host/db", "a study is a file or a PostgreSQL database, not mysql"),
         ("postgresql://host", "names no database"),
-        ("postgresql+psycopg://h:port/db", "this is no URL of a database"),
+        ("postgresql+psycopg://h:port/db", "this is not a database URL"),
     ],
 )
 def test_what_is_no_url_of_a_study_is_refused(place: str, said: str) -> None:

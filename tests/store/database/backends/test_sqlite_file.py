@@ -36,8 +36,8 @@ from store.maintenance.test_upgrading import FILES as OLDER
 WAL_HEADER, ROLLBACK_HEADER = b"\x02\x02", b"\x01\x01"
 pytestmark = pytest.mark.files
 
-WITHOUT_LOG = "is without its log"
-FOREIGN_LOG = "has a log beside it that is not its own"
+WITHOUT_LOG = "lacks its log"
+FOREIGN_LOG = "has a log beside it that belongs to another file"
 
 
 def file_of(store: Store) -> StudyFile:
@@ -357,7 +357,7 @@ def test_a_link_to_a_copy_without_its_log_is_refused_by_the_name_of_where_it_lie
     link = tmp_path / "links" / "study.db"
     link.symlink_to(copy)
     shutil.copy(f"{killed}-wal", f"{link}-wal")  # where SQLite does not look for it
-    with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and is without its log, {copy}-wal")):
+    with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and lacks its log, {copy}-wal")):
         Study.open(link)
 
 
@@ -442,7 +442,7 @@ def test_a_file_under_a_log_of_another_time_is_recognised_by_serve_and_status(mi
     for command in ("status", "serve"):
         result = CliRunner().invoke(main, [command, "--study", str(mixed)])
         assert result.exit_code == 2, result.output
-        assert "is not in one piece" in result.stderr or "is damaged" in result.stderr
+        assert "is inconsistent" in result.stderr or "is damaged" in result.stderr
     assert {end: Path(f"{mixed}{end}").read_bytes() for end in ("", "-wal")} == before
 
 
@@ -596,7 +596,7 @@ def test_what_became_of_it_is_said_in_one_line(gone: Store, tmp_path: Path, capl
         gone.close()
     (copy,) = saved(tmp_path)
     (said,) = (one.getMessage() for one in caplog.records)
-    assert said.startswith(f"{gone.place} is not the file any more that was opened")
+    assert said.startswith(f"{gone.place} is no longer the file that was opened")
     assert f"All answers that were acknowledged are in {copy}" in said
 
 
