@@ -9,7 +9,6 @@ it. Comments of HTML in the page say the rest, each of them `<!-- console: WORD 
 
 - `run`: commands on the lines below, which are run at this place, and not shown; none may fail
 - `needs=data`: the page needs the published data, in FCPAIR_DATA, and its tests are skipped without
-- `slow`: it takes more than some seconds
 - `no-run REASON`: stands above a block ```` ```console no-run ````, which cannot be run, and says why
 """
 
@@ -94,11 +93,6 @@ class Page:
     def needs_data(self) -> bool:
         """Whether it needs the published data."""
         return "needs=data" in self.words
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether it takes more than some seconds."""
-        return "slow" in self.words
 
 
 def read_page(path: Path) -> Page:

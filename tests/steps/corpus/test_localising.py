@@ -217,7 +217,7 @@ def test_the_same_words_for_two_rows_are_two_texts(tmp_path: Path) -> None:
         ),
         (
             lambda: with_round(WRITTEN, form="text: edit()", edits="row", after="later"),
-            "`after` of round `write` names `later`, no earlier round",
+            "`after` of round `write` names `later`, which is not an earlier round",
         ),
     ],
 )
