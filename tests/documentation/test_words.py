@@ -15,8 +15,15 @@ PACKAGE = ROOT / "fcpair"
 PHRASES = {
     r"\bwalk(s|ed|ing)? (a|the|through a) (whole )?(recipe|road)\b": "run",
     r"\bthe (whole )?road, in its order\b": "the stages",
+    r"\bput(s|ting)? before (people|annotators|somebody|them)\b": "assign, show, ask",
+    r"\bstands? (twice|in the corpus)\b": "is duplicated, occurs",
+    r"\bsays? why it is undefined\b|\band say why\b": "with a reason",
     r"\bparted by\b": "separated by, split on",
     r"\bof the (draw|deal)\b": "random seed",
+    r"\bdeal(s|ing)? (the )?(pairs|rounds?|further|them|work|anew|openly)\b": "assign",
+    r"\b(was|were|been|be|are|is|not) dealt\b": "assigned",
+    r"\bopen dealing\b": "open assignment",
+    r"\bwhoever (asks|has|looks|runs|sends|tries|answers|wrote|comes)\b": "anybody who",
     r"\bnot a reproach\b|\bno idle fear\b": "a mismatch is not an accusation; this happens in practice",
     r"\b(is|are) all of it in small\b": "is a small version",
     r"\bfor want of\b": "for lack of",
@@ -29,6 +36,7 @@ PHRASES = {
     r"\bwhat one (has|may|can|will|judges|is|answers|reads)\b": "what you",
     r"\banything else is a finding\b|\bis told as\b": "is reported as",
     r"\bthe process that looks\b|\b(two|first) looks are\b": "views",
+    r"\bmetadata that stay\b": "their metadata were kept",
 }
 
 
@@ -56,7 +64,8 @@ def read_by_users() -> dict[str, str]:
     made = (ROOT / "docs" / "project", ROOT / "docs" / "reference" / "commands")
     texts = {path: path.read_text("utf-8") for path in prose if path.parent not in made}
     pages = [*PACKAGE.rglob("*.j2"), *(PACKAGE / "web" / "static").glob("*.js")]
-    texts |= {path: path.read_text("utf-8") for path in pages}
+    code = re.compile(r"{[%#].*?[%#]}|{{.*?}}|^\s*//.*?$", re.DOTALL | re.MULTILINE)
+    texts |= {path: code.sub("", path.read_text("utf-8")) for path in pages}
     texts |= {path: "\n".join(messages(path)) for path in PACKAGE.rglob("*.py")}
     return {path.relative_to(ROOT).as_posix(): " ".join(text.split()) for path, text in texts.items()}
 
