@@ -45,27 +45,27 @@ def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
     """
     collected = CollectedSide()
     first_rows: dict[str, Row] = {}
-    places_by_digest: dict[str, set[tuple[str, str]]] = {}
+    lines_by_digest: dict[str, dict[str, str]] = {}
     for source in sources:
         table = _read_source(source)
-        rows, counts = _select_rows(source, table, digest)
-        places = [(row[3].get(SOURCE, ""), row[3].get(GROUP, "")) for row in rows]
-        for row, place in zip(rows, places, strict=True):
+        rows, lines, counts = _select_rows(source, table, digest)
+        for row, line in zip(rows, lines, strict=True):
             first_rows.setdefault(row[0], row)
-            places_by_digest.setdefault(row[0], set()).add(place)
+            place = " ".join(filter(None, (row[3].get(SOURCE, ""), row[3].get(GROUP, ""))))
+            lines_by_digest.setdefault(row[0], {}).setdefault(place, f"{source.file.name}:{line}")
         collected.counts[source.called] = counts
     collected.rows = list(first_rows.values())
-    collected.notes = _notes(first_rows, places_by_digest)
+    collected.notes = _notes(lines_by_digest)
     return collected
 
 
-def _notes(first_rows: dict[str, Row], places_by_digest: dict[str, set[tuple[str, str]]]) -> list[str]:
-    duplicates = {mark: places for mark, places in places_by_digest.items() if len(places) > 1}
+def _notes(lines_by_digest: dict[str, dict[str, str]]) -> list[str]:
+    """Name the texts in several groups or sources by their lines; what they say may be distressing."""
+    duplicates = [lines for lines in lines_by_digest.values() if len(lines) > 1]
     if not duplicates:
         return []
     excerpts = [
-        f"`{first_rows[mark][1][:40]}` ({', '.join(sorted(' '.join(filter(None, place)) for place in places))})"
-        for mark, places in list(duplicates.items())[:MAX_NAMED]
+        ", ".join(f"{line} ({place})" for place, line in sorted(lines.items())) for lines in duplicates[:MAX_NAMED]
     ]
     more = f", and {len(duplicates) - MAX_NAMED:,} more" if len(duplicates) > MAX_NAMED else ""
     subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
@@ -114,7 +114,8 @@ _READERS: dict[str, Callable[[Source], pd.DataFrame]] = {
 }
 
 
-def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], dict[str, int]]:
+def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], list[int], dict[str, int]]:
+    """The rows of a source that are kept, with their lines, and how many were left out, and why."""
     counts = {"rows": len(table)}
     keep = np.ones(len(table), np.bool_)
     if source.labels:
@@ -134,7 +135,7 @@ def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[l
         raise InputError(f"{source.file}: {error}") from None
     table = table[drawn]
     counts["drawn"] = len(table)
-    return list(_as_rows(source, table)), counts
+    return list(_as_rows(source, table)), table[LINE].tolist(), counts
 
 
 def _groups(source: Source, table: pd.DataFrame) -> list[str]:

@@ -64,7 +64,7 @@ def test_what_is_left_out_and_drawn_is_counted(tmp_path: Path, source: Source) -
         "small": {"rows": 6, "by_label": 1, "with_slurs": 1, "repeated": 0, "drawn": 4}
     }
     assert run.notes == (
-        "1 text is in several groups or sources, and kept once: `Tea is odd.` (small cats, small tea)",
+        "1 text is in several groups or sources, and kept once: texts.csv:6 (small cats), texts.csv:2 (small tea)",
     )
     assert side(study, "write", "row") == ["Tea is odd.", ROWS[3]["text"], "Cats are grey."]
     with study._store.read() as tx:
