@@ -103,4 +103,4 @@ def test_guidelines_that_are_too_long_are_refused_with_what_is_allowed(desk: Hos
     page.goto("/lead/guidelines")
     page.get_by_label("Text, in Markdown").evaluate("area => { area.value = 'x '.repeat(1024 * 1024) + 'x'; }")
     page.get_by_role("button", name="Save as version 2").click()
-    expect(page.get_by_role("main")).to_contain_text("at most 2,097,152 are taken")
+    expect(page.get_by_role("main")).to_contain_text("the limit is 2,097,152")

@@ -21,7 +21,7 @@ LOADS = {"script": "src", "img": "src", "source": "src", "iframe": "src", "video
 LOADING_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "preconnect", "dns-prefetch", "manifest"}
 IN_STYLE = re.compile(r"url\(\s*[\"']?((?:https?:)?//[^\"')]+)|@import\s+[\"']((?:https?:)?//[^\"']+)")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]  # one build for all
 
 
 @pytest.fixture(scope="module")
