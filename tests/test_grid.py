@@ -56,7 +56,7 @@ def test_without_a_name_none_is_taken_where_there_are_several_and_no_main(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_grids(monkeypatch, "write", "rate")
-    with pytest.raises(UnknownIdError, match="there is no grid `main`; the grids of this study: write, rate"):
+    with pytest.raises(UnknownIdError, match="this study has 2 grids, write, rate; choose one, such as `--grid write`"):
         study.grid()
 
 

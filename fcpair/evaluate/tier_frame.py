@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     RankingOfCns = Mapping[Any, Sequence[Any]] | pd.DataFrame
 
 FRAME, RANKING = "tier frame (rows from 1)", "ranking (rows from 1)"
+_EXPECTED = {
+    "frame": "a pandas DataFrame, such as `grid.tier('gold')`",
+    "ranking": (
+        "a dict such as {hs_id: [cn_id, ...]}, best first, or a pandas DataFrame with hs_id, cn_id and score or rank"
+    ),
+}
 LABEL = "label"
 SHOWN = 5  # texts or ids that a message names
 _KEYS = {HS: ("hs_id", HS, HS_TEXT), CN: ("cn_id", CN, CN_TEXT)}
@@ -117,6 +123,8 @@ def evaluate_tier_frame(
         InputError: no frame, a missing column, a pair or a CN that is there twice, an empty cell, no label that is
             positive, an HS that is not ranked, a CN that is not in the pool.
     """
+    if isinstance(measures, str):
+        raise invalid_value("measures", measures, "a list of measures, such as ['NDCG@10']")
     options = Evaluate(measures=tuple(measures), k=k, no_positives=no_positives, resamples=resamples, seed=seed)
     parsed = [parse_measure(measure, options.k) for measure in options.measures]
     check_unique("measure", [str(measure) for measure in parsed])
@@ -185,7 +193,7 @@ def _read_columns(name: str, frame: Any) -> list[str]:
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
-        raise invalid_value(name, frame, "a pandas DataFrame, such as `grid.tier('gold')`")
+        raise invalid_value(name, frame, _EXPECTED[name])
     columns = [str(column) for column in frame.columns]
     if repeated := sorted({column for column in columns if columns.count(column) > 1}):
         raise InputError(f"column `{repeated[0]}` of the {name} is duplicated; rename or drop one")

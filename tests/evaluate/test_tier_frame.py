@@ -213,3 +213,15 @@ def test_measures_and_options_are_checked_as_everywhere() -> None:
     refuse("measure `MRR@10` is given twice", measures=["MRR", "MRR@10"])
     refuse("k is 0; expected a whole number, 1 or more", k=0)
     refuse("no_positives is 'skip'", no_positives="skip")
+
+
+def test_one_measure_is_named_in_a_list_and_not_taken_apart() -> None:
+    frame = pd.DataFrame({"hs_id": [1], "cn_id": [5], "label": ["appropriate"]})
+    with pytest.raises(InputError, match=r"measures is 'NDCG'; expected a list of measures, such as \['NDCG@10'\]"):
+        evaluate_tier_frame(frame, {1: [5]}, measures="NDCG")
+
+
+def test_what_is_no_ranking_is_answered_with_what_is() -> None:
+    frame = pd.DataFrame({"hs_id": [1], "cn_id": [5], "label": ["appropriate"]})
+    with pytest.raises(InputError, match=r"^ranking is 'my.trec'; expected a dict such as \{hs_id: \[cn_id"):
+        evaluate_tier_frame(frame, "my.trec")  # type: ignore[arg-type]

@@ -33,9 +33,10 @@ SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     """Measure how far annotators agree.
 
-    It uses the labels as they were given, before adjudication. Intervals come from leaving out one HS and one CN at a
-    time, and one annotator if they are to generalise to new annotators too; an undefined figure is shown with the
-    reason.
+    It prints raw agreement, Fleiss' kappa, Krippendorff's alpha and Gwet's AC1, then Cohen's kappa of every two
+    annotators, all on the labels as they were given, before adjudication. Intervals come from leaving out one HS and
+    one CN at a time, and one annotator if they are to generalise to new annotators too; an undefined figure is shown
+    with the reason.
 
     \b
     Example:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.deprecation import OldName
@@ -96,11 +97,16 @@ class GridContext(StudyContext):
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
     """The grid of this name; without a name, the only one, or `main`.
 
-    Raises UnknownIdError, with the nearest name or all there are, when there is none.
+    Raises UnknownIdError, with the nearest name or all there are, when there is none, or none that is meant.
     """
     keys_by_name = {one.name: one for one in grids.keys(tx)}
     by_default = MAIN if len(keys_by_name) > 1 else next(iter(keys_by_name))
     grid_name = by_default if name is None else name
+    if name is None and grid_name not in keys_by_name:
+        names = list(keys_by_name)
+        raise UnknownIdError(
+            f"this study has {len(names)} grids, {', '.join(names)}; choose one, such as `--grid {quote(names[0])}`"
+        )
     if grid_name not in keys_by_name:
         hint = suggest_name(grid_name, keys_by_name, "the grids of this study:")
         raise UnknownIdError(f"there is no grid `{grid_name}`; {hint}")
