@@ -132,7 +132,7 @@ def test_guidelines_of_more_are_refused_with_what_is_allowed(site: Site, text: s
     sent = {"csrf": csrf_of(browser), "version": "1", "body": text, "act": "save"}
     answer = browser.post(GUIDELINES, data=sent)
     assert answer.status_code == 422
-    assert "at most 2,097,152" in answer.text
+    assert "the limit is 2,097,152" in answer.text
     answer = browser.post(GUIDELINES, data={**sent, "body": text * 7})
     assert answer.status_code == 413
     assert "2,097,152 bytes" in answer.text
