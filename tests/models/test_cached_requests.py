@@ -68,7 +68,7 @@ def test_what_is_no_kept_answer_is_a_warning(kept: str, caplog: pytest.LogCaptur
     QUESTION.path.write_text(kept)
     with caplog.at_level(logging.WARNING):
         assert read_cached(QUESTION, as_it_is) is None
-    assert "asked anew" in caplog.text
+    assert "requested again" in caplog.text
 
 
 @pytest.mark.usefixtures("answers")

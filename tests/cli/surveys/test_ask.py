@@ -46,7 +46,7 @@ def test_a_survey_goes_from_statements_to_what_is_kept(fcpair: Fcpair, study: Pa
 def test_a_study_that_is_there_gets_the_survey_as_well(fcpair: Fcpair, study: Path) -> None:
     fcpair("init")
     fcpair("ask", "import", STATEMENTS, "--question", "Have you heard this?", "--suggest", "", "--part", "2")
-    assert "a grid `survey` already" in fcpair("ask", "import", STATEMENTS, code=2).output
+    assert "there is already a grid `survey`" in fcpair("ask", "import", STATEMENTS, code=2).output
     fcpair("ask", "import", STATEMENTS, "--grid", "second")
     assert "there are no respondents" in fcpair("ask", "open", code=2).output
     assert "no grid `third`" in fcpair("ask", "open", "--grid", "third", "--respondents", "3", code=2).output

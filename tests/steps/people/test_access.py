@@ -30,7 +30,7 @@ def test_people_are_added_with_their_tokens_or_not_at_all(at: At, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr("fcpair.store.people.people.set_token", _fail)
         assert_refused(study, lambda: study.access.add(["dora"], Role.ANNOTATOR), StudyError, "the disk is full")
-    assert_refused(study, lambda: study.access.add(["dora", "ana"], Role.ANNOTATOR), InputError, "there is a `ana`")
+    assert_refused(study, lambda: study.access.add(["dora", "ana"], Role.ANNOTATOR), InputError, "`ana` already exists")
     tokens = study.access.add(["dora", "eve"], Role.VALIDATOR)
     found = {name: study.access.by_token(token) for name, token in tokens.items()}
     assert [(one and (one.name, one.role)) for one in found.values()] == [

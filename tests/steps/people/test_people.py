@@ -58,7 +58,7 @@ def test_a_pseudonym_must_fit_lists_and_file_names(at: At, name: str) -> None:
 @pytest.mark.parametrize("names", [["ana"], ["dora", "dora"]])
 def test_a_pseudonym_is_taken_once(at: At, names: list[str]) -> None:
     study = at("dealt")
-    assert_refused(study, lambda: study.add_people(names, Role.VALIDATOR), InputError, "there is a `.*` already")
+    assert_refused(study, lambda: study.add_people(names, Role.VALIDATOR), InputError, "`.*` already exists")
 
 
 @pytest.mark.parametrize("names", [["Ana"], ["dora", "DORA"], ["Élan", "élan"]])

@@ -351,7 +351,7 @@ def test_judgements_are_still_append_only(upgraded: tuple[Path, Path]) -> None:
     [
         ("UPDATE judgement SET note = 'x' WHERE id = 8", "answers", "answer "),
         ("UPDATE adjudication SET code = 2 - code WHERE id = 3", "decisions", "decision "),
-        ("DELETE FROM judgement WHERE id = (SELECT max(id) FROM judgement)", "answers", "that are there"),
+        ("DELETE FROM judgement WHERE id = (SELECT max(id) FROM judgement)", "answers", " stored, "),
         ("UPDATE text SET body = 'other' WHERE id = 2", "texts", "text 2 was changed"),
         ("UPDATE grid SET scheme = replace(scheme, '\"not_sure\"', '\"unsure\"')", "rounds", "grid 1 was changed"),
     ],
