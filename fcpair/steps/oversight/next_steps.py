@@ -113,8 +113,6 @@ def _building_act(tx: Tx) -> Act:
 
 def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[NextStep]:
     """Yield the steps in a round: to assign it, or to have people or models answer."""
-    from fcpair.steps.assignment import spot_checks
-
     round_, counts = progress.round, progress.counts
     checks = round_.options.rests_on if round_.options.per_batch else ""
     if not progress.dealt and _waits_for_round(tx, round_, work):
@@ -123,7 +121,7 @@ def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[Ne
         if not progress.done:
             yield NextStep(_model_act(tx, round_), progress=progress)
     else:
-        if spot_checks.is_due(tx, round_) if checks else not progress.dealt:
+        if _has_batch_to_check(tx, round_) if checks else not progress.dealt:
             yield NextStep(Act.ASSIGN, progress=progress, blocks=not progress.dealt, checks=checks)
         elif not progress.dealt:
             yield NextStep(Act.WAIT, progress=progress)
@@ -131,6 +129,13 @@ def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[Ne
             yield NextStep(Act.ANSWER, counts["open"], progress)
         if counts["vacant"]:
             yield NextStep(Act.ADD_PEOPLE, counts["vacant"], progress, blocks=False)
+
+
+def _has_batch_to_check(tx: Tx, round_: Round) -> bool:
+    """Whether a batch is done that a spot check has not been drawn from."""
+    from fcpair.steps.assignment import spot_checks  # which loads numpy: no status of other rounds need wait for it
+
+    return spot_checks.is_due(tx, round_)
 
 
 def _waits_for_round(tx: Tx, round_: Round, work: OpenWork) -> bool:
