@@ -31,7 +31,7 @@ nitpick_ignore_regex = [  # what is no public interface, but stands in signature
 ]
 default_role = "literal"  # docstrings put code in single backticks, as Markdown does
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 6
 suppress_warnings = ["myst.header"]  # pages that are made of a README begin where its headings do
 nb_execution_mode = "force"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from operator import attrgetter
 from typing import Any
 from warnings import warn
@@ -43,10 +44,16 @@ def module_getattr(module: str, new_names: Mapping[str, str], load: Callable[[st
 
 
 def old_names(namespace: Mapping[str, Any], **new_names: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module with these globals, some of which were called otherwise: `Asked="RoundForm"`."""
+    """The `__getattr__` of a module with these globals, some of which were called otherwise: `Asked="RoundForm"`.
+
+    A new name with dots is that of another module, which is imported then: `Task="fcpair.work_records.Task"`.
+    """
     module = namespace["__name__"]
 
     def load(name: str) -> Any:
+        if "." in name:
+            home, _, name = name.rpartition(".")
+            return getattr(import_module(home), name)
         if name not in namespace:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         return namespace[name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ class Result:
 
 def html_of(line: str, frame: pd.DataFrame) -> str:
     """A line and the rows of a frame as HTML; texts are other people's, so all of them are escaped."""
+    from html import escape
+
     table = frame.to_html(index=False, escape=True, max_rows=MOST_ROWS, na_rep="", border=0)
     return f"<p>{escape(line)}</p>\n{table}"
 

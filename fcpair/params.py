@@ -396,9 +396,10 @@ class Evaluate(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "tiers", tuple(tier.strip().lower() for tier in self.tiers))
         check_unique("tier", self.tiers)
         if unknown := [tier for tier in self.tiers if tier not in TIERS]:
-            raise InputError(f"there is no tier `{unknown[0]}`; expected {', '.join(TIERS)}")
+            raise InputError(f"there is no tier `{unknown[0]}`; {suggest_name(unknown[0], TIERS, 'expected')}")
 
 
 _GRADED = ("pool", "binary")

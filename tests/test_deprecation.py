@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -95,3 +96,19 @@ def test_measures_of_texts_are_found_where_they_were() -> None:
 def test_what_never_was_is_missing_as_ever(home: object) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         getattr(home, "Nothing")  # noqa: B009
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Task", "fcpair.work_records.Task"),
+        ("DryRun", "fcpair.work_records.DryRun"),
+        ("Health", "fcpair.examination_records.Health"),
+        ("Asked", "fcpair.work_records.RoundForm"),
+        ("Restored", "fcpair.examination_records.BackupReport"),
+    ],
+)
+def test_a_record_that_has_moved_is_found_where_it_was(old: str, new: str) -> None:
+    home, _, name = new.rpartition(".")
+    with pytest.warns(DeprecationWarning, match=rf"^fcpair\.records\.{old} is called `{new}` now"):
+        assert getattr(records, old) is getattr(importlib.import_module(home), name)

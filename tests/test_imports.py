@@ -68,6 +68,7 @@ LAYERS = {
         (
             "deprecation",
             "errors",
+            "examination_records",
             "extras",
             "notebook",
             "open_files",
@@ -77,6 +78,7 @@ LAYERS = {
             "records",
             "revisions",
             "round_options",
+            "work_records",
         ),
         "base",
     ),

@@ -117,7 +117,8 @@ def test_an_evaluation_has_a_row_for_each_score(outcome: Outcome) -> None:
     frame = outcome.to_frame()
     assert list(frame.columns) == [item.name for item in fields(Score)]
     assert frame["measure"].tolist() == list(outcome.measures)
-    assert repr(outcome) == f"<Outcome: {SCRIPT} on tier, by HitRatio@10, MRR@10, NDCG@10, MAP@10, judged@10>"
+    figures = ", ".join(f"{one.measure} {one.score:.4f}" for one in outcome.scores)
+    assert repr(outcome) == f"<Outcome: {SCRIPT} on tier: {figures}>"
     assert "<script" not in outcome._repr_html_()
 
 

@@ -40,14 +40,19 @@ def _format_objects(rows: Iterable[Row], *, ascii_only: bool) -> str:
     return ",\n".join(f"  {{\n{one}\n  }}" for one in cells)
 
 
-def print_csv(rows: Iterable[Row]) -> None:
-    """Print rows as one CSV; those of an iterator all have the columns of its first."""
+def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
+    """Print rows as one CSV; those of an iterator all have the columns of its first.
+
+    Where there is no row, the columns are those given for it.
+    """
     lost, columns = False, list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
     header = True
     for part in _row_chunks(iter(rows)):
         text = _format_csv(part, columns or list(part[0]), header=header)
         print_machine(text, end="")
         header, lost = False, lost or not can_encode(text)
+    if header and otherwise:
+        print_machine(_format_csv([], otherwise, header=True), end="")
     if lost:
         print_wrapped(_SIGNS_LOST, err=True)
 

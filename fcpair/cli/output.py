@@ -44,8 +44,11 @@ def emit(
     rows: Iterable[Mapping[str, Cell]],
     simulated: str | None = None,
     sampled: SampleSize | None = None,
+    columns: Sequence[str] = (),
 ) -> None:
     """Print a result: `tables` for people, `rows` as one CSV, `data` as JSON.
+
+    A CSV without any row has these `columns`.
 
     `data` and `rows` may be iterators, whose rows all have the same keys: they are printed as they come. `simulated`
     says that the result rests on simulated people, and `sampled` that cells were drawn: `data` must hold both itself;
@@ -54,7 +57,7 @@ def emit(
     if form == "json":
         print_json(data)
     elif form == "csv":
-        print_csv(rows)
+        print_csv(rows, columns)
     else:
         for table in tables:
             _print_table(table)

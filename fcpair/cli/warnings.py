@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fcpair.cli.output import print_message
-from fcpair.records import KeepReason
+from fcpair.work_records import KeepReason
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-    from fcpair.records import OldSheet
+    from fcpair.work_records import OldSheet
 
 
 def warn_of_old_sheets(sheets: list[OldSheet], rows_written: dict[str, int], command: str, options: str = "") -> None:
@@ -38,7 +38,7 @@ def warn_of_old_sheets(sheets: list[OldSheet], rows_written: dict[str, int], com
 
 def _advice_for(sheet: OldSheet, import_: str) -> str:
     if sheet.kept is KeepReason.ANSWERS:
-        return f"Import them with {import_}, then move it away"
+        return f"Import them with {import_} if that is not done, then move it away"
     return f"{import_} says why; move it away" if sheet.kept is KeepReason.UNREADABLE else "Move it away"
 
 

@@ -5,7 +5,8 @@ Systems: `systems`, `rerank`, `embed`, `llm` and `trec_run`, listed in `catalogu
 `measures`, `graded`, `bounds` and `random_baseline`; intervals and tests come from `fcpair.stages.stats`. `evaluation`
 joins them into an `Outcome`, from which tables, figures and the report are made.
 
-The package is called as a function, too: `fcpair.evaluate(frame, ranking)` is `tier_frame.evaluate_tier_frame`.
+The package is called as a function, too: `fcpair.evaluate(frame, ranking)` evaluates a ranking on a tier, both in
+memory; `help(fcpair.evaluate.evaluate_tier_frame)` has its arguments.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from inspect import Signature
 
     from fcpair.evaluate.outcome import Outcome
@@ -35,6 +37,13 @@ class _CallablePackage(ModuleType):
         from fcpair.evaluate.tier_frame import evaluate_tier_frame
 
         return signature(evaluate_tier_frame)
+
+    @property
+    def evaluate_tier_frame(self) -> Callable[..., Outcome]:
+        """The function itself, for `help()`."""
+        from fcpair.evaluate.tier_frame import evaluate_tier_frame
+
+        return evaluate_tier_frame
 
 
 sys.modules[__name__].__class__ = _CallablePackage

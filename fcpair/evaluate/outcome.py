@@ -159,7 +159,9 @@ class Outcome(Result):
 
     def _summary(self) -> str:
         systems, tiers = [system.short for system in self.systems], [tier.tier for tier in self.tiers]
-        return f"{', '.join(systems)} on {', '.join(tiers)}, by {', '.join(self.measures)}"
+        is_single = len(systems) == len(tiers) == 1
+        figures = [_brief(score) for score in self.scores if not score.expected] if is_single else self.measures
+        return f"{', '.join(systems)} on {', '.join(tiers)}{': ' if is_single else ', by '}{', '.join(figures)}"
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as JSON has it."""
@@ -170,6 +172,10 @@ class Outcome(Result):
     def from_data(cls, data: Mapping[str, Any]) -> Outcome:
         """The outcome that `as_data` gave."""
         return cls(**{name: _from_plain(name, value) for name, value in data.items()})
+
+
+def _brief(score: Score) -> str:
+    return f"{score.measure} {'undefined' if score.score is None else f'{score.score:.4f}'}"
 
 
 Row = TypeVar("Row", Score, Spread)

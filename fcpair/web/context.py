@@ -16,12 +16,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
-from fcpair.records import Task, Visitor
+from fcpair.records import Visitor
 from fcpair.study import Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
+from fcpair.work_records import Task
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"

@@ -16,9 +16,10 @@ from browser.sitting import answer, await_pair, await_sent, enter, pair
 from browser.test_connection import CUT
 from browser.windows import Windows
 from fcpair.params import Validate
-from fcpair.records import Submission, Verdict
+from fcpair.records import Verdict
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
+from fcpair.work_records import Submission
 
 OUTDATED = (
     "The label of this pair has changed since you answered “%s”. That answer no longer counts; please answer again."

@@ -6,9 +6,10 @@ from itertools import count
 from typing import Any
 
 from fcpair.params import Annotate
-from fcpair.records import Submission, Task, Visitor
+from fcpair.records import Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.study import Study
+from fcpair.work_records import Submission, Task
 
 _REQUESTS = count()
 

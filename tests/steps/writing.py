@@ -7,8 +7,9 @@ from typing import Any
 
 from fcpair.params import Annotate, Setup
 from fcpair.plans import Checks, GridPlan, RoundPlan, SidePlan
-from fcpair.records import Role, Task
+from fcpair.records import Role
 from fcpair.study import Study
+from fcpair.work_records import Task
 from steps.online import admit, give
 
 STATEMENTS = tuple(

@@ -11,10 +11,10 @@ import click
 from fcpair.cli.table import wrap_text
 from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError
-from fcpair.records import Conflict
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Choice, Closed
 from fcpair.stages.questions.answer_keys import DISCARD
 from fcpair.stages.questions.labels import outcome_reader
+from fcpair.work_records import Conflict
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid

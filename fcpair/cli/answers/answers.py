@@ -53,7 +53,7 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     columns = [str(column) for column in frame.columns]
     rows: list[dict[str, Cell]] = list(plain_rows(frame))
     table = Table("Refused texts", columns, [[row[column] for column in columns] for row in rows])
-    emit(form, data=rows, tables=[table], rows=rows)
+    emit(form, data=rows, tables=[table], rows=rows, columns=columns)
 
 
 @answers.command()

@@ -75,7 +75,7 @@ def list_(grid: Grid, name: str, form: str) -> None:
     columns = [str(column) for column in frame.columns]
     rows: list[dict[str, Cell]] = list(plain_rows(frame))
     table = Table(f"Examples of round {name}", columns, [[row[column] for column in columns] for row in rows])
-    emit(form, data=rows, tables=[table], rows=rows)
+    emit(form, data=rows, tables=[table], rows=rows, columns=columns)
     warn_of_simulated(grid)
 
 

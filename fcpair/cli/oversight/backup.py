@@ -17,7 +17,7 @@ from fcpair.cli.receipts import print_receipt
 from fcpair.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
-    from fcpair.records import BackupReport
+    from fcpair.examination_records import BackupReport
     from fcpair.study import Place
 
 _create = click.option("--create", is_flag=True, help="Create the database, if the server has none of that name.")

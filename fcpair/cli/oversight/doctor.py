@@ -15,7 +15,7 @@ from fcpair.cli.table import Cell
 from fcpair.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
-    from fcpair.records import Health
+    from fcpair.examination_records import Health
     from fcpair.study import Place
 
 FOUND = 1

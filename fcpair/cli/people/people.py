@@ -186,7 +186,7 @@ def list_(study: Study, form: str) -> None:
     """
     rows = study.workload()
     table = Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in rows])
-    emit(form, data=rows, tables=[table], rows=rows)
+    emit(form, data=rows, tables=[table], rows=rows, columns=PERSON_COLUMNS)
 
 
 @people.command()
@@ -204,7 +204,7 @@ def terms(study: Study, form: str) -> None:
     rows = [one | {name: json.dumps(one[name], ensure_ascii=False) for name in plain} for one in people_terms]
     columns = ("name", "role", "consented_at", "consented_to", *plain)
     table = Table("Terms", columns, [[row[name] for name in columns] for row in rows])
-    emit(form, data=people_terms, tables=[table], rows=rows)
+    emit(form, data=people_terms, tables=[table], rows=rows, columns=columns)
 
 
 @people.command()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fcpair.files.release.training import Kind
     from fcpair.grid import Grid
 
-TIER = click.Choice(TIERS)
+TIER = click.Choice(TIERS, case_sensitive=False)
 
 tier_option = shared_option("--tier", required=True, type=TIER)
 file_option = shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A file.")

@@ -17,8 +17,9 @@ from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import print_wrapped
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
+from fcpair.examination_records import Explanation
 from fcpair.params import Partition
-from fcpair.records import TIERS, Explanation, Origin, Tier
+from fcpair.records import TIERS, Origin, Tier
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,7 @@ CAPTIONS = (
 @click.command()
 @with_grid
 @effective_params(Partition)
-@shared_option("--tier", type=click.Choice(TIERS), detail="Its pairs are written.")
+@shared_option("--tier", type=click.Choice(TIERS, case_sensitive=False), detail="Its pairs are written.")
 @shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
 @shared_option(
     "--layout",
@@ -102,7 +103,8 @@ def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, 
     names = [str(name) for name in frame.columns]
     rows = _rows_in_parts(frame)
     if form != "table":
-        emit(form, data=rows, tables=(), rows=rows, simulated=grid.simulated_note, sampled=grid.sample_size)
+        simulated, sampled = grid.simulated_note, grid.sample_size
+        emit(form, data=rows, tables=(), rows=rows, simulated=simulated, sampled=sampled, columns=names)
         warn_of_changes(grid)
         return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]

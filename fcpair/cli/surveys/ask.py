@@ -359,4 +359,6 @@ def _write_kept(out: Path, survey: Survey, statements: pd.DataFrame) -> None:
     from fcpair.files.tables.tabular import write_table
 
     chosen = statements.loc[statements["verdict"] == "kept", ["statement", "n", "share", "low", "high", "undecided"]]
-    write_table(survey.statements.merge(chosen, on="statement"), out)
+    kept = survey.statements.merge(chosen, on="statement")
+    write_table(kept, out)
+    print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")

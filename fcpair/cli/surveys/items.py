@@ -95,6 +95,7 @@ def expand(
         expansion = expanded(templates, str(file), seed, limit)
         reject(file, list(expansion.findings))
         _write(expansion.frame, out, layout, str(file), seed)
+        print_message(f"{out}: {len(expansion.frame):,} items")
     for remark in remarks:
         print_message(f"Note: {remark}")
     _emit(file, templates, form, seed)

@@ -21,6 +21,8 @@ def read_survey(
 ) -> Survey:
     """Read what was answered in a survey; the columns are named as in the file, `by` one of groups of people.
 
+    Answers are read in any capitals, as `answers import` reads them.
+
     Raises:
         InputError: a column that is missing, and what `survey.check_answers` refuses.
     """
@@ -29,6 +31,6 @@ def read_survey(
     answers = table[[by]].copy() if by else table[[]].copy()
     for name, column in columns.items():
         answers[name] = table[column]
-    answers["answer"] = answers["answer"].str.strip()
+    answers["answer"] = answers["answer"].str.strip().str.lower()
     check_answers(answers.assign(line=table[LINE]), place_of(table), by)
     return Survey(answers, answers[["statement"]].drop_duplicates())

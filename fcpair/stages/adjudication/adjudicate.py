@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from fcpair.params import Policy, Ties
-from fcpair.records import BY_HAND, PairState, Rule
+from fcpair.records import BY_HAND, Rule
 from fcpair.stages.questions import Closed
+from fcpair.work_records import PairState
 
 if TYPE_CHECKING:
     import numpy as np

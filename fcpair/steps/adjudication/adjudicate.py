@@ -14,7 +14,7 @@ import numpy as np
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
 from fcpair.params import Adjudicate, Annotate, Policy, Ties
-from fcpair.records import BY_HAND, Agenda, Conflict, DryRun, Person, Role, Rule, RunRecord
+from fcpair.records import BY_HAND, Person, Role, Rule, RunRecord
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
 from fcpair.stages.questions.labels import outcome_reader
@@ -37,6 +37,7 @@ from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
+from fcpair.work_records import Agenda, Conflict, DryRun
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from typing import Any
 
 from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate
-from fcpair.records import Person, Role, Rule, ShownText
+from fcpair.records import Person, Role, Rule
 from fcpair.stages.questions.answer_keys import Keys
 from fcpair.steps.adjudication import adjudicate
 from fcpair.steps.adjudication.conflict_cache import ConflictCache
@@ -24,6 +24,7 @@ from fcpair.store.answers import task_queries
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.people import people
+from fcpair.work_records import ShownText
 
 DECISION, ANSWER = "decision", "answer"
 

@@ -4,6 +4,7 @@ there.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,9 @@ from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import Assign
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
-from fcpair.stages.corpus.text_identity import identity
+from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE
+from fcpair.stages.questions.base import Closed
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, lease_minutes, load_opaque_ids
@@ -68,9 +70,23 @@ def record_answers(
         "already_there": len(answers) - len(new_answers),
     }
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
-    if round_.counts and closed_question(form_of(round_.form)):
+    question = closed_question(form_of(round_.form))
+    if round_.counts and question:
         counts |= rule_decisions.apply_policy(tx, new_answers["cell_id"].unique().tolist())
-    return replace(runs.end_run(tx, run_id, counts), notes=sorted_column_notes(incoming))
+    notes = (*_code_notes(incoming, question), *sorted_column_notes(incoming))
+    return replace(runs.end_run(tx, run_id, counts), notes=notes)
+
+
+def _code_notes(incoming: ImportedAnswers, question: Closed | None) -> tuple[str, ...]:
+    """A sentence on what codes were read as, where a file has codes that are not themselves the names of choices."""
+    cells = [strip_zero_decimals(cell.strip()) for column in incoming.said.values() for cell in column]
+    n_by_cell = Counter(cells)
+    readings = [
+        f"{choice.code} as {choice.name} ({n_by_cell[str(choice.code)]:,})"
+        for choice in question or ()
+        if str(choice.code) in n_by_cell and choice.name != str(choice.code)
+    ]
+    return (f"codes were read as labels: {', '.join(readings)}",) if readings else ()
 
 
 def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:

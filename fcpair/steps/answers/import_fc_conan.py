@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 FORMAT = "fc-conan"
 PUBLISHED = "published"  # the settings that say from where
+_DIAMOND_NOTE = (
+    "the published Diamond has the pairs on which two labels agree, which is `fcpair partition --diamond majority`; "
+    "without it, Diamond is unanimous, as the paper says"
+)
 
 
 def import_published(grid: GridContext, path: str | Path) -> RunRecord:
@@ -77,7 +82,7 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         settings.save_settings(tx, PUBLISHED, {"path": file}, run_id)
         if is_new_grid:
             settings.save_settings(tx, Import.stage, {"path": file, "format": FORMAT}, run_id)
-        return runs.end_run(tx, run_id, counts)
+        return replace(runs.end_run(tx, run_id, counts), notes=(_DIAMOND_NOTE,))
 
 
 def is_published_partition(tx: Tx) -> bool:

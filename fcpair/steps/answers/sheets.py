@@ -11,7 +11,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table
-from fcpair.records import KeepReason, OldSheet, Round, Status
+from fcpair.records import Round, Status
 from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.labels import VERDICT, answer_words
@@ -26,6 +26,7 @@ from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
+from fcpair.work_records import KeepReason, OldSheet
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,13 +16,7 @@ from fcpair.errors import (
     UnknownVisitorError,
 )
 from fcpair.params import Annotate
-from fcpair.records import (
-    WORKERS,
-    Remark,
-    Status,
-    Submission,
-    Visitor,
-)
+from fcpair.records import WORKERS, Status, Visitor
 from fcpair.stages.questions import SKIP
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of, parse_submitted, text_sent
@@ -38,6 +32,7 @@ from fcpair.store.assignment import distinct_answers, rounds, vacant_slots
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.corpus import grids
 from fcpair.store.people import opt_out_pairs, people
+from fcpair.work_records import Remark, Submission
 
 NOT_YOURS = (
     "this pair is not assigned to you, or no longer is; somebody else has it now, and your answer was not needed"

@@ -8,18 +8,7 @@ from typing import Any
 
 from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
-from fcpair.records import (
-    TOPIC_SPLIT,
-    WORKERS,
-    Progress,
-    Role,
-    Round,
-    RoundForm,
-    ShownText,
-    Status,
-    Task,
-    Visitor,
-)
+from fcpair.records import TOPIC_SPLIT, WORKERS, Role, Round, Status, Visitor
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
 from fcpair.steps.answers.submissions import Submissions, check_visitor
@@ -33,6 +22,7 @@ from fcpair.store import Tx
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
+from fcpair.work_records import Progress, RoundForm, ShownText, Task
 
 
 class WorkQueue(Submissions):

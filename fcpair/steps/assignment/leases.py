@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fcpair.errors import StageError
 from fcpair.param_values import as_params
 from fcpair.params import Assign
-from fcpair.records import Role, Round, RunRecord, Task, Visitor
+from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.extra_labels import n_labels_missing
 from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
@@ -27,6 +27,7 @@ from fcpair.store.assignment.open_slots import FreeSlot, Hold
 from fcpair.store.assignment.vacant_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
+from fcpair.work_records import Task
 
 MAX_HELD = 10
 """How many pairs one person holds at most; what a browser keeps ahead beyond that, nobody else could be given."""

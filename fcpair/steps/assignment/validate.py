@@ -21,8 +21,8 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
-from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.study_notes import look_again
+from fcpair.steps.rules import pair_counts, permissions, rule_decisions
+from fcpair.steps.rules.study_notes import look_again, without_validator_notes
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -182,15 +182,18 @@ def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
 
 
 def look_again_notes(tx: Tx) -> list[str]:
-    """Notes for the reader when labels have changed after people had decided or validated."""
-    return look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0]))
+    """Notes for the reader when labels have changed after people had decided or validated, or were decided too late."""
+    return [
+        *look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0])),
+        *without_validator_notes(pair_counts.n_without_validator(tx)),
+    ]
 
 
-def more_validation_hint(tx: Tx, n: int) -> str:
+def more_validation_hint(tx: Tx, n: int, grid_option: str = "") -> str:
     """Number of pairs to assign again, and the command that assigns them with the options of the round."""
     own_options = effective_options(tx, Validate, {})
     options = f"{f' --pairs {n}' if own_options.pairs else ''}{' --blind' if own_options.blind else ''}"
-    return f"{n:,}; `fcpair validate assign --more{options}`"
+    return f"{n:,}; `fcpair validate assign {grid_option}{' ' * bool(grid_option)}--more{options}`"
 
 
 def _clear_earlier_assignments(tx: Tx, *, redo: bool) -> None:

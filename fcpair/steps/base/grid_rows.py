@@ -12,13 +12,14 @@ from fcpair.store.corpus import cells, sides
 if TYPE_CHECKING:
     import pandas as pd
 
-ROW, ROW_NUMBER = "row", "row_number"
+ROW, ROW_NUMBER, LANGUAGE = "row", "row_number", "language"
 
 
 def export_rows(grid: GridContext) -> pd.DataFrame:
     """The rows of a grid in their order: `row_number` (from 1), `row` (the text), and a column for each metadata key.
 
-    All are strings but the number; a text that has nothing under a key has an empty string there.
+    All are strings but the number; a text that has nothing under a key has an empty string there. `language` follows
+    the text where that of any row is known.
 
     Raises:
         StageError: the grid has no cells yet.
@@ -35,6 +36,9 @@ def rows_table(tx: Tx, name: str) -> pd.DataFrame:
         raise StageError(f"grid `{name}` has no cells yet; run `fcpair pair --grid {name}`")
     text_ids = sides.text_ids(tx, "row", drawn=True)
     texts = cells.texts_of_grid(tx).set_index("text_id").loc[text_ids]
-    keys = dict.fromkeys(key for meta in texts["meta"] for key in meta if key not in {ROW, ROW_NUMBER})
+    keys = dict.fromkeys(key for meta in texts["meta"] for key in meta if key not in {ROW, ROW_NUMBER, LANGUAGE})
     metadata = {key: [str(meta.get(key, "")) for meta in texts["meta"]] for key in keys}
-    return pd.DataFrame({ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list(), **metadata})
+    languages = texts["language"].fillna("").to_list()
+    known_languages = {LANGUAGE: languages} if any(languages) else {}
+    columns = {ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list(), **known_languages, **metadata}
+    return pd.DataFrame(columns)

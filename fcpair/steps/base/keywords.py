@@ -65,7 +65,8 @@ class _ParamsArgument:
     def check(self, value: Any) -> None:
         """Raise InputError for what is not of the class."""
         if not (isinstance(value, self.cls) or (value is None and self.may_be_none)):
-            raise invalid_value(self.name, value, f"{self.cls.__name__}(...) of {self.cls.__module__}")
+            by_name = f", or arguments by name: {', '.join(item.name for item in self.items)}" if self.items else ""
+            raise invalid_value(self.name, value, f"{self.cls.__name__}(...) of {self.cls.__module__}{by_name}")
 
     def make(self, study: StudyContext, overrides: Mapping[str, Any], *, more: bool) -> Any:
         """The object that has the keyword arguments that are given."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fcpair.examination_records import BackupReport
 from fcpair.models.encode import Progress
-from fcpair.records import BackupReport
 from fcpair.steps.oversight import doctor
 from fcpair.store.database import schema
 from fcpair.store.database.backends import Place

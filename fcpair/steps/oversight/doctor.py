@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from fcpair import params
 from fcpair.errors import SettingError
+from fcpair.examination_records import CheckResult, Health
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
-from fcpair.records import BY_HAND, CheckResult, Health, Rule
+from fcpair.records import BY_HAND, Rule
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate

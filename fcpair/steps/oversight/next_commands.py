@@ -27,6 +27,7 @@ _IN_MAIN = {
     Act.APPLY_POLICY: "pairs that a policy can decide: {n:,}; run `fcpair adjudicate`",
     Act.LOOK_AGAIN: "pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`",
     Act.ASSIGN_VALIDATION: "run `fcpair validate assign`",
+    Act.ASSIGN_MORE_VALIDATION: "decided pairs that no validator has: {n:,}; run `fcpair validate assign --more`",
     Act.VALIDATE_AGAIN: "pairs whose label has changed since its verdict: {again}",
     Act.ADD_VALIDATORS: "verdicts that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`",
     Act.VALIDATE: (
@@ -40,6 +41,13 @@ _IN_PLANNED = {  # but for rounds; `status` says nothing else of a planned grid
         "cells of grid `{grid}` decided before their answers changed: {n:,}; run `fcpair adjudicate {grid_option}`"
     ),
     Act.ASSIGN_VALIDATION: "run `fcpair validate assign {grid_option}`",
+    Act.ASSIGN_MORE_VALIDATION: (
+        "decided cells of grid `{grid}` that no validator has: {n:,}; run `fcpair validate assign {grid_option} --more`"
+    ),
+    Act.VALIDATE_AGAIN: "cells of grid `{grid}` whose label has changed since its verdict: {again}",
+    Act.ADD_VALIDATORS: (
+        "verdicts in grid `{grid}` that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`"
+    ),
     Act.VALIDATE: "open verdicts in grid `{grid}`: {n:,}; `fcpair serve`",
 }
 
@@ -53,17 +61,22 @@ def next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[st
 def main_commands(tx: Tx, work: OpenWork) -> Iterator[str]:
     """All that can be done now in the grid of HS and CNs, what comes first before the rest."""
     for step in next_steps(tx, work):
-        again = _to_check_again(tx) if step.act is Act.VALIDATE_AGAIN else ""
+        again = _to_check_again(tx, step)
         if step.act in _IN_MAIN and step.n and again is not None:
             yield _IN_MAIN[step.act].format(n=step.n, where=_where_to_label(step), again=again)
 
 
-def _to_check_again(tx: Tx) -> str | None:
-    """Count the pairs with a lost verdict that validators can get again, and name the command; None where none can."""
-    from fcpair.steps.assignment import validate
+def _to_check_again(tx: Tx, step: NextStep, grid_option: str = "") -> str | None:
+    """Count the pairs with a lost verdict that validators can get again, and name the command; None where none can.
+
+    Empty for any other step.
+    """
+    if step.act is not Act.VALIDATE_AGAIN:
+        return ""
+    from fcpair.steps.assignment import validate  # which loads numpy: no other status need wait for it
 
     _, ready = validate.pairs_with_lost_verdicts(tx)
-    return validate.more_validation_hint(tx, len(ready)) if ready else None
+    return validate.more_validation_hint(tx, len(ready), grid_option) if ready else None
 
 
 def _where_to_label(step: NextStep) -> str:
@@ -77,11 +90,12 @@ def planned_commands(tx: Tx, grid: str) -> Iterator[str]:
     """All that can be done now in the planned grid of this name, what comes first before the rest."""
     grid_option = f"--grid {quote(grid)}"
     for step in next_steps(tx):
+        again = _to_check_again(tx, step, grid_option)
         if step.progress:
             sentence = _round_sentence(tx, step, step.progress, grid)
         else:
-            sentence = _IN_PLANNED.get(step.act, "").format(n=step.n, grid=grid, grid_option=grid_option)
-        if sentence and step.n:
+            sentence = _IN_PLANNED.get(step.act, "").format(n=step.n, grid=grid, grid_option=grid_option, again=again)
+        if sentence and step.n and again is not None:
             yield sentence
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fcpair.params import Adjudicate
 from fcpair.records import Role, Round
 from fcpair.steps.base.context import PLAN, has_saved_options, is_planned
-from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import PairCounts, Tally, tally
 from fcpair.steps.rules.round_progress import RoundProgress, round_progress, wait_for_grids
 from fcpair.store import Tx
@@ -39,6 +39,7 @@ class Act(StrEnum):
     APPLY_POLICY = "apply policy"
     LOOK_AGAIN = "look again"
     ASSIGN_VALIDATION = "assign validation"
+    ASSIGN_MORE_VALIDATION = "assign more validation"  # pairs decided after the others were assigned
     VALIDATE_AGAIN = "validate again"
     ADD_VALIDATORS = "add validators"
     VALIDATE = "validate"
@@ -61,14 +62,15 @@ class NextStep(NamedTuple):
 class OpenWork(NamedTuple):
     """Progress of each round of a grid, by name, in their order; and what its decisions and verdicts leave to be done.
 
-    `tally` counts nothing where nothing is decided. `n_second_look` pairs were decided before their labels changed, and
-    `n_not_due` open verdicts wait for labels.
+    `tally` counts nothing where nothing is decided. `n_second_look` pairs were decided before their labels changed,
+    `n_not_due` open verdicts wait for labels, and `n_without_validator` pairs were decided too late for validators.
     """
 
     rounds: dict[str, RoundProgress]
     tally: Tally
     n_second_look: int
     n_not_due: int
+    n_without_validator: int
 
     @property
     def primary(self) -> RoundProgress:
@@ -90,7 +92,8 @@ def load_open_work(tx: Tx, counts: list[assignments.AssignmentCount] | None = No
     has_decisions = not is_planned(tx) or has_saved_options(tx, Adjudicate)
     n_second_look = len(rule_decisions.stale_decisions(tx)) if has_decisions and judgements.is_answered(tx) else 0
     counted = tally(tx) if has_decisions else _NO_DECISIONS
-    return OpenWork(progress, counted, n_second_look, disputes.n_verdicts_not_due(tx))
+    n_without_validator = pair_counts.n_without_validator(tx) if has_decisions else 0
+    return OpenWork(progress, counted, n_second_look, disputes.n_verdicts_not_due(tx), n_without_validator)
 
 
 def next_steps(tx: Tx, work: OpenWork | None = None) -> list[NextStep]:
@@ -170,6 +173,8 @@ def _validation_steps(work: OpenWork) -> Iterator[NextStep]:
         return
     if not verdicts.dealt and work.primary.done:
         yield NextStep(Act.ASSIGN_VALIDATION, work.tally.pairs.no_verdict, blocks=False)
+    if work.n_without_validator:
+        yield NextStep(Act.ASSIGN_MORE_VALIDATION, work.n_without_validator, blocks=False)
     if work.tally.n_lost:
         yield NextStep(Act.VALIDATE_AGAIN, work.tally.n_lost, blocks=False)
     if n := verdicts.counts["vacant"]:

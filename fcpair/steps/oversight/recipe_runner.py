@@ -119,6 +119,8 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
         return "adjudicate", adjudicate.adjudicate, sections.adjudicate
     if step.act is Act.ASSIGN_VALIDATION and (not plan or plan.validate):
         return "validate", validate.assign_validation, sections.validate
+    if step.act is Act.ASSIGN_MORE_VALIDATION and sections.validate:
+        return "validate", partial(validate.assign_validation, more=True), sections.validate
     if plan:
         return _planned_stage(tx, step, plan, progress)
     building_stages: dict[Act, Stage] = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate
-from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Topic, Visitor
+from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Visitor
 from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.login_throttle import LoginThrottle
@@ -20,6 +20,7 @@ from fcpair.store import Tx
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import opt_out_pairs, people, sessions
 from fcpair.store.people.optouts import OptOut, topic_key
+from fcpair.work_records import Topic
 
 TOKEN_BYTES = 24
 

@@ -106,10 +106,14 @@ def _how_to_add(role: Role) -> str:
 def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
     """Give a person without open work another role; who has seen labels cannot come to give any.
 
-    Raises UnknownIdError when there is nobody of that name.
+    Raises:
+        UnknownIdError: there is nobody of that name.
+        StageError: they have been retired, have open pairs, or may have seen labels.
     """
     with study._store.write() as tx:
         person = find_person(tx, name)
+        if person.retired:
+            raise StageError(f"`{name}` has been retired and takes no further part; add them under another name")
         if person.role in SEEING_LABELS_ROLES and role in LABELLING_ROLES and _is_labelled(tx):
             raise StageError(
                 f"`{name}` is {person.role} and may have seen labels, so cannot give any; add somebody else with "

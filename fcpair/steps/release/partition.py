@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
+from fcpair.examination_records import Explanation, TierCheck
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
 from fcpair.notebook import Result, html_of
 from fcpair.params import DiamondRule, Partition
-from fcpair.records import Explanation, Origin, Round, Rule, RunRecord, Tier, TierCheck
+from fcpair.records import Origin, Round, Rule, RunRecord, Tier
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, suggest_name
 from fcpair.evaluate.ranking import POOLS
 from fcpair.files.corpus.corpus import CN
 from fcpair.records import Tier
@@ -44,7 +44,9 @@ def _named_pool(tiers: Tiers, pool: str, column_ids: list[int]) -> set[int]:
 def _listed_pool(tx: Tx, pool: str, grid_cns: set[int]) -> set[int]:
     path = Path(pool)
     if not path.is_file():
-        raise InputError(f"--pool {pool}: expected {', '.join(POOLS)}, or a file that lists CNs")
+        if path.suffix or path.name != pool:
+            raise InputError(f"--pool {pool}: there is no such file; expected {', '.join(POOLS)}, or a file of CNs")
+        raise InputError(f"--pool {pool}: {suggest_name(pool, POOLS, 'expected')}, or a file that lists CNs")
     if NO_TEXT.search(pool):
         raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be recorded; rename the file")
     ids = find_listed_texts(tx, CN, path)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from fcpair.params import Validate
 from fcpair.records import Rule
 from fcpair.stages.assignment.validate import is_valid
+from fcpair.steps.base.context import effective_options, has_saved_options
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.answers import judgements
 from fcpair.store.oversight import build_progress
 
@@ -75,3 +77,14 @@ def tally(tx: Tx) -> Tally:
 def n_decided_by_person(tx: Tx) -> Counter[int]:
     """On how many pairs the decision of each person stands and waits for no second look, by their id."""
     return Counter(adjudications.n_by_person(tx, excluded=rule_decisions.stale_decisions(tx)))
+
+
+def n_without_validator(tx: Tx) -> int:
+    """Count the pairs with an adjudicated label, and all of theirs, that were not there when others were validated.
+
+    0 before pairs were assigned to validators, and where only some are to be validated (`Validate.pairs`).
+    """
+    if not has_saved_options(tx, Validate) or effective_options(tx, Validate, {}).pairs:
+        return 0
+    pairs = adjudications.pairs_without_validator(tx)
+    return len(pairs) - len(disputes.pairs_to_label(tx, pairs)) if pairs else 0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import check_distinct_spelling
-from fcpair.records import BY_HAND, Agenda, Person, Role, Rule
+from fcpair.records import BY_HAND, Person, Role, Rule
 from fcpair.steps.base.context import scheme_of
 from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
@@ -25,6 +25,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.people import opt_out_pairs, people
+from fcpair.work_records import Agenda
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,3 +29,12 @@ def look_again(second_look: int, lost: int) -> list[str]:
         many = f"{lost:,} pairs have verdicts on a label that they no longer have"
         notes.append(f"{which if lost == 1 else many}; such a verdict does not count")
     return notes
+
+
+def without_validator_notes(n: int) -> list[str]:
+    """Of how many pairs nobody is asked for a verdict, because they were decided after the others had been assigned."""
+    if not n:
+        return []
+    which = "1 pair was decided after the others were assigned to validators: it has no validator, and is"
+    many = f"{n:,} pairs were decided after the others were assigned to validators: they have no validator, and are"
+    return [f"{which if n == 1 else many} in no tier above Bronze; `fcpair validate assign --more` assigns them"]

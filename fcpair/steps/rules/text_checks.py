@@ -14,7 +14,7 @@ from fcpair.errors import InputError, ModelError, ServiceError
 from fcpair.models import grammar, language
 from fcpair.models.model_files import resolve
 from fcpair.models.similarity import SimilarityIndex
-from fcpair.records import Remark, Role, Round
+from fcpair.records import Role, Round
 from fcpair.round_options import Checks
 from fcpair.stages.questions import Form, Text, n_words
 from fcpair.steps.base.answer_values import form_of, parse_answer, text_sent
@@ -23,6 +23,7 @@ from fcpair.store.answers import refused_texts
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
+from fcpair.work_records import Remark
 
 _log = logging.getLogger(__name__)
 FORM, WORDS, LANGUAGE, SIMILAR, GRAMMAR = "form", "words", "language", "similar", "grammar"

@@ -83,6 +83,18 @@ def undecided_pairs(tx: Tx) -> list[int]:
     return list(tx.execute(query).scalars())
 
 
+def pairs_without_validator(tx: Tx) -> list[int]:
+    """The pairs with an adjudicated label that no validator was ever given, by id."""
+    is_given = exists().where(assignment.c.cell_id == adjudication.c.cell_id, rounds.in_round(rounds.validation(tx)))
+    query = select(adjudication.c.cell_id).where(
+        cell_range(tx).holds(adjudication.c.cell_id),
+        latest_rows.DECISION,
+        adjudication.c.answer_id.is_not(None),
+        ~is_given,
+    )
+    return list(tx.execute(query.order_by(adjudication.c.cell_id)).scalars())
+
+
 def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
     query = (

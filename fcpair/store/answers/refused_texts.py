@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, func, select
 
-from fcpair.records import Remark, Round
+from fcpair.records import Round
 from fcpair.store.assignment import rounds
 from fcpair.store.database.frames import frame, insert_rows
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, text
+from fcpair.work_records import Remark
 
 if TYPE_CHECKING:
     import pandas as pd

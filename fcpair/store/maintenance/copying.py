@@ -13,7 +13,7 @@ from itertools import islice
 from sqlalchemy import Table, func, select
 
 from fcpair.errors import StudyError
-from fcpair.records import CopyReport
+from fcpair.examination_records import CopyReport
 from fcpair.store.corpus import cells
 from fcpair.store.database import backends, table_extents
 from fcpair.store.database.backends import Place

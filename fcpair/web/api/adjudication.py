@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from fcpair.grid import ConflictCase, DecisionRequest
-from fcpair.records import Role, ShownText
+from fcpair.records import Role
 from fcpair.web.api.schemas import (
     LARGEST_ID,
     CaseOut,
@@ -22,6 +22,7 @@ from fcpair.web.api.schemas import (
 )
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
+from fcpair.work_records import ShownText
 
 router = APIRouter()
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of the pair.")]

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from fcpair.records import Role, Rule, ShownText, Task
+from fcpair.records import Role, Rule
 from fcpair.round_options import Screen
 from fcpair.stages.questions import LONGEST_NAME
 from fcpair.stages.questions.any_of import MOST_LABELS
 from fcpair.stages.questions.scale import LARGEST
 from fcpair.web.text_direction import direction
+from fcpair.work_records import ShownText, Task
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
 LONGEST_NOTE = 4_000

@@ -12,12 +12,13 @@ from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
 from fcpair.params import parse_people_question
-from fcpair.records import WORKERS, Role, RoundForm, Topic, Visitor
+from fcpair.records import WORKERS, Role, Visitor
 from fcpair.stages.questions import SKIP
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.pages.markdown import render
+from fcpair.work_records import RoundForm, Topic
 
 router = APIRouter(include_in_schema=False)
 READERS = (*WORKERS, Role.ADJUDICATOR)  # who reads the texts, and so consents first

@@ -10,11 +10,12 @@ from fastapi import APIRouter, Form, Request, Response
 from fcpair.errors import InputError, StageError
 from fcpair.grid import Grid
 from fcpair.params import Adjudicate, Policy, Ties
-from fcpair.records import DryRun, Role, RunRecord
+from fcpair.records import Role, RunRecord
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.lead_runs import redirect_to
+from fcpair.work_records import DryRun
 
 router = APIRouter(include_in_schema=False)
 NONE = "none"  # in the place of a policy that held, where none did

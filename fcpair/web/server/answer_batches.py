@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import Generic, TypeVar
 
 from fcpair.errors import BusyError, UnexaminedError
-from fcpair.records import Submission, Visitor
+from fcpair.records import Visitor
 from fcpair.study import WorkQueue
+from fcpair.work_records import Submission
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

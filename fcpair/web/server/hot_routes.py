@@ -17,13 +17,14 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from fcpair.errors import FcpairError, UnknownVisitorError
-from fcpair.records import WORKERS, Submission
+from fcpair.records import WORKERS
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, task_json
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.form import BODY
 from fcpair.web.server.security import log_failure
+from fcpair.work_records import Submission
 
 Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
 Endpoint = Callable[..., Awaitable[Response]]

@@ -24,7 +24,7 @@ def test_it_says_what_was_kept_and_what_to_do(fcpair: Fcpair, at: At, tmp_path: 
     assert result.stdout.splitlines() == [f"{folder / 'ben.csv'}: 14 pairs", f"{folder / 'cleo.csv'}: 14 pairs"]
     assert result.stderr.splitlines() == [
         f"{sheet}: kept, because it holds answers; a new one would have 14 open pairs. Import them with "
-        f"`fcpair labels import {sheet}`, then move it away, or write to another folder"
+        f"`fcpair labels import {sheet}` if that is not done, then move it away, or write to another folder"
     ]
     assert sheet.read_text("utf-8") == "".join(lines)
 

@@ -65,3 +65,18 @@ def test_a_round_beside_pairs_is_refused(at: At, fcpair: Fcpair, words: tuple[st
     at("labelled")
     said = fcpair("labels", *words, "--round", "label", code=2).stderr
     assert "labels of pairs are those of the round that counts; omit --round" in said
+
+
+def test_a_table_without_rows_has_its_columns(at: At, fcpair: Fcpair) -> None:
+    at("labelled")
+    assert fcpair("people", "terms", "--format", "csv").stdout.splitlines()[0].startswith("name,role,consented_at")
+    header = fcpair("answers", "refusals", "--format", "csv").stdout
+    assert header.count("\n") == 1
+    assert "rule" in header.split(",")
+
+
+def test_a_tier_is_named_in_any_capitals(at: At, fcpair: Fcpair) -> None:
+    at("checked")
+    written = [fcpair("partition", "--tier", name, "--format", "csv").stdout for name in ("bronze", "Bronze")]
+    assert written[0] == written[1]
+    assert written[0]

@@ -40,7 +40,17 @@ def test_a_survey_goes_from_statements_to_what_is_kept(fcpair: Fcpair, study: Pa
     rows = list(csv.DictReader(io.StringIO(out.read_text("utf-8"))))
     assert [row["statement"] for row in rows] == [one["statement"] for one in kept]
     assert {row["category"] for row in rows} <= {"sleep", "travel"}
+    assert {row["language"] for row in rows} == {"en", "fa"}
     assert rows
+
+
+def test_answers_of_a_file_are_read_in_any_capitals_and_the_kept_ones_are_confirmed(
+    fcpair: Fcpair, tmp_path: Path
+) -> None:
+    file, out = said(tmp_path, answer="YES "), tmp_path / "kept.csv"
+    result = fcpair("ask", "results", file, "--keep", "believed > 0.60", "--out", out, "--format", "json")
+    assert json.loads(result.stdout)["statements"][0]["yes"] == 200
+    assert f"{out}: 1 of 1 statements" in result.stderr
 
 
 def test_a_study_that_is_there_gets_the_survey_as_well(fcpair: Fcpair, study: Path) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.files.tables.tabular import read_table
 from fcpair.params import Adjudicate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin
@@ -337,3 +338,17 @@ def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: P
         plan = GridPlan("other", SidePlan(names=ROWS), SidePlan(names=TYPES), (RoundPlan("ask", f"{name}: text()"),))
         with pytest.raises(InputError, match=f"round `ask` has a question `{name}`, but files of answers use"):
             Study._of(write._store).add_grid(plan)
+
+
+def test_codes_are_said_with_what_they_were_read_as(at: Callable[[str], Study], tmp_path: Path) -> None:
+    grid = at("dealt").grid()
+    grid.write_sheets(tmp_path)
+    sheet = read_table(tmp_path / "ana.csv").drop(columns="line")
+    sheet = sheet.assign(label=["0", "1.0", "appropriate", *["2", "0", "2"] * 9][: len(sheet)])
+    sheet.to_csv(tmp_path / "filled.csv", index=False)
+    counts = sheet["label"].value_counts()
+    (note,) = grid.import_labels(tmp_path / "filled.csv").notes
+    assert note == (
+        f"codes were read as labels: 0 as not_appropriate ({counts['0']}), 1 as not_sure (1), "
+        f"2 as appropriate ({counts['2']})"
+    )

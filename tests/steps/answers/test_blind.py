@@ -14,8 +14,9 @@ from servers import execute
 from fcpair.errors import InputError, StageError
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Validate
-from fcpair.records import Role, Submission
+from fcpair.records import Role
 from fcpair.study import Study
+from fcpair.work_records import Submission
 from steps.online import at_desk, choices, give
 from steps.small import NAMES, assert_refused, check, open_work, record, standing, who_had, write_csv
 

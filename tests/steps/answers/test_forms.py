@@ -13,9 +13,9 @@ from servers import Database, copy_study, execute
 from fcpair.errors import InputError
 from fcpair.grid import Monitor
 from fcpair.params import Adjudicate, Annotate
-from fcpair.records import Submission, Task
 from fcpair.store.corpus import grids
 from fcpair.study import Study
+from fcpair.work_records import Submission, Task
 from steps import forms
 from steps.adjudication.test_current import reading_all
 from steps.online import admit, at_desk, column_of, give

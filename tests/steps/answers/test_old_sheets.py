@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.records import KeepReason
 from fcpair.study import Study
+from fcpair.work_records import KeepReason
 from steps.small import open_work, record
 from steps.small import write_csv as write
 

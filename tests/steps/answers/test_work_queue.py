@@ -13,9 +13,10 @@ from sqlalchemy import update
 
 from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
-from fcpair.records import Role, Submission
+from fcpair.records import Role
 from fcpair.store.database.tables import text
 from fcpair.study import Study
+from fcpair.work_records import Submission
 from steps.online import admit, at_desk, choices, column_of, give
 from steps.small import assert_refused, dump, labels_of, open_work, record
 
@@ -383,7 +384,7 @@ def test_answering_loads_no_data_frames(at: At) -> None:
     script = """
 import sys
 from fcpair.params import Annotate
-from fcpair.records import Submission
+from fcpair.work_records import Submission
 from fcpair.study import Study
 study = Study.open(sys.argv[1])
 visitor = study.access.by_token(sys.argv[2])

@@ -11,8 +11,9 @@ from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.files.tables.tabular import read_table
 from fcpair.grid import Monitor
 from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
-from fcpair.records import Role, Submission
+from fcpair.records import Role
 from fcpair.study import Study
+from fcpair.work_records import Submission
 from steps.online import admit, at_desk, give
 from steps.small import assert_refused, check, open_work, record, who_had
 

@@ -16,9 +16,10 @@ from servers import Places, copy_study, execute
 
 from fcpair.errors import ConflictError, RefusedError
 from fcpair.params import Annotate, Assign
-from fcpair.records import Role, Submission, Task, Visitor
+from fcpair.records import Role, Visitor
 from fcpair.steps.assignment import leases
 from fcpair.study import Study
+from fcpair.work_records import Submission, Task
 from steps.online import admit
 from steps.small import labels_of
 

@@ -113,3 +113,51 @@ def test_status_and_recipe_agree_at_every_stop_of_main(at: Callable[[str], Study
     )
     expected = "pair assign people adjudicate people validate people agreement partition"
     assert walk_with_people(at("retrieved"), recipe, Simulate(skips=0.0, seed=1)) == expected.split()
+
+
+def test_pairs_decided_after_others_were_assigned_to_validators_are_named_and_assigned(
+    at: Callable[[str], Study],
+) -> None:
+    study, validate = at("retrieved"), Validate(validators=2, seed=1)
+    recipe = Recipe(
+        pair=Pair(),
+        assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
+        simulate=Simulate(skips=0.0, seed=1),
+        adjudicate=MANUAL,
+        validate=validate,
+    )
+    study.add_people(["ada"], Role.ADJUDICATOR)
+    assert [run.stage for run in study.walk(recipe)] == ["pair", "assign", "simulate", "adjudicate"]
+    grid = study.grid()
+    grid.assign_validation(validate)
+    waiting = grid.waiting_pairs()
+    assert grid.second_look_notes == []
+    for cell in waiting:
+        grid.decide(cell, max(grid.scheme.codes), by="ada")
+    n = len(waiting)
+    assert n > 1
+    state = study.status()
+    sentence = f"decided pairs that no validator has: {n:,}; run `fcpair validate assign --more`"
+    assert sentence in [state["next"], *state["also"]]
+    (note,) = grid.second_look_notes
+    assert note.startswith(f"{n:,} pairs were decided after the others were assigned to validators: they have no")
+    runs = [run for run in study.walk(recipe) if run.stage == "validate"]
+    assert [run.counts["pairs"] for run in runs] == [n]
+    assert grid.second_look_notes == []
+    assert sentence not in [study.status()["next"], *study.status()["also"]]
+
+
+def test_pairs_that_a_recipe_leaves_without_a_verdict_on_purpose_are_not_missed(at: Callable[[str], Study]) -> None:
+    study, validate = at("retrieved"), Validate(validators=2, pairs=4, seed=1)
+    recipe = Recipe(
+        pair=Pair(),
+        assign=Assign(annotators=3, overlap={2: 0.25}, seed=1),
+        simulate=Simulate(skips=0.0, seed=1),
+        adjudicate=Adjudicate("majority", "discard"),
+        validate=validate,
+        partition=Partition(),
+    )
+    stages = [run.stage for run in study.walk(recipe)]
+    assert stages.count("validate") == 1
+    assert study.status()["pairs"]["no_verdict"] > 0
+    assert study.grid().second_look_notes == []

@@ -328,3 +328,10 @@ def test_what_is_passed_on_goes_to_who_has_done_and_will_do_least_and_not_to_the
     study.retire("cleo")
     totals = {row["name"]: row["open"] + row["done"] for row in study.status()["people"]}
     assert abs(totals["ana"] - totals["ben"]) <= 1
+
+
+def test_who_has_been_retired_gets_no_other_role(at: At) -> None:
+    study = at("imported")
+    study.add_people(["gone"], Role.LEAD)
+    study.retire("gone")
+    assert_refused(study, lambda: study.change_role("gone", Role.ADJUDICATOR), StageError, "`gone` has been retired")

@@ -107,10 +107,17 @@ def test_a_pool_with_other_texts_is_refused(at: At, tmp_path: Path, rows: list[d
     assert_refused(study, lambda: study.grid().evaluate(options(pool=str(pool))), InputError, said)
 
 
-def test_a_pool_that_is_neither_a_name_nor_a_file_is_refused(at: At) -> None:
+@pytest.mark.parametrize(
+    ("pool", "said"),
+    [
+        ("nowhere.csv", "--pool nowhere.csv: there is no such file; expected judged, positive, all, or a file of CNs"),
+        ("positiv", "--pool positiv: did you mean `positive`\\?, or a file that lists CNs"),
+        ("1,2", "--pool 1,2: expected judged, positive, all, or a file that lists CNs"),
+    ],
+)
+def test_a_pool_that_is_neither_a_name_nor_a_file_is_refused(at: At, pool: str, said: str) -> None:
     study = at("checked")
-    said = "--pool nowhere.csv: expected judged, positive, all, or a file that lists CNs"
-    assert_refused(study, lambda: study.grid().evaluate(options(pool="nowhere.csv")), InputError, said)
+    assert_refused(study, lambda: study.grid().evaluate(options(pool=pool)), InputError, said)
 
 
 def test_an_empty_tier_is_refused(at: At) -> None:
@@ -138,6 +145,9 @@ def test_no_system_is_refused(at: At) -> None:
         ({"systems": ("tfidf", "tfidf(fit=pool)")}, "system `tfidf.fit=pool.` is given twice"),
         ({"systems": ("bm52",)}, "did you mean `bm25`"),
         ({"tiers": ("platinum",)}, "there is no tier `platinum`"),
+        ({"tiers": ("Golf",)}, "there is no tier `golf`; did you mean `gold`"),
+        ({"tiers": ("gold", "Gold")}, "tier `gold` is given twice"),
+        ({"systems": ("mine.trec",)}, "system `mine.trec` is the name of a file; expected `run:mine.trec`"),
         ({"tiers": ("gold", "gold")}, "tier `gold` is given twice"),
         ({"measures": ("NDCG", "NDCG@3")}, "measure `NDCG@3` is given twice"),
         ({"measures": ()}, "no measure is given"),

@@ -24,7 +24,7 @@ from steps.small import labels_of
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
-from fcpair.records import CopyReport
+from fcpair.examination_records import CopyReport
 from fcpair.store import Store, Tx
 from fcpair.store.database import backends
 from fcpair.store.database.backends import Place, table_dump

@@ -33,7 +33,7 @@ from web.served import Served
 from fcpair.cli import main
 from fcpair.errors import ConflictError, InputError, StudyError
 from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
-from fcpair.records import Origin, Submission
+from fcpair.records import Origin
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.answers.import_fc_conan import is_published_partition
 from fcpair.store.answers import judgements
@@ -41,6 +41,7 @@ from fcpair.store.database import hash_chain, schema
 from fcpair.store.database.backends.postgres_server import StudyServer
 from fcpair.store.oversight import settings
 from fcpair.study import Study
+from fcpair.work_records import Submission
 
 pytestmark = pytest.mark.files
 

@@ -16,10 +16,11 @@ from steps.online import admit
 
 from fcpair.errors import RefusedError
 from fcpair.params import Annotate
-from fcpair.records import Submission, Visitor
+from fcpair.records import Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.study import Study
 from fcpair.web.server.answer_batches import AnswerIntake, Batches, Reply
+from fcpair.work_records import Submission
 from web.conftest import Site
 
 
