@@ -1,8 +1,8 @@
-"""How many pairs of CONAN a reader on a phone sees whole, without scrolling and with nothing in front of them.
+"""How many pairs of CONAN a reader sees whole, with all answers, without scrolling and with nothing in front of them.
 
-The pages are those that `fcpair serve` gives, in Chromium as a phone; a page is opened once for each role and size, and
-the texts of the pairs are put in the place of those that it shows. A text counts as seen when every line of it lies in
-the window, belongs to no part that would have to be scrolled, and is what a finger would touch there.
+The pages are those that `fcpair serve` gives, in Chromium as a phone and as a laptop; a page is opened once for each
+role and size, and the texts of the pairs are put in the place of those that it shows. A part counts as seen when every
+line of it lies in the window, belongs to no part that would have to be scrolled, and is what a finger would touch there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 REPETITIONS = 1  # nothing in it is left to chance but the draw, which has a seed
 N_PAIRS = 600
-SIZES = {(375, 667): 90.0, (320, 568): 60.0}
+SIZES = {(375, 667): 98.0, (320, 568): 95.0, (1366, 625): 99.0}
+WIDEST_PHONE = 600
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 LONGEST_LABEL = "not appropriate"
 MEASURE = """([pairs, parts, label]) => {
@@ -51,29 +52,30 @@ MEASURE = """([pairs, parts, label]) => {
     put("cn", cn);
     put("label", label);
     scrollTo(0, 0);
-    return parts.map((part) => seen(document.querySelector(part)));
+    const answers = [...document.querySelectorAll(".answers button")];
+    return [answers[0].getBoundingClientRect().top, ...parts.map((part) => seen(document.querySelector(part))),
+      answers.every(seen)];
   });
 }"""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Somebody at a page, and what of it they judge; `demanded` where a share is asked for."""
+    """Somebody at a page, and what of it they judge."""
 
     name: str
     parts: tuple[str, ...]
-    demanded: bool = True
 
 
 READERS = (
     Reader("annotator", ("#hs", "#cn")),
     Reader("validator", ("#hs", "#cn", "#label")),
-    Reader("adjudicator", ("#hs", "#cn", "section[aria-labelledby=answers-name] ul"), demanded=False),
+    Reader("adjudicator", ("#hs", "#cn", "section[aria-labelledby=answers-name] ul")),
 )
 
 
 def run(folder: Path, _repetitions: int) -> list[Figure]:
-    """Measure the share of pairs that is seen whole by each reader at each size, in percent."""
+    """Measure the share of pairs that each reader sees whole at each size, in percent, and how far the answers move."""
     from playwright.sync_api import sync_playwright
 
     pairs = draw(data() / "conan" / "CONAN.csv")
@@ -88,10 +90,10 @@ def run(folder: Path, _repetitions: int) -> list[Figure]:
         for (width, height), least in SIZES.items():
             for reader in READERS:
                 url = f"http://127.0.0.1:{port}/join#{links[reader.name]}"
-                share = measure(browser, url, reader, (width, height), pairs)
-                what = f"{reader.name}, {width} x {height}: pairs seen whole"
-                if reader.demanded:
-                    figures.append(Figure("visible", what, share, "at least", least, " %"))
+                share, spread = measure(browser, url, reader, (width, height), pairs)
+                place = f"{reader.name}, {width} x {height}"
+                figures.append(Figure("visible", f"{place}: pairs seen whole", share, "at least", least, " %"))
+                figures.append(Figure("visible", f"{place}: spread of the answers' place", spread, "at most", 0, " px"))
         browser.close()
     return figures
 
@@ -130,18 +132,31 @@ def prepare(folder: Path, pairs: list[tuple[str, str]]) -> dict[str, str]:
     return tokens
 
 
-def measure(browser: Browser, url: str, reader: Reader, size: tuple[int, int], pairs: list[tuple[str, str]]) -> float:
-    """The percentage of the pairs of which a reader sees every part whole; prints it part by part."""
-    viewport = {"width": size[0], "height": size[1]}
-    context = browser.new_context(viewport=viewport, has_touch=True, is_mobile=True, device_scale_factor=2)  # type: ignore[arg-type]
+def measure(
+    browser: Browser, url: str, reader: Reader, size: tuple[int, int], pairs: list[tuple[str, str]]
+) -> tuple[float, float]:
+    """The percentage of the pairs of which a reader sees every part whole, and how far the answers move between pairs.
+
+    Prints it part by part.
+    """
+    viewport, is_phone = {"width": size[0], "height": size[1]}, size[0] <= WIDEST_PHONE
+    context = browser.new_context(
+        viewport=viewport,  # type: ignore[arg-type]
+        has_touch=is_phone,
+        is_mobile=is_phone,
+        device_scale_factor=2 if is_phone else 1,
+    )
     page = context.new_page()
     page.goto(url)
     page.wait_for_function("() => location.pathname !== '/join' && document.querySelector('#cn')?.textContent")
     page.locator("#pair").wait_for()
-    seen: list[list[bool]] = page.evaluate(MEASURE, [pairs, list(reader.parts), LONGEST_LABEL])
+    rows = page.evaluate(MEASURE, [pairs, list(reader.parts), LONGEST_LABEL])
     context.close()
+    tops, seen = [row[0] for row in rows], [row[1:] for row in rows]
+    spread = max(tops) - min(tops)
     shares = [100 * sum(part) / len(pairs) for part in zip(*seen, strict=True)]
     whole = 100 * sum(map(all, seen)) / len(pairs)
-    by_part = ", ".join(f"{part} {share:.1f} %" for part, share in zip(reader.parts, shares, strict=True))
-    print(f"  {reader.name}, {size[0]} x {size[1]}: {whole:.1f} % whole; {by_part}", flush=True)
-    return whole
+    by_part = ", ".join(f"{part} {share:.1f} %" for part, share in zip([*reader.parts, "answers"], shares, strict=True))
+    place = f"answers at y {min(tops):.0f} to {max(tops):.0f}"
+    print(f"  {reader.name}, {size[0]} x {size[1]}: {whole:.1f} % whole; {by_part}; {place}", flush=True)
+    return whole, spread
