@@ -2,7 +2,7 @@
 
 The pages are those that `fcpair serve` gives, in Chromium as a phone and as a laptop; a page is opened once for each
 role and size, and the texts of the pairs are put in the place of those that it shows. A part counts as seen when every
-line of it lies in the window, belongs to no part that would have to be scrolled, and is what a finger would touch there.
+line of it lies in the window, in no part that would have to be scrolled, and is what a finger would touch there.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
+FigureWidth = Literal["page", "column"]
 Backend = Literal["torch", "onnx"]
 NoPositives = Literal["zero", "leave_out"]
 RESAMPLES = 10_000

@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+import click
 
 from fcpair.cli.output import print_message
+from fcpair.params import FigureWidth
 
 if TYPE_CHECKING:
-    from fcpair.report.figures import Forest
+    from fcpair.report.figures import Forest, PaperStyle
 
 
-def write_figures(folder: Path, figures: Sequence[Forest]) -> None:
-    """Write figures into a folder, each as SVG and PNG; all of them, or none.
+class FigureFolder(NamedTuple):
+    """Folder that figures are written to, and in which style."""
+
+    path: Path
+    width: FigureWidth
+    captions: bool
+
+    @property
+    def style(self) -> PaperStyle:
+        """The style of the figures."""
+        from fcpair.report.figures import PaperStyle
+
+        return PaperStyle(self.width, self.captions)
+
+
+def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give the command `--figures`, and how they are to look; it gets a `FigureFolder`, or None."""
+
+    @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to.")
+    @click.option(
+        "--figure-width",
+        type=click.Choice(get_args(FigureWidth)),
+        default="page",
+        show_default=True,
+        help="The width of figures: 6.9 or 3.3 inches.",
+    )
+    @click.option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
+    @functools.wraps(command)
+    def call_with_folder(
+        *args: Any, figures: Path | None, figure_width: FigureWidth, caption: bool, **kwargs: Any
+    ) -> Any:
+        if figures is None and (caption or figure_width != "page"):
+            raise click.UsageError("--figure-width and --caption are about figures; give --figures with a folder")
+        folder = FigureFolder(figures, figure_width, caption) if figures else None
+        return command(*args, figures=folder, **kwargs)
+
+    return call_with_folder
+
+
+def write_figures(folder: FigureFolder, figures: Sequence[Forest]) -> None:
+    """Write figures into a folder, each as SVG, PDF and PNG; all of them, or none.
 
     Raises:
         InputError: nothing can be written there.
@@ -22,7 +65,7 @@ def write_figures(folder: Path, figures: Sequence[Forest]) -> None:
     from fcpair.files.tables.tabular import write_all
     from fcpair.report.figures import render_forests
 
-    make_writable_folder(folder)
-    files = {folder / name: content for name, content in render_forests(figures).items()}
+    make_writable_folder(folder.path)
+    files = {folder.path / name: content for name, content in render_forests(figures, folder.style).items()}
     write_all(files)
-    print_message(f"{len(files)} figures in {folder}: {', '.join(path.name for path in files)}")
+    print_message(f"{len(files)} files in {folder.path}: {', '.join(path.name for path in files)}")

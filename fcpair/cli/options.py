@@ -73,9 +73,6 @@ supersede_option = click.option(
     "--supersede", is_flag=True, help="Accept answers that differ from earlier ones, as newer answers."
 )
 round_option = shared_option("--round", "name", metavar="NAME", detail="By default the one that counts.")
-figures_option = click.option(
-    "--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to."
-)
 seed_option = shared_option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.figure_files import FigureFolder, figures_option
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import effective_params, figures_option, format_option, with_grid
+from fcpair.cli.options import effective_params, format_option, with_grid
 from fcpair.cli.output import Table, emit, print_message, progress
 from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell, format_cell
@@ -48,7 +49,13 @@ KEY = (
 @shared_option("--dry-run", is_flag=True, detail="It counts what a service would be asked.")
 @format_option
 def evaluate(
-    grid: Grid, rules: Partition, options: Evaluate, runs: Path | None, figures: Path | None, dry_run: bool, form: str
+    grid: Grid,
+    rules: Partition,
+    options: Evaluate,
+    runs: Path | None,
+    figures: FigureFolder | None,
+    dry_run: bool,
+    form: str,
 ) -> None:
     """Rank by systems, and score them on tiers.
 
@@ -65,7 +72,8 @@ def evaluate(
         return
     note_writing()
     with progress("evaluating", at_once=True) as report:
-        outcome = grid.evaluate(options, rules, runs=runs, figures=figures, progress=report)
+        folder, style = (figures.path, figures.style) if figures else (None, None)
+        outcome = grid.evaluate(options, rules, runs=runs, figures=folder, figure_style=style, progress=report)
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*significance_cautions(outcome)]}
     rows = [asdict(score) for score in outcome.scores]
     emit(

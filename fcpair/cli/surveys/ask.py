@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, figures_option, format_option, seed_option, study_option, with_study
+from fcpair.cli.options import close_at_end, format_option, seed_option, study_option, with_study
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError, StageError
@@ -208,7 +209,7 @@ def results(
     population: int | None,
     margin: float | None,
     out: Path | None,
-    figures: Path | None,
+    figures: FigureFolder | None,
     form: str,
     grid: str,
     study: Any,
@@ -255,10 +256,9 @@ def _emit(
     population: int | None,
     wanted_margin: float | None,
     out: Path | None,
-    figures: Path | None,
+    figures: FigureFolder | None,
     simulated: str | None,
 ) -> None:
-    from fcpair.cli.figure_files import write_figures
     from fcpair.report.figures.forest_plots import of_survey
     from fcpair.stages.stats.intervals import LEVEL
     from fcpair.stages.surveys.survey import (

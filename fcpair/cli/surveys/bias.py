@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, figures_option, format_option, grid_option, round_option, study_option
+from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, study_option
 from fcpair.cli.output import Table, emit
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
@@ -94,7 +95,7 @@ def score(
     people: str | None,
     question: str,
     smooth: float,
-    figures: Path | None,
+    figures: FigureFolder | None,
     form: str,
     name: str | None,
     grid: str | None,
@@ -116,7 +117,6 @@ def score(
     """
     from fcpair.bias import measure_divergence
     from fcpair.bias import score as scored_by
-    from fcpair.cli.figure_files import write_figures
     from fcpair.report.figures.forest_plots import of_bias
 
     opened: Study | None = None

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, figures_option, format_option, grid_option, round_option, study_option
+from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, study_option
 from fcpair.cli.output import Table, emit, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
@@ -47,7 +48,7 @@ def groups(
     by: tuple[str, ...],
     mixed: bool,
     seed: int,
-    figures: Path | None,
+    figures: FigureFolder | None,
     form: str,
     name: str | None,
     grid: str | None,
@@ -85,7 +86,6 @@ def groups(
         )
         place = f"{opened.place}, grid {chosen_grid.grid.name}, round {result.round}"
     if figures is not None:
-        from fcpair.cli.figure_files import write_figures
         from fcpair.report.figures.forest_plots import of_groups
 
         write_figures(figures, of_groups(comparisons, simulated))

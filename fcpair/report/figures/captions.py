@@ -12,8 +12,7 @@ from fcpair.stages.stats.paired_tests import needed_hs, needed_resamples
 
 def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
     """Yield sentences on what the figure of a measure rests on; `scores` are those of the measure."""
-    if outcome.simulated:
-        yield f"{outcome.simulated}."
+    yield from warnings(outcome)
     if outcome.sampled:
         yield f"Grid: {outcome.sampled}."
     yield f"Pool {make_printable(PurePath(outcome.pool).name)}: {outcome.tiers[0].pool:,} CNs."
@@ -30,6 +29,12 @@ def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
         yield f"Judged pairs outside of the pool, left out: {outside}."
     for why, tiers in _tiers_by_reason(scores).items():
         yield f"Undefined on {', '.join(tier.capitalize() for tier in tiers)}: {why}."
+
+
+def warnings(outcome: Outcome) -> Iterator[str]:
+    """Yield what stands in a picture even where all else is in a caption: that answers were made up."""
+    if outcome.simulated:
+        yield f"{outcome.simulated}."
 
 
 def significance_cautions(outcome: Outcome) -> Iterator[str]:

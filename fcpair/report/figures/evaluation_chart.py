@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from fcpair.evaluate.outcome import Outcome, Score, drop_random_draws
 from fcpair.records import TIERS
 from fcpair.report.figures import layout
-from fcpair.report.figures.captions import fine_print
+from fcpair.report.figures.captions import fine_print, warnings
 from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.labels import wrap_text
-from fcpair.report.figures.layout import LINE, MARGIN, PRINT_SIGNS, WIDTH
+from fcpair.report.figures.layout import LINE, MARGIN, Canvas, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -55,31 +54,37 @@ class _Group:
         return ((start + SLOT * at, slot) for at, slot in enumerate(self.slots))
 
 
-def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER) -> Figure:
+def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> Figure:
     """The picture of a measure; to be drawn and saved in the settings that `fcpair.report.figures.save` makes."""
     scores = drop_random_draws([score for score in outcome.scores if score.measure == measure])
-    groups = list(_groups(outcome, scores))
-    notes = wrap_text(" ".join(fine_print(outcome, scores)), PRINT_SIGNS)
-    marks = _legend_marks(outcome, scores, inks)
-    legend_height = layout.LEGEND_LINE * max(len(outcome.tiers), len(marks)) + MARGIN
+    groups = list(_groups(outcome, scores, sheet))
+    notes = layout.note_lines([*(fine_print(outcome, scores) if sheet.has_caption else warnings(outcome))], sheet)
+    legends = [
+        layout.wrap_legend(marks, sheet)
+        for marks in (_tier_marks(outcome, scores, inks), _legend_marks(outcome, scores, inks))
+    ]
+    is_stacked = sheet.legend_columns == 1
+    n_legend_lines = (sum if is_stacked else max)(map(layout.n_lines, legends))
     bars = groups[-1].top + groups[-1].height + GAP / 2
-    figure, axes, height = layout.make_sheet(bars, legend_height, len(notes), inks)
-    layout.set_frame(axes, bars, (0, _axis_end(scores)), inks)
+    canvas = layout.make_canvas(sheet, bars, layout.LEGEND_LINE * n_legend_lines + MARGIN, len(notes), inks)
+    layout.set_frame(canvas, bars, (0, _axis_end(scores)), f"{measure}, mean over HS")
     for group in groups:
-        _draw_group(axes, group, _tier_looks(outcome), inks)
-    axes.set_xlabel(f"{measure}, mean over HS", color=inks.ink, fontsize=9)
-    layout.write_title_and_notes(figure, height, measure, notes, inks)
-    layout.draw_legend(figure, height, MARGIN, _tier_marks(outcome, scores, inks), inks)
-    layout.draw_legend(figure, height, WIDTH * 0.55, marks, inks)
-    return figure
+        _draw_group(canvas, group, _tier_looks(outcome))
+    layout.write_title_and_notes(canvas, measure, notes)
+    layout.draw_legend(canvas, MARGIN, legends[0])
+    if is_stacked:
+        layout.draw_legend(canvas, MARGIN, legends[1], below=layout.n_lines(legends[0]))
+    else:
+        layout.draw_legend(canvas, sheet.width * 0.55, legends[1])
+    return canvas.figure
 
 
-def _groups(outcome: Outcome, scores: Sequence[Score]) -> Iterator[_Group]:
+def _groups(outcome: Outcome, scores: Sequence[Score], sheet: Sheet) -> Iterator[_Group]:
     score_by_key = {(score.system, score.tier): score for score in scores}
     top = GAP / 2
     for system in outcome.systems:
         slots = [_Slot(at, score_by_key[system.short, one.tier]) for at, one in enumerate(outcome.tiers)]
-        name = layout.name_lines(system.short)
+        name = layout.name_lines(system.short, sheet)
         height = max(SLOT * len(slots), LINE * len(name))
         yield _Group(name, top, height, slots)
         top += height + GAP
@@ -97,16 +102,16 @@ def _tier_looks(outcome: Outcome) -> list[tuple[float, str]]:
     return [LOOKS[place % len(LOOKS)] for place in places]
 
 
-def _draw_group(axes: Axes, group: _Group, looks: Sequence[tuple[float, str]], inks: Inks) -> None:
-    layout.write_name(axes, group.name, group.top + group.height / 2, inks)
+def _draw_group(canvas: Canvas, group: _Group, looks: Sequence[tuple[float, str]]) -> None:
+    layout.write_name(canvas, group.name, group.top + group.height / 2)
     for top, slot in group.tops:
-        _draw_slot(axes, top, slot, looks[slot.tier], inks)
+        _draw_slot(canvas, top, slot, looks[slot.tier])
 
 
-def _draw_slot(axes: Axes, top: float, slot: _Slot, look: tuple[float, str], inks: Inks) -> None:
-    score, middle = slot.score, top + BAR / 2
+def _draw_slot(canvas: Canvas, top: float, slot: _Slot, look: tuple[float, str]) -> None:
+    score, middle, axes, inks = slot.score, top + BAR / 2, canvas.axes, canvas.inks
     if score.score is None:
-        layout.write_undefined(axes, 0, middle, inks)
+        layout.write_undefined(canvas, 0, middle)
         return
     for patch in _bar(score.score, middle, look, inks):
         axes.add_patch(patch)

@@ -1,4 +1,4 @@
-"""The figures of an evaluation as SVG and PNG, one of each per measure; the same outcome gives the same bytes."""
+"""The figures of an evaluation, one per measure; the same outcome gives the same bytes."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from fcpair.report.figures.captions import fine_print
 from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.evaluation_chart import draw_chart
 from fcpair.report.figures.labels import make_printable
-from fcpair.report.figures.save import file_names, save_figure
+from fcpair.report.figures.layout import SCREEN, Sheet
+from fcpair.report.figures.paper import PaperFigure, PaperStyle, render_for_paper
+from fcpair.report.figures.save import save_figure
 
 
-def render_all(outcome: Outcome) -> dict[str, bytes]:
-    """The figure of each measure as SVG and as PNG, by the name of its file."""
-    files: dict[str, bytes] = {}
-    for measure, name in zip(outcome.measures, file_names(outcome.measures), strict=True):
-        files[f"{name}.svg"] = svg(outcome, measure)
-        files[f"{name}.png"] = png(outcome, measure)
-    return files
+def render_all(outcome: Outcome, style: PaperStyle | None = None) -> dict[str, bytes]:
+    """The figure of each measure as papers take it, by the name of its file."""
+    figures = [_paper_figure(outcome, measure) for measure in outcome.measures]
+    return render_for_paper(figures, style or PaperStyle())
 
 
-def svg(outcome: Outcome, measure: str) -> bytes:
-    """The figure of a measure as SVG, with a title and a description."""
-    return _save(outcome, measure, PAPER, "svg")
+def _paper_figure(outcome: Outcome, measure: str) -> PaperFigure:
+    def render(kind: str, sheet: Sheet) -> bytes:
+        return _save(outcome, measure, PAPER, kind, sheet)
+
+    return PaperFigure(measure, description(outcome, measure), render)
 
 
 def png(outcome: Outcome, measure: str, inks: Inks = PAPER) -> bytes:
-    """The figure of a measure as PNG, in the colours given, with a title and a description."""
-    return _save(outcome, measure, inks, "png")
+    """The figure of a measure as PNG for pages, in the colours given, with a title and a description."""
+    return _save(outcome, measure, inks, "png", SCREEN)
 
 
-def _save(outcome: Outcome, measure: str, inks: Inks, kind: str) -> bytes:
-    return save_figure(lambda: draw_chart(outcome, measure, inks), kind, measure, description(outcome, measure))
+def _save(outcome: Outcome, measure: str, inks: Inks, kind: str, sheet: Sheet) -> bytes:
+    description_text = description(outcome, measure)
+    return save_figure(lambda: draw_chart(outcome, measure, inks, sheet), kind, measure, description_text)
 
 
 def description(outcome: Outcome, measure: str) -> str:

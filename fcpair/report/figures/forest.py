@@ -8,23 +8,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.labels import make_printable, wrap_text
-from fcpair.report.figures.layout import LINE, MARGIN, PRINT_SIGNS
-from fcpair.report.figures.save import file_names, save_figure
+from fcpair.report.figures.labels import make_printable
+from fcpair.report.figures.layout import LINE, MARGIN, Canvas, Sheet
+from fcpair.report.figures.paper import PaperFigure, PaperStyle, render_for_paper
+from fcpair.report.figures.save import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SLOT, GAP = 0.2, 0.1  # of one mark, and between two rows, in inches
 SHAPES = ("o", "s", "D", "^", "v", "P", "X")
 TONES = (0.0, 0.45, 0.7, 0.9)  # on the map cividis, which rises evenly from dark to light
-LEGEND_COLUMNS = 2
 RIM = 0.02  # beyond the bounds, so that a mark on one is drawn whole
 
 
@@ -43,14 +43,16 @@ class Mark:
 class Forest:
     """Contents of a figure: marks in the order of their rows and series, and what they rest on (`notes`, sentences).
 
-    `axis` names the values, `line` is one of them that stands out, such as no difference or a threshold; `bounds` are
-    those that values can have, None where they have none.
+    `simulated` says that answers were made up, and stands in the picture even where its notes are in a caption. `axis`
+    names the values, `line` is one of them that stands out, such as no difference or a threshold; `bounds` are those
+    that values can have, None where they have none.
     """
 
     title: str
     axis: str
     marks: tuple[Mark, ...]
     notes: tuple[str, ...] = ()
+    simulated: str | None = None
     line: float | None = None
     bounds: tuple[float, float] | None = None
 
@@ -65,47 +67,68 @@ class Forest:
         return len({mark.row for mark in self.marks})
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences that stand in the picture, wherever the others are."""
+        return (f"{self.simulated}.",) if self.simulated else ()
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """All sentences on what the figure rests on."""
+        return (*self.warnings, *self.notes)
+
+    @property
     def description(self) -> str:
         """Description of the figure in words."""
         of = ", ".join(make_printable(name) for name in filter(None, self.series))
-        return " ".join([f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.notes])
+        return " ".join(
+            [f"{self.title}: {self.axis}{f' of {of}' if of else ''} in {self.n_rows:,} rows.", *self.all_notes]
+        )
 
 
-def render_forests(plots: Sequence[Forest]) -> dict[str, bytes]:
-    """Figures as SVG and as PNG, by the names of their files."""
-    pictures: dict[str, bytes] = {}
-    for plot, name in zip(plots, file_names([plot.title for plot in plots]), strict=True):
-        for kind in ("svg", "png"):
-            pictures[f"{name}.{kind}"] = render_forest(plot, kind)
-    return pictures
+def render_forests(plots: Sequence[Forest], style: PaperStyle | None = None) -> dict[str, bytes]:
+    """Figures as papers take them, by the names of their files."""
+    figures = [PaperFigure(plot.title, plot.description, partial(_render_on_sheet, plot)) for plot in plots]
+    return render_for_paper(figures, style or PaperStyle())
 
 
-def render_forest(forest: Forest, kind: str, inks: Inks = PAPER) -> bytes:
-    """A figure as `svg` or `png`."""
-    return save_figure(lambda: draw_forest(forest, inks), kind, forest.title, forest.description)
+def _render_on_sheet(forest: Forest, kind: str, sheet: Sheet) -> bytes:
+    return render_forest(forest, kind, sheet=sheet)
 
 
-def draw_forest(forest: Forest, inks: Inks = PAPER) -> Figure:
+def render_forest(forest: Forest, kind: str, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> bytes:
+    """A figure as `svg`, `pdf` or `png`."""
+    return save_figure(lambda: draw_forest(forest, inks, sheet), kind, forest.title, forest.description)
+
+
+def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> Figure:
     """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
-    groups = list(_groups(forest))
+    groups = list(_groups(forest, sheet))
     rows = groups[-1].top + groups[-1].height + GAP
-    marks = _legend(forest, inks)
-    notes = wrap_text(" ".join(map(make_printable, forest.notes)), PRINT_SIGNS)
-    legend_height = layout.LEGEND_LINE * math.ceil(len(marks) / LEGEND_COLUMNS) + MARGIN * bool(marks)
-    figure, axes, height = layout.make_sheet(rows, legend_height, len(notes), inks)
+    marks = layout.wrap_legend(_legend(forest, inks), sheet)
+    sentences = forest.all_notes if sheet.has_caption else forest.warnings
+    notes = layout.note_lines([make_printable(sentence) for sentence in sentences], sheet)
+    columns = _legend_columns(marks, sheet)
+    legend_height = layout.LEGEND_LINE * max(map(layout.n_lines, columns)) + MARGIN * bool(marks)
+    canvas = layout.make_canvas(sheet, rows, legend_height, len(notes), inks)
     reach = _axis_range(forest)
-    layout.set_frame(axes, rows, reach, inks)
+    layout.set_frame(canvas, rows, reach, forest.axis)
     if forest.line is not None and reach[0] <= forest.line <= reach[1]:
-        axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
+        canvas.axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
     for group in groups:
-        _draw_group(axes, group, forest.series, inks)
-    axes.set_xlabel(forest.axis, color=inks.ink, fontsize=9)
-    layout.write_title_and_notes(figure, height, make_printable(forest.title), notes, inks)
-    half = math.ceil(len(marks) / LEGEND_COLUMNS)
-    for left, names in ((MARGIN, list(marks)[:half]), (layout.WIDTH / LEGEND_COLUMNS, list(marks)[half:])):
-        if names:
-            layout.draw_legend(figure, height, left, {name: marks[name] for name in names}, inks)
-    return figure
+        _draw_group(canvas, group, forest.series)
+    layout.write_title_and_notes(canvas, make_printable(forest.title), notes)
+    for at, column in enumerate(columns):
+        if column:
+            layout.draw_legend(canvas, at * sheet.width / len(columns) or MARGIN, column)
+    return canvas.figure
+
+
+def _legend_columns(marks: dict[str, Artist], sheet: Sheet) -> list[dict[str, Artist]]:
+    """The entries of the legend in as many columns as the sheet has, the first one the longest."""
+    names, length = list(marks), math.ceil(len(marks) / sheet.legend_columns)
+    return [
+        {name: marks[name] for name in names[at * length : (at + 1) * length]} for at in range(sheet.legend_columns)
+    ]
 
 
 @dataclass(frozen=True)
@@ -118,13 +141,13 @@ class _Group:
     marks: list[Mark]
 
 
-def _groups(forest: Forest) -> Iterator[_Group]:
+def _groups(forest: Forest, sheet: Sheet) -> Iterator[_Group]:
     rows: dict[str, list[Mark]] = {}
     for mark in forest.marks:
         rows.setdefault(mark.row, []).append(mark)
     top = GAP
     for row, marks in rows.items():
-        name = layout.name_lines(row)
+        name = layout.name_lines(row, sheet)
         height = max(SLOT * len(marks), LINE * len(name))
         yield _Group(name, top, height, marks)
         top += height + GAP
@@ -144,13 +167,14 @@ def _axis_range(forest: Forest) -> tuple[float, float]:
     return (0.0, most + rim) if least == 0 else (max(low, least - rim), min(high, most + rim))
 
 
-def _draw_group(axes: Axes, group: _Group, series: Sequence[str], inks: Inks) -> None:
-    layout.write_name(axes, group.name, group.top + group.height / 2, inks)
+def _draw_group(canvas: Canvas, group: _Group, series: Sequence[str]) -> None:
+    axes, inks = canvas.axes, canvas.inks
+    layout.write_name(canvas, group.name, group.top + group.height / 2)
     start = group.top + (group.height - SLOT * len(group.marks)) / 2 + SLOT / 2
     for at, mark in enumerate(group.marks):
         middle = start + SLOT * at
         if mark.value is None:
-            layout.write_undefined(axes, axes.get_xlim()[0], middle, inks)
+            layout.write_undefined(canvas, axes.get_xlim()[0], middle)
             continue
         if mark.low is not None and mark.high is not None:
             axes.plot([mark.low, mark.high], [middle, middle], **layout.whisker_style(inks.ink), zorder=3)

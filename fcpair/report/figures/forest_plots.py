@@ -38,7 +38,8 @@ def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated:
                         rows["statement"], groups, rows[["share", "low", "high"]].to_numpy(), strict=True
                     )
                 ),
-                notes=_survey_notes(rows, simulated),
+                notes=_survey_notes(rows),
+                simulated=simulated,
                 line=rule.threshold if rule is not None and rule.question == question else None,
                 bounds=(0, 1),
             )
@@ -50,11 +51,10 @@ def _none_if_nan(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _survey_notes(rows: pd.DataFrame, simulated: str | None) -> tuple[str, ...]:
+def _survey_notes(rows: pd.DataFrame) -> tuple[str, ...]:
     n = rows["n"].dropna()
     rests_on = [f"Of {_format_range(int(n.min()), int(n.max()))} people who said yes or no."] if len(n) else []
     return (
-        *_simulated_notes(simulated),
         *rests_on,
         f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}.",
     )
@@ -62,10 +62,6 @@ def _survey_notes(rows: pd.DataFrame, simulated: str | None) -> tuple[str, ...]:
 
 def _format_range(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _simulated_notes(simulated: str | None) -> tuple[str, ...]:
-    return (f"{simulated}.",) if simulated else ()
 
 
 def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) -> list[Forest]:
@@ -97,10 +93,10 @@ def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) 
                     Mark(figure.category, name, figure.value, figure.low, figure.high) for name, figure in ordered
                 ),
                 notes=(
-                    *_simulated_notes(simulated),
                     f"Of {_format_range(min(n), max(n))} answers that can be read; intervals by a {METHOD}.",
                     f"Formula: {score.source}.",
                 ),
+                simulated=simulated,
                 line=0.0 if score.is_bias else None,
                 bounds=(score.low, score.high),
             )
@@ -125,10 +121,10 @@ def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = No
                 for difference in comparison.differences
             ),
             notes=(
-                *_simulated_notes(simulated),
                 f"{comparison.n:,} labels by people who said: {_format_sizes(comparison)}.",
                 f"Errors clustered by item and annotator. The result is {ASSOCIATION}.",
             ),
+            simulated=simulated,
             line=0.0,
             bounds=(-1, 1),
         )

@@ -1,10 +1,12 @@
-"""The sheet that figures with a name on the left of each row stand on: lengths, frame, title, small print."""
+"""The sheets that figures with a name on the left of each row stand on: sizes, frame, title, small print."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fcpair.params import FigureWidth
 from fcpair.report.figures.colours import Inks
 from fcpair.report.figures.labels import make_printable, wrap_text
 
@@ -15,37 +17,93 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 # All lengths are in inches. One unit of the vertical axis is an inch too, counted downward from the top of the rows.
-WIDTH, NAMES, RIGHT = 8.0, 2.3, 0.3
 LINE = 0.15  # of small print
-TITLE, LEGEND_LINE, AXIS, MARGIN = 0.42, 0.2, 0.45, 0.12
-NAME_SIGNS, PRINT_SIGNS = 29, 132
-NAME_SIZE, SMALL = 9, 8
+LEGEND_LINE, AXIS, MARGIN = 0.2, 0.45, 0.12
+SIGNS_PER_INCH = 128  # of letters of one point: an average, as they differ in width
 
 
-def make_sheet(rows: float, legend: float, n_notes: int, inks: Inks) -> tuple[Figure, Axes, float]:
-    """An empty figure with axes that are `rows` high, room for a legend and for lines of notes; and its height."""
+@dataclass(frozen=True)
+class Sheet:
+    """Sizes of a sheet: its `width`, and that of the names and of what is right of the axes, in inches; of a title, a
+    name, other words and small print, in points. One that `has_caption` has its title and notes in the picture.
+    """
+
+    width: float
+    names: float
+    right: float = 0.3
+    title_size: float = 13
+    name_size: float = 9
+    size: float = 8
+    print_size: float = 7.5
+    legend_columns: int = 2
+    has_caption: bool = True
+
+    @property
+    def top(self) -> float:
+        """Inches above the legend."""
+        return 0.42 if self.has_caption else MARGIN
+
+    @property
+    def name_signs(self) -> int:
+        """Number of letters in a line of a name."""
+        return int(self.names * SIGNS_PER_INCH * 0.887 / self.name_size)
+
+    @property
+    def print_signs(self) -> int:
+        """Number of letters in a line of small print."""
+        return int((self.width - 2 * MARGIN) * SIGNS_PER_INCH / self.print_size)
+
+
+SCREEN = Sheet(8.0, 2.3)
+PAPER_SHEETS: dict[FigureWidth, Sheet] = {
+    "page": Sheet(6.9, 1.9, title_size=9, name_size=8, print_size=8),
+    "column": Sheet(3.3, 1.05, right=0.15, title_size=9, name_size=8, print_size=8, legend_columns=1),
+}
+"""The sheets of papers, whose letters have 8 points: two columns wide, or one."""
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """A figure under way on a sheet, with its axes and colours; `height` in inches."""
+
+    sheet: Sheet
+    figure: Figure
+    axes: Axes
+    height: float
+    inks: Inks
+
+
+def make_canvas(sheet: Sheet, rows: float, legend: float, n_notes: int, inks: Inks) -> Canvas:
+    """An empty figure with axes that are `rows` high, room for a legend and for lines of notes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    height = TITLE + legend + rows + AXIS + LINE * n_notes + MARGIN
-    figure = Figure(figsize=(WIDTH, height), facecolor=inks.page)
+    height = sheet.top + legend + rows + AXIS + LINE * n_notes + MARGIN
+    figure = Figure(figsize=(sheet.width, height), facecolor=inks.page)
     FigureCanvasAgg(figure)  # measures all names with one renderer; else each makes its own
     axes = figure.add_axes(
-        (NAMES / WIDTH, (height - TITLE - legend - rows) / height, (WIDTH - NAMES - RIGHT) / WIDTH, rows / height),
+        (
+            sheet.names / sheet.width,
+            (height - sheet.top - legend - rows) / height,
+            (sheet.width - sheet.names - sheet.right) / sheet.width,
+            rows / height,
+        ),
         facecolor=inks.page,
     )
-    return figure, axes, height
+    return Canvas(sheet, figure, axes, height, inks)
 
 
-def set_frame(axes: Axes, rows: float, reach: tuple[float, float], inks: Inks) -> None:
-    """Set the axes' limits, numbers and lines."""
+def set_frame(canvas: Canvas, rows: float, reach: tuple[float, float], label: str) -> None:
+    """Set the axes' limits, numbers, lines and label."""
     from matplotlib.ticker import MaxNLocator
 
+    axes, inks = canvas.axes, canvas.inks
     axes.set_xlim(*reach)
     axes.set_ylim(rows, 0)
     axes.set_yticks([])
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    axes.tick_params(colors=inks.ink, labelsize=SMALL)
+    axes.tick_params(colors=inks.ink, labelsize=canvas.sheet.size)
+    axes.set_xlabel(label, color=inks.ink, fontsize=canvas.sheet.name_size)
     axes.grid(axis="x", color=inks.soft, alpha=0.35, linewidth=0.6)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():
@@ -53,28 +111,32 @@ def set_frame(axes: Axes, rows: float, reach: tuple[float, float], inks: Inks) -
         spine.set_color(inks.ink)
 
 
-def name_lines(name: str) -> list[str]:
+def name_lines(name: str, sheet: Sheet) -> list[str]:
     """The name of a row, in the lines in which it is written."""
-    return wrap_text(make_printable(name), NAME_SIGNS)
+    return wrap_text(make_printable(name), sheet.name_signs)
 
 
-def write_name(axes: Axes, lines: Sequence[str], middle: float, inks: Inks) -> None:
+def write_name(canvas: Canvas, lines: Sequence[str], middle: float) -> None:
     """Write the name of a row to its left."""
+    axes, sheet = canvas.axes, canvas.sheet
     place: dict[str, Any] = {"ha": "right", "va": "center", "transform": axes.get_yaxis_transform()}
-    name = axes.text(-0.02, middle, "\n".join(lines), fontsize=NAME_SIZE, color=inks.ink, linespacing=1.15, **place)
-    _shrink_to_width(axes, name, NAMES - 2 * MARGIN)
+    style: dict[str, Any] = {"fontsize": sheet.name_size, "color": canvas.inks.ink, "linespacing": 1.15}
+    name = axes.text(-0.02, middle, "\n".join(lines), **style, **place)
+    _shrink_to_width(canvas, name, sheet.names - 2 * MARGIN)
 
 
-def _shrink_to_width(axes: Axes, text: Text, inches: float) -> None:
+def _shrink_to_width(canvas: Canvas, text: Text, inches: float) -> None:
     """Set the text smaller where it is wider than that: letters differ in width."""
-    width = axes.transAxes.inverted().transform_bbox(text.get_window_extent()).width * (WIDTH - NAMES - RIGHT)
-    text.set_fontsize(NAME_SIZE * min(1, inches / width))
+    sheet = canvas.sheet
+    share = canvas.axes.transAxes.inverted().transform_bbox(text.get_window_extent()).width
+    width = share * (sheet.width - sheet.names - sheet.right)
+    text.set_fontsize(sheet.name_size * min(1, inches / width))
 
 
-def write_undefined(axes: Axes, at: float, middle: float, inks: Inks) -> None:
+def write_undefined(canvas: Canvas, at: float, middle: float) -> None:
     """Write that a figure is undefined, at the place of its mark."""
-    style: dict[str, Any] = {"va": "center", "fontsize": SMALL - 1, "style": "italic"}
-    axes.annotate("undefined", (at, middle), (3, 0), textcoords="offset points", color=inks.ink, **style)
+    style: dict[str, Any] = {"va": "center", "fontsize": canvas.sheet.size - 1, "style": "italic"}
+    canvas.axes.annotate("undefined", (at, middle), (3, 0), textcoords="offset points", color=canvas.inks.ink, **style)
 
 
 def whisker_style(colour: str, wider: float = 0) -> dict[str, Any]:
@@ -90,23 +152,43 @@ def whisker_style(colour: str, wider: float = 0) -> dict[str, Any]:
     }
 
 
-def write_title_and_notes(figure: Figure, height: float, title: str, notes: Sequence[str], inks: Inks) -> None:
-    """Write the title above, and notes in small print below."""
-    style: dict[str, Any] = {"fontsize": 13, "fontweight": "bold", "va": "top", "color": inks.ink}
-    figure.text(MARGIN / WIDTH, 1 - MARGIN / height, title, **style)
-    for below, line in zip(reversed(range(len(notes))), notes, strict=True):
-        figure.text(MARGIN / WIDTH, (MARGIN + LINE * below) / height, line, fontsize=SMALL - 0.5, color=inks.ink)
+def note_lines(notes: Sequence[str], sheet: Sheet) -> list[str]:
+    """Sentences of small print in the lines in which they are written."""
+    return wrap_text(" ".join(notes), sheet.print_signs) if notes else []
 
 
-def draw_legend(figure: Figure, height: float, left: float, marks: dict[str, Artist], inks: Inks) -> None:
-    """Say below the title what marks mean, from `left` inches on."""
-    box = figure.legend(
+def write_title_and_notes(canvas: Canvas, title: str, lines: Sequence[str]) -> None:
+    """Write the title above, unless it is in a caption, and lines of small print below."""
+    sheet, ink, left = canvas.sheet, canvas.inks.ink, MARGIN / canvas.sheet.width
+    if sheet.has_caption:
+        style: dict[str, Any] = {"fontsize": sheet.title_size, "fontweight": "bold", "va": "top", "color": ink}
+        canvas.figure.text(left, 1 - MARGIN / canvas.height, title, **style)
+    for below, line in zip(reversed(range(len(lines))), lines, strict=True):
+        at = (MARGIN + LINE * below) / canvas.height
+        canvas.figure.text(left, at, line, fontsize=sheet.print_size, color=ink)
+
+
+def wrap_legend(marks: dict[str, Artist], sheet: Sheet) -> dict[str, Artist]:
+    """The entries of a legend, with names in lines that are no longer than a column of it."""
+    signs = int((sheet.width / sheet.legend_columns - 0.55) * SIGNS_PER_INCH / sheet.size)
+    return {"\n".join(wrap_text(name, signs)): mark for name, mark in marks.items()}
+
+
+def n_lines(marks: dict[str, Artist]) -> int:
+    """Number of lines of the entries of a legend."""
+    return sum(1 + name.count("\n") for name in marks)
+
+
+def draw_legend(canvas: Canvas, left: float, marks: dict[str, Artist], below: int = 0) -> None:
+    """Say below the title what marks mean, from `left` inches on, and `below` so many lines."""
+    top = canvas.sheet.top + LEGEND_LINE * below
+    box = canvas.figure.legend(
         list(marks.values()),
         list(marks),
         loc="upper left",
-        bbox_to_anchor=(left / WIDTH, 1 - TITLE / height),
-        fontsize=SMALL,
-        labelcolor=inks.ink,
+        bbox_to_anchor=(left / canvas.sheet.width, 1 - top / canvas.height),
+        fontsize=canvas.sheet.size,
+        labelcolor=canvas.inks.ink,
         frameon=False,
         borderpad=0,
         borderaxespad=0,

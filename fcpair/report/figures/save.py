@@ -1,7 +1,8 @@
-"""Figures as SVG and PNG: the same figure gives the same bytes."""
+"""Figures as SVG, PDF and PNG: the same figure gives the same bytes."""
 
 from __future__ import annotations
 
+import base64
 import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,23 +12,78 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+KINDS = ("svg", "pdf", "png")
 DPI = 150
 SETTINGS: dict[str, Any] = {
     "hatch.linewidth": 0.7,
+    "pdf.fonttype": 42,  # TrueType, which publishers take
     "svg.fonttype": "none",  # text stays text, to be searched and read aloud
     "svg.hashsalt": "fcpair",  # else every file has ids of its own
     "text.parse_math": False,  # a file's name may hold dollar signs
 }
 # Without dates and versions, which would change the bytes and not the picture.
-UNDATED: Mapping[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+UNDATED: Mapping[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "png": {"Software": None},
+}
+DESCRIPTION = {"svg": "Description", "pdf": "Subject", "png": "Description"}
+_END_OF_METADATA = b"</metadata>"
 
 
 def save_figure(draw: Callable[[], Figure], kind: str, title: str, description: str) -> bytes:
-    """A figure as `svg` or `png`, with a title and a description; `draw` is called in the settings of all figures."""
+    """A figure as `svg`, `pdf` or `png`, with a title and a description, and the fonts of its letters.
+
+    `draw` is called in the settings of all figures.
+    """
     file = io.BytesIO()
     with _figure_settings():
-        metadata = UNDATED[kind] | {"Title": title, "Description": description}
-        draw().savefig(file, format=kind, dpi=DPI, metadata=metadata)
+        metadata = UNDATED[kind] | {"Title": title, DESCRIPTION[kind]: description}
+        figure = draw()
+        figure.savefig(file, format=kind, dpi=DPI, metadata=metadata)
+        if kind == "svg":
+            return _embed_fonts(file.getvalue(), figure)
+    return file.getvalue()
+
+
+def _embed_fonts(svg: bytes, figure: Figure) -> bytes:
+    """The SVG of a figure with the fonts of its letters."""
+    faces = "".join(f"@font-face {{{face}}}" for face in _font_faces(figure))
+    style = f"\n <defs><style>{faces}</style></defs>".encode()
+    return svg.replace(_END_OF_METADATA, _END_OF_METADATA + style, 1)
+
+
+def _font_faces(figure: Figure) -> Iterator[str]:
+    """Yield what CSS says of each font, which is the font itself, too."""
+    from matplotlib.font_manager import findfont
+    from matplotlib.text import Text
+
+    letters: dict[tuple[str, str, str, str], set[str]] = {}
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible():
+            font = text.get_fontproperties()
+            key = (findfont(font), font.get_name(), str(font.get_weight()), font.get_style())
+            letters.setdefault(key, set()).update(text.get_text())
+    for (path, family, weight, slant), used in sorted(letters.items()):
+        content = base64.b64encode(_subset(path, used)).decode()
+        source = f"url(data:font/woff;base64,{content}) format('woff')"
+        yield f"font-family: '{family}'; font-weight: {weight}; font-style: {slant}; src: {source};"
+
+
+def _subset(path: str, letters: set[str]) -> bytes:
+    """A font with the glyphs of these letters alone, as WOFF."""
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont
+
+    font = TTFont(path, recalcTimestamp=False)
+    options = Options(hinting=False, notdef_outline=True)
+    options.drop_tables += ["FFTM"]  # the time at which the font was made
+    subsetter = Subsetter(options)
+    subsetter.populate(text="".join(sorted(letters)))
+    subsetter.subset(font)
+    font.flavor = "woff"
+    file = io.BytesIO()
+    font.save(file)
     return file.getvalue()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from fcpair.param_values import as_params
 from fcpair.params import DEFAULT_MEASURES, RESAMPLES, DiamondRule, Evaluate, NoPositives, Partition
 from fcpair.records import TIERS, RunRecord, SampleSize, Tier
 from fcpair.report.figures.evaluation_figures import render_all
+from fcpair.report.figures.paper import PaperStyle
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import grades_of
 from fcpair.steps.base.context import GridContext, need_labels, note_run, save_options
@@ -62,6 +63,7 @@ def run_evaluation(
     *,
     runs: Path | None = None,
     figures: Path | None = None,
+    figure_style: PaperStyle | None = None,
     progress: Progress | None = None,
     systems: Sequence[str] = own(()),
     pool: str = own("judged"),
@@ -75,14 +77,16 @@ def run_evaluation(
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
-    `runs` and `figures` are folders for TREC runs and for pictures.
+    `runs` and `figures` are folders for TREC runs and for pictures (SVG, PDF and PNG), which are drawn in
+    `figure_style`; without one, as wide as a page, with their captions in them.
 
     Raises:
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
         ModelError, ServiceError: a system's model or service cannot be had.
     """
     options, rules = options or by_recipe(grid, Evaluate), partition or grid.effective_options(Partition)
-    outcome, _ = _evaluate_and_record(grid, options, rules, {"diamond": rules.diamond}, progress, runs, figures)
+    pictures = _Pictures(figures, figure_style) if figures else None
+    outcome, _ = _evaluate_and_record(grid, options, rules, {"diamond": rules.diamond}, progress, runs, pictures)
     return outcome
 
 
@@ -115,6 +119,13 @@ def costs(
     return [(str(system), system.cost(inputs.search)) for system in _parse_systems(options)]
 
 
+class _Pictures(NamedTuple):
+    """Folder for figures, and their style; None for the usual one."""
+
+    folder: Path
+    style: PaperStyle | None
+
+
 def _evaluate_and_record(
     grid: GridContext,
     options: Evaluate,
@@ -122,11 +133,11 @@ def _evaluate_and_record(
     extra_params: dict[str, str],
     progress: Progress | None,
     runs: Path | None = None,
-    figures: Path | None = None,
+    pictures: _Pictures | None = None,
 ) -> tuple[Outcome, RunRecord]:
     systems, inputs = _parse_systems(options), _load_inputs(grid, options, rules)
     grid._store.check_writable()
-    for folder in (runs, figures):
+    for folder in (runs, pictures and pictures.folder):
         if folder is not None:
             make_writable_folder(folder)  # now, and not after hours of ranking
     rankings = [system.rank(replace(inputs.search, progress=progress)) for system in systems]
@@ -137,8 +148,8 @@ def _evaluate_and_record(
     files: dict[Path, bytes] = {}
     if runs is not None:
         files |= {runs / name: content for name, content in _run_files(systems, rankings, inputs.search)}
-    if figures is not None:
-        files |= {figures / name: content for name, content in render_all(outcome).items()}
+    if pictures is not None:
+        files |= {pictures.folder / name: content for name, content in render_all(outcome, pictures.style).items()}
     counts = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
     with grid._store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **extra_params}, counts, outcome=outcome.as_data())

@@ -141,7 +141,7 @@ def test_figures_and_runs_are_written(fcpair: Fcpair, at: At, tmp_path: Path) ->
     at("checked")
     folders = ("--figures", tmp_path / "figures", "--runs", tmp_path / "runs")
     fcpair("evaluate", "--system", "tfidf", "--measure", "MRR", *FAST, *folders)
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["MRR@3.png", "MRR@3.svg"]
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["MRR@3.pdf", "MRR@3.png", "MRR@3.svg"]
     assert (tmp_path / "runs" / "tfidf.trec").read_text("utf-8").count("\n") == 24
 
 

@@ -42,7 +42,7 @@ def test_groups_of_a_file(fcpair: Fcpair, tmp_path: Path) -> None:
 
 def test_differences_are_drawn(fcpair: Fcpair, tmp_path: Path) -> None:
     told = fcpair("groups", labels(tmp_path), *WORDS, "--figures", tmp_path / "figures").output
-    assert "2 figures in" in told
+    assert "3 files in" in told
     svg = (tmp_path / "figures" / "gender.svg").read_text("utf-8")
     assert "never a cause" in svg
     assert (tmp_path / "figures" / "gender.png").read_bytes().startswith(b"\x89PNG")

@@ -25,6 +25,7 @@ from fcpair.report.figures import evaluation_figures, save
 from fcpair.report.figures.colours import PAPER, Inks
 from fcpair.report.figures.evaluation_chart import LOOKS, draw_chart
 from fcpair.report.figures.labels import wrap_text
+from fcpair.report.figures.layout import PAPER_SHEETS, SCREEN, Sheet
 
 
 def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
@@ -51,10 +52,11 @@ def words_of(figure: Figure) -> str:
     return " ".join(" ".join(texts).replace("\u00a0", " ").split())
 
 
-def test_each_measure_has_an_svg_and_a_png() -> None:
+def test_each_measure_has_an_svg_a_pdf_and_a_png() -> None:
     drawn = evaluation_figures.render_all(outcome(measures=("NDCG", "MAP(by=all)")))
-    assert list(drawn) == ["NDCG@5.svg", "NDCG@5.png", "MAP_by-all@5.svg", "MAP_by-all@5.png"]
-    assert [content[:4] for content in drawn.values()] == [b"<?xm", b"\x89PNG"] * 2
+    names = ("NDCG@5", "MAP_by-all@5")
+    assert list(drawn) == [f"{name}.{kind}" for name in names for kind in ("svg", "pdf", "png")]
+    assert [content[:4] for content in drawn.values()] == [b"<?xm", b"%PDF", b"\x89PNG"] * 2
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ def test_one_hs_has_no_whisker_and_the_figure_says_why() -> None:
 
 def test_an_svg_is_xml_with_title_description_and_every_name_as_text() -> None:
     found = outcome(TWELVE)
-    tree = ElementTree.fromstring(evaluation_figures.svg(found, "NDCG@5"))
+    tree = ElementTree.fromstring(evaluation_figures.render_all(found)["NDCG@5.svg"])
     tag = "{http://www.w3.org/2000/svg}"
     assert tree.findtext(f"{tag}title") == "NDCG@5"
     text = "".join(line.text or "" for line in tree.iter(f"{tag}text")).replace(" ", "")
@@ -198,11 +200,12 @@ def assert_in_the_picture(figure: Figure) -> None:
     assert all(one.y0 >= other.y1 for one, other in pairwise(names))
 
 
+@pytest.mark.parametrize("sheet", [SCREEN, *PAPER_SHEETS.values()])
 @pytest.mark.parametrize("tiers", [TIERS, TIERS[:1], TIERS[2:]])
 @pytest.mark.parametrize("systems", [TWELVE, TWELVE[7:8]])
-def test_texts_stay_in_the_picture_and_apart(systems: Any, tiers: tuple[str, ...]) -> None:
+def test_texts_stay_in_the_picture_and_apart(systems: Any, tiers: tuple[str, ...], sheet: Sheet) -> None:
     with save._figure_settings():
-        assert_in_the_picture(draw_chart(outcome(systems, tiers), "NDCG@5"))
+        assert_in_the_picture(draw_chart(outcome(systems, tiers), "NDCG@5", sheet=sheet))
 
 
 def test_tiers_differ_in_hatching_and_clearly_in_lightness() -> None:

@@ -17,6 +17,7 @@ from PIL import Image
 from fcpair.report.figures import Forest, Inks, Mark, render_forests, save
 from fcpair.report.figures.forest import SHAPES, draw_forest, render_forest
 from fcpair.report.figures.labels import make_printable
+from fcpair.report.figures.save import KINDS
 
 TWO = Forest(
     title="believed",
@@ -83,14 +84,14 @@ def test_a_figure_without_any_value_is_drawn() -> None:
     assert axes.get_xlim()[0] < axes.get_xlim()[1]
 
 
-@pytest.mark.parametrize("kind", ["svg", "png"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_same_figure_gives_the_same_bytes(kind: str) -> None:
     assert render_forest(TWO, kind) == render_forest(TWO, kind)
 
 
 def test_files_are_named_by_titles_and_texts_stay_texts() -> None:
     found = render_forests([TWO, replace(TWO, title="Heard?")])
-    assert sorted(found) == ["Heard_.png", "Heard_.svg", "believed.png", "believed.svg"]
+    assert sorted(found) == sorted(f"{name}.{kind}" for name in ("Heard_", "believed") for kind in KINDS)
     svg = found["believed.svg"].decode()
     assert "Owls are late." in svg
     assert "Of 30 people." in svg
