@@ -14,14 +14,13 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
-from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
 from fcpair.web.api import adjudication, routes
 from fcpair.web.auth import Auth
-from fcpair.web.context import STATIC, Context, load_templates
+from fcpair.web.context import Context, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.pages import (
     adjudicate,
@@ -38,6 +37,7 @@ from fcpair.web.pages import (
 )
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.security import Guard, GuardedApp
+from fcpair.web.server.static_files import static_files
 from fcpair.web.server.worker import ReportWorker
 
 STUDY = "FCPAIR_STUDY"
@@ -125,7 +125,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
     for router in ROUTERS:
         # Not included: FastAPI would parse them anew for each app, and take longer to find them at every request.
         app.router.routes.extend(router.routes)
-    app.mount("/static", StaticFiles(directory=STATIC))
+    app.mount("/static", static_files())
     return app
 
 

@@ -22,10 +22,10 @@ from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
+from fcpair.web.server.static_files import static_files
 from fcpair.work_records import Task
 
 HERE = Path(__file__).parent
-STATIC = HERE / "static"
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,8 @@ def load_templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    files = sorted(path for path in STATIC.rglob("*") if path.is_file())
-    versions = {path.relative_to(STATIC).as_posix(): _file_version(path) for path in files}
+    versions = static_files().versions
     environment.filters["on_pages"] = replace_commands
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
     return environment
-
-
-def _file_version(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

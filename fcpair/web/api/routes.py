@@ -13,6 +13,7 @@ from fcpair.web.api.schemas import (
     LARGEST_ID,
     ConsentIn,
     Me,
+    NextOut,
     ProgressOut,
     Recorded,
     RemarksOut,
@@ -24,7 +25,8 @@ from fcpair.web.api.schemas import (
 )
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.pages.annotator import read_particulars
+from fcpair.web.pages.annotator import desk_version, read_particulars
+from fcpair.web.server.compression import json_response
 from fcpair.web.server.hot_routes import Count, next_, submit
 
 router = APIRouter()
@@ -68,7 +70,7 @@ def settings(request: Request, body: SettingsIn) -> Response:
     return Response(status_code=204)
 
 
-router.get("/api/next", summary="Your next pairs", response_model=TasksOut, responses=error_responses())(next_)
+router.get("/api/next", summary="Your next pairs", response_model=NextOut, responses=error_responses())(next_)
 router.post(
     "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=error_responses(400, 409, 413)
 )(submit)
@@ -94,7 +96,8 @@ def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
     """The pairs that you answered, newest first. To change an answer, send another one on the same pair."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
-    return JSONResponse({"tasks": [task_json(one) for one in context.work_queue.answers(visitor, before, n)]})
+    tasks = [task_json(one) for one in context.work_queue.answers(visitor, before, n)]
+    return json_response(request, {"tasks": tasks})
 
 
 @router.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())
@@ -103,7 +106,8 @@ def progress(request: Request) -> Response:
     """Count your open and answered pairs, and estimate how long the rest takes at your own pace."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
-    return JSONResponse(vars(context.work_queue.progress(visitor)))
+    progress = context.work_queue.progress(visitor)
+    return JSONResponse({**vars(progress), "desk_version": desk_version(context, visitor)})
 
 
 def _parse_demographics(lines: tuple[str, ...], answers: dict[str, str]) -> dict[str, str]:

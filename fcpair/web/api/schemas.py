@@ -220,12 +220,19 @@ class ProgressOut(ReadingOut):
     left_s: float | None
     undefined: str | None
     more: bool | None = Field(description="Whether more pairs are free for you; null: all pairs are assigned.")
+    desk_version: str = Field(description="Changes when the page on which you answer does, with the guidelines, say.")
 
 
 class TasksOut(BaseModel):
     """Cells, which are pairs where both sides are HS and CN."""
 
     tasks: list[TaskOut]
+
+
+class NextOut(TasksOut):
+    """Cells to answer, without those that you have."""
+
+    order: list[int] = Field(description="The `assignment_id`s of all that you have to answer next, in order.")
 
 
 class Recorded(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -225,6 +226,13 @@ def _decision_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
     limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
     return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "verb": "decided", "own": own}
+
+
+def desk_version(context: Context, visitor: Visitor) -> str:
+    """A hash of what the desk's page is made of: files, terms, guidelines, and what a visitor is asked."""
+    served = context.templates.globals["files"], context.annotate, context.facts
+    asked = context.study.guidelines[0], context.work_queue.rounds(visitor)
+    return hashlib.sha256(repr((served, asked)).encode()).hexdigest()[:12]
 
 
 def _desk_facts(context: Context, visitor: Visitor, rounds: list[RoundForm]) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import JSONResponse
 
 from fcpair.records import WORKERS
 from fcpair.web.auth import open_to
-from fcpair.web.context import STATIC, Context, context_of
+from fcpair.web.context import Context, context_of
+from fcpair.web.server.static_files import static_files
 
 router = APIRouter(include_in_schema=False)
 ICONS = {
@@ -20,9 +21,9 @@ ICONS = {
 
 
 @router.get("/worker.js")
-def worker() -> Response:
+def worker(request: Request) -> Response:
     """The service worker: here and not under /static, as it may serve only what lies beside or below it."""
-    return FileResponse(STATIC / "worker.js", media_type="text/javascript")
+    return static_files()["worker.js"].respond(request)
 
 
 @router.get("/manifest.webmanifest")

@@ -31,7 +31,15 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-_RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+API = "/api/"
+API_HEADERS = {
+    # What is no page loads nothing and has no window of its own, so the rest would be about nothing.
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    **{name: HEADERS[name] for name in ("x-content-type-options", "x-frame-options", "cross-origin-resource-policy")},
+}
+_RAW_HEADERS, _RAW_API_HEADERS = (
+    [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (HEADERS, API_HEADERS)
+)
 FAILED = "fcpair itself failed; what was saved before is safe. The log of the server says where"
 _log = logging.getLogger("fcpair.web")
 
@@ -80,7 +88,7 @@ class GuardedApp(FastAPI):
 
 
 class _Sender:
-    """Sends with the headers that every response has."""
+    """Sends with the headers that every response has, and those that only pages and files need."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope, self._send = scope, send
@@ -90,12 +98,13 @@ class _Sender:
         if message["type"] == "http.response.start":
             self.begun = True
             caching = _cache_control(self._scope, message["status"]).encode()
-            message["headers"] = [*message["headers"], *_RAW_HEADERS, (b"cache-control", caching)]
+            headers = _RAW_API_HEADERS if self._scope["path"].startswith(API) else _RAW_HEADERS
+            message["headers"] = [*message["headers"], *headers, (b"cache-control", caching)]
         await self._send(message)
 
     async def send_plain(self, status: int, sentence: str, more: Mapping[str, str] | None = None) -> None:
         """Answer with a sentence."""
-        if self._scope["path"].startswith("/api/"):
+        if self._scope["path"].startswith(API):
             kind, body = "application/json", json.dumps({"detail": sentence}).encode()
         else:
             kind, body = "text/plain; charset=utf-8", sentence.encode()

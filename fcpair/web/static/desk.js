@@ -14,6 +14,7 @@ import { Watch } from "./watch.js";
 
 const REFRESHED_AFTER = 3; // answers; then the server is asked again, which may have changed what is open
 const RESTORED_AFTER_MS = 3_000;
+const PAGE_KEPT_AGAIN_AFTER_MS = 3_600_000;
 const MOST_ANSWERS = 50; // that the server gives at once
 const UNFIT = 422; // the answer is not one to the form
 const CONFLICT = 409; // the study has moved on, as where the pair was answered on another device
@@ -41,6 +42,7 @@ let at = null; // which of `past` is on the screen; null when the open pair is
 let progress = null;
 let exhausted = false; // the server has no more open pairs, or gives no more because of a limit
 let fetchedAt = 0; // when the server gave what is at hand
+let keptPage = { version: "", at: 0 }; // of this page, as it was kept last
 let nAnswered = 0; // since then
 let nRefused = 0; // of the answers sent since the last one was given
 let nKept = 0; // of these, until that is said
@@ -306,7 +308,10 @@ function signedOut(isAnother = false) {
 }
 
 async function fetchNext() {
-  const [reply, far] = await Promise.all([api.call("GET", `/api/next?n=${ahead}`), api.call("GET", "/api/progress")]);
+  const atHand = queue.slice(0, ahead);
+  const have = atHand.map(({ assignment_id: id, decision_id }) => (decision_id === null ? id : `${id}.${decision_id}`));
+  const address = `/api/next?n=${ahead}${have.length ? `&have=${have}` : ""}`;
+  const [reply, far] = await Promise.all([api.call("GET", address), api.call("GET", "/api/progress")]);
   const outcome = meaning(reply.status);
   if (outcome === "stop") signedOut();
   if (outcome === "refused") {
@@ -322,9 +327,18 @@ async function fetchNext() {
     // the pairs were dealt anew since this one was loaded, blind where they were not, say
     view.rounds = page.getElementById("desk").dataset.rounds;
   }
-  take(reply.body.tasks, far.body);
-  kept.keepPage(); // as the server has it now: the study may want nothing kept any more
+  const tasks = new Map([...atHand, ...reply.body.tasks].map((task) => [task.assignment_id, task]));
+  take(reply.body.order.map((id) => tasks.get(id)), far.body);
+  keepPage(far.body.desk_version);
   return "done";
+}
+
+// Keeps the page as the server has it now, when that has changed (the study may want nothing kept any more) or what was
+// kept grows old.
+function keepPage(version) {
+  if (version === keptPage.version && Date.now() - keptPage.at < PAGE_KEPT_AGAIN_AFTER_MS) return;
+  keptPage = { version, at: Date.now() };
+  kept.keepPage();
 }
 
 // Puts what the server has open in the place of what was at hand. What is on the screen changes only if something of it

@@ -12,6 +12,7 @@ from httpx2 import Response
 from steps.small import ANNOTATORS, NAMES, labels_of, standing
 
 from fcpair.params import Annotate
+from fcpair.records import Role
 from web.conftest import Site
 
 
@@ -85,6 +86,53 @@ def test_the_next_pairs_are_the_same_until_they_are_answered(site: Site) -> None
     assert [shown[name] for name in ("shown", "original", "untranslated", "answer", "decision_id")] == [None] * 5
     answer(site, machine)
     assert machine.get("/api/next?n=2").json()["tasks"] == first["tasks"][1:]
+
+
+def test_pairs_that_somebody_has_are_not_sent_again(site: Site) -> None:
+    machine = site.machine("ana")
+    first = machine.get("/api/next?n=3").json()
+    ids = [one["assignment_id"] for one in first["tasks"]]
+    assert first["order"] == ids
+    answer(site, machine)
+    rest = machine.get(f"/api/next?n=3&have={ids[1]},{ids[2]}").json()
+    assert rest["tasks"] == machine.get("/api/next?n=3").json()["tasks"][2:]
+    assert rest["order"] == [*ids[1:], rest["tasks"][0]["assignment_id"]]
+
+
+def test_a_pair_that_somebody_has_is_sent_again_when_its_label_has_changed(serve: Callable[..., Site]) -> None:
+    site = serve("checking")
+    vera = site.machine("vera")
+    first, second = vera.get("/api/next?n=2").json()["tasks"]
+    have = f"{first['assignment_id']}.{first['decision_id']},{second['assignment_id']}.{second['decision_id']}"
+    assert vera.get(f"/api/next?n=2&have={have}").json()["tasks"] == []
+    site.study.add_people(["ada"], Role.ADJUDICATOR)
+    site.study.grid().decide(first["cell_id"], 2 - (standing(site.study)[first["cell_id"]][1] or 0), by="ada")
+    (again,) = vera.get(f"/api/next?n=2&have={have}").json()["tasks"]
+    assert again["assignment_id"] == first["assignment_id"]
+    assert (again["decision_id"], again["shown"]) != (first["decision_id"], first["shown"])
+
+
+def test_long_answers_are_compressed_for_who_takes_that(site: Site) -> None:
+    machine = site.machine("ana")
+    for path, is_long in (("/api/next?n=10", True), ("/api/next", False), ("/api/progress", False)):
+        plain, packed = (machine.get(path, headers={"accept-encoding": one}) for one in ("identity", "gzip"))
+        assert plain.json() == packed.json()
+        assert packed.headers.get("content-encoding") == ("gzip" if is_long else None)
+        assert "content-encoding" not in plain.headers
+
+
+def test_the_version_of_the_desk_changes_with_what_its_page_shows(serve: Callable[..., Site]) -> None:
+    def version(site: Site) -> str:
+        return str(site.machine("ana").get("/api/progress").json()["desk_version"])
+
+    site = serve("dealt")
+    first = version(site)
+    answer(site, site.machine("ana"))
+    assert version(site) == first
+    site.study.edit_guidelines("Read each reply twice.", by="lea")
+    assert version(site) != first
+    kept = version(site)
+    assert version(serve("dealt", Annotate(offline=False))) not in {first, kept}
 
 
 def test_texts_come_with_their_direction(serve: Callable[..., Site]) -> None:

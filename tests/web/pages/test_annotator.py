@@ -23,8 +23,9 @@ from fcpair.params import Annotate, Setup, Validate
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.app import create_app
-from fcpair.web.context import HERE, STATIC
+from fcpair.web.context import HERE
 from fcpair.web.pages.annotator import Particular, read_particulars
+from fcpair.web.server.static_files import FOLDER
 
 TOPIC = "People who l"  # what every HS of the small study has as its `hs_topic`
 TERMS = Annotate(
@@ -399,7 +400,7 @@ def test_no_page_holds_a_script_a_style_or_a_foreign_address(study: Study, enter
 
 
 def test_scripts_and_styles_fetch_nothing_from_elsewhere() -> None:
-    own = [path for path in STATIC.iterdir() if path.suffix in {".js", ".css"}]
+    own = [path for path in FOLDER.iterdir() if path.suffix in {".js", ".css"}]
     assert own
     for path in own:
         assert not re.search(r"https?://|innerHTML|eval\(|document\.write", path.read_text("utf-8")), path
@@ -410,7 +411,7 @@ def test_in_the_dark_only_colours_differ() -> None:
     colour = r"#[0-9a-f]{3,8}|rgba?\([^)]*\)|var\(--[\w-]+\)|url\(\)|0?\.\d+|dark|brightness\(0\)"
     shadow = r"(?:(?:-?[\d.]+(?:rem)? )+rgba?\([^)]*\),?)+"
     n_values = 0
-    for path in (STATIC / "fcpair.css", STATIC / "vendor" / "pico.min.css"):
+    for path in (FOLDER / "fcpair.css", FOLDER / "vendor" / "pico.min.css"):
         sheet = re.sub(r'url\("[^"]*"\)', "url()", path.read_text("utf-8"))
         for block in re.findall(r"prefers-color-scheme: ?dark\) ?\{((?:[^{}]*\{[^{}]*\})*)", sheet):
             values = re.findall(r": *([^:;{}]+)(?=[;}\n])", re.sub(r"[^{}]*\{", "{", block))
@@ -420,14 +421,14 @@ def test_in_the_dark_only_colours_differ() -> None:
 
 
 def test_every_module_that_a_script_imports_is_there() -> None:
-    for path in STATIC.glob("*.js"):
+    for path in FOLDER.glob("*.js"):
         for name in re.findall(r'from "\./([^"]+)"', path.read_text("utf-8")):
-            assert (STATIC / name).is_file(), (path, name)
+            assert (FOLDER / name).is_file(), (path, name)
 
 
 def test_every_element_that_the_desk_s_scripts_ask_for_is_on_the_page(study: Study, enter: Enter) -> None:
     page = enter(study, "ana").get("/annotate").text
-    scripts = "".join((STATIC / name).read_text("utf-8") for name in ("desk.js", "view.js"))
+    scripts = "".join((FOLDER / name).read_text("utf-8") for name in ("desk.js", "view.js"))
     asked = re.findall(r'(?:element|shown|getElementById|\bon)\("([\w-]+)"', scripts)
     assert len(asked) > 20
     assert [name for name in asked if f'id="{name}"' not in page] == []

@@ -21,10 +21,10 @@ from fcpair.records import Role, Tier
 from fcpair.report.figures import colours
 from fcpair.report.table_rows import KappaCell
 from fcpair.web.app import create_app
-from fcpair.web.context import STATIC
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.pages.lead_files import CHOICES, DOWNLOADS
 from fcpair.web.pages.lead_panels import PANELS, duration, heat_class
+from fcpair.web.server.static_files import FOLDER
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]
@@ -499,7 +499,7 @@ def test_the_heat_of_a_kappa(kappa: str, name: str) -> None:
 
 
 def test_each_heat_has_the_colour_of_the_report_and_ink_that_stands_out() -> None:
-    sheet = (STATIC / "lead.css").read_text("utf-8")
+    sheet = (FOLDER / "lead.css").read_text("utf-8")
     for at in range(10):
         ground = colours.cividis((at + 0.5) / 10)
         rule = re.search(rf"\.heat-{at} {{\s*background: (#\w+);\s*color: (#\w+);", sheet)

@@ -32,6 +32,8 @@ BODIES: dict[str, tuple[bytes, dict[str, str]]] = {
     "a type with a charset": (json.dumps(GOOD).encode(), {"Content-Type": "application/json; charset=utf-8"}),
 }
 QUERIES = ["", "?n=1", "?n=3", "?n=50", "?n=51", "?n=0", "?n=01", "?n=x", "?n=", "?m=2", "?n=1&n=2"]
+HAVE = ["", "1", "1,2.345", "1,", ",1", "1.", "x", "1%2C2", "12345678901234567", ",".join("1" * 50), ",".join("1" * 51)]
+QUERIES += ["?have=1", "?have=1&n=3", *(f"?n=3&have={have}" for have in HAVE)]
 
 
 def forget_all(site: Site) -> None:

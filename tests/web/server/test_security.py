@@ -14,7 +14,7 @@ from httpx2 import Response
 
 from fcpair.errors import StudyError
 from fcpair.steps.people.access import Access
-from fcpair.web.server.security import CSP, HEADERS, Guard
+from fcpair.web.server.security import API_HEADERS, CSP, HEADERS, Guard
 from web.conftest import Site
 
 
@@ -28,7 +28,11 @@ def test_every_route_answers_with_the_security_headers(site: Site, name: str) ->
     client = site.machine(name) if name else site.stranger()
     for method, path in [*addresses(site.app), ("GET", "/nowhere"), ("GET", "/api/nowhere"), ("PATCH", "/join")]:
         response = client.request(method, path.replace("{", "").replace("}", ""))
-        assert {key: response.headers.get(key) for key in HEADERS} == HEADERS, (method, path)
+        expected = API_HEADERS if path.startswith("/api/") else HEADERS
+        assert {key: response.headers.get(key) for key in HEADERS if key in response.headers} == expected, (
+            method,
+            path,
+        )
         assert response.headers["cache-control"] == "no-store", (method, path)
 
 
@@ -37,6 +41,13 @@ def test_no_script_or_style_within_a_page_would_run() -> None:
     assert rules["default-src"] == rules["base-uri"] == rules["frame-ancestors"] == "'none'"
     assert rules["script-src"] == rules["style-src"] == rules["form-action"] == rules["connect-src"] == "'self'"
     assert "unsafe" not in CSP
+
+
+def test_what_the_api_sends_would_load_nothing_and_stand_in_no_frame() -> None:
+    rules = dict(rule.split(" ", 1) for rule in API_HEADERS["content-security-policy"].split("; "))
+    assert rules == {"default-src": "'none'", "frame-ancestors": "'none'"}
+    assert API_HEADERS["x-content-type-options"] == "nosniff"
+    assert API_HEADERS["cross-origin-resource-policy"] == "same-origin"
 
 
 def test_static_files_are_kept_as_long_as_their_version_is_asked_for(site: Site) -> None:
@@ -116,7 +127,8 @@ def test_a_defect_is_answered_plainly_and_its_place_logged_without_what_it_says(
     assert answer.status_code == page.status_code == 500
     assert "fcpair itself failed" in answer.json()["detail"]
     assert "itself failed" in page.text
-    assert answer.headers["content-security-policy"] == page.headers["content-security-policy"] == CSP
+    assert answer.headers["content-security-policy"] == API_HEADERS["content-security-policy"]
+    assert page.headers["content-security-policy"] == CSP
     logged = [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR]
     assert len(logged) == 2
     assert all(part in logged[0] for part in ("PUT /api/settings failed", "ValueError", "in defect"))

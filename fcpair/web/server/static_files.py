@@ -1,0 +1,90 @@
+"""The static files, as they are sent: scripts joined, everything but pictures compressed, kept by their content's hash.
+
+They are the same for everybody and hold no secret. Each is compressed once, when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cache, cached_property
+from http import HTTPStatus
+from mimetypes import guess_type
+from pathlib import Path
+
+from fastapi import HTTPException, Request, Response
+from starlette.types import Receive, Scope, Send
+
+from fcpair.web.server.compression import takes_gzip
+from fcpair.web.server.joined_scripts import join_script
+
+FOLDER = Path(__file__).parent.parent / "static"
+SCRIPT = "text/javascript"
+PICTURE = "image/png"
+NOT_JOINED = ("vendor/", "worker.js")  # classic scripts
+
+
+@dataclass(frozen=True)
+class StaticFile:
+    """One file: its content as it is sent, and the media type of it."""
+
+    content: bytes
+    media_type: str
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of the content."""
+        return hashlib.sha256(self.content).hexdigest()[:12]
+
+    @cached_property
+    def compressed(self) -> bytes | None:
+        """The content as gzip; None where that is no gain."""
+        return None if self.media_type == PICTURE else gzip.compress(self.content, mtime=0)
+
+    def respond(self, request: Request) -> Response:
+        """The response to a request for the file: compressed if the client takes that, empty if it has the file."""
+        content = self.compressed if takes_gzip(request) else None
+        etag = f'"{self.version}{"" if content is None else "-gzip"}"'
+        headers = {"etag": etag, "vary": "accept-encoding"}
+        if etag in map(str.strip, request.headers.get("if-none-match", "").split(",")):
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        if content is not None:
+            headers["content-encoding"] = "gzip"
+        return Response(self.content if content is None else content, media_type=self.media_type, headers=headers)
+
+
+class StaticFiles:
+    """The app that serves the static files; in `versions`, the version of each by its name below the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        self._files = {name: _load(path, name) for path in paths if (name := path.relative_to(folder).as_posix())}
+        self.versions = {name: file.version for name, file in self._files.items()}
+
+    def __getitem__(self, name: str) -> StaticFile:
+        """The file of this name."""
+        return self._files[name]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request for a file."""
+        request = Request(scope)
+        if request.method not in {"GET", "HEAD"}:
+            raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, headers={"allow": "GET, HEAD"})
+        file = self._files.get(scope["path"].removeprefix(scope.get("root_path", "")).lstrip("/"))
+        if file is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        await file.respond(request)(scope, receive, send)
+
+
+@cache
+def static_files() -> StaticFiles:
+    """The static files of this version: read once, as they do not change while a server runs."""
+    return StaticFiles(FOLDER)
+
+
+def _load(path: Path, name: str) -> StaticFile:
+    if path.suffix == ".js" and not name.startswith(NOT_JOINED):
+        return StaticFile(join_script(path).encode(), SCRIPT)
+    media_type = SCRIPT if path.suffix == ".js" else guess_type(path.name)[0] or "text/plain"
+    return StaticFile(path.read_bytes(), media_type)
