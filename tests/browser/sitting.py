@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from time import monotonic
 
@@ -59,12 +60,13 @@ def answer(page: Page, name: str, by: By = by_key) -> None:
 
 
 def decide(page: Page, selector: str) -> None:
-    """Press the key of an adjudicator's button once, and wait for what is shown then."""
+    """Press the key of an adjudicator's button once, and wait for what is shown then and until the server has it."""
     case = page.locator("#case-name")
     shown = case.inner_text()
     page.wait_for_timeout(HASTE_MS)
     by_key(page, selector)
-    expect(case).not_to_have_text(shown)
+    expect(case).not_to_have_text(re.compile(f"^{re.escape(shown)}$|on its way"))
+    await_sent(page)
 
 
 def act_until_taken(page: Page, act: Callable[[], None]) -> None:

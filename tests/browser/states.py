@@ -145,6 +145,7 @@ def decided(page: Page) -> None:
     page.locator("[name=flagged]").check()
     page.locator("[name=outcome][value=appropriate]").click()
     expect(page.locator("#case-name")).not_to_have_text(first)
+    await_sent(page)
 
 
 def decided_then(path: str) -> Act:

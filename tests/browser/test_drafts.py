@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.hosts import Host
-from browser.sitting import decide
+from browser.sitting import await_sent, decide
 from browser.windows import Windows, come_in
+from fcpair.grid import AdjudicationQueue
 
 SIGNED_OUT = ("status of 40[13]",)
 GUIDELINES = "# Rules\n\nRead both texts.\n\n" + "راهنما " * 40
@@ -69,11 +70,29 @@ def test_a_note_on_a_conflict_is_there_again_after_the_session_has_ended(served:
     page.keyboard.press("n")
     page.locator("#note").fill("They answer another claim.")
     served.study.access.rotate_secret()
-    page.locator("[name=outcome][value=appropriate]").click()
+    page.reload()
     page.wait_for_url("**/join")
     come_in(page, served.token("judy"))
     page.goto("/adjudicate")
     expect(page.locator("#note")).to_have_value("They answer another claim.")
     expect(page.locator("#note")).to_be_visible()
     decide(page, "[name=outcome][value=appropriate]")
+    assert page.evaluate(DRAFTS) == 0
+
+
+def test_a_note_that_was_sent_without_a_session_is_no_draft_any_more(served: Host, windows: Windows) -> None:
+    page = windows.open(
+        served.url, served.token("judy"), forgive=(*SIGNED_OUT, "Blocked attempt to show a 'beforeunload'")
+    )
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto("/adjudicate")
+    page.locator("#note").fill("They answer another claim.")
+    served.study.access.rotate_secret()
+    page.locator("[name=outcome][value=appropriate]").click()
+    expect(page.get_by_role("alert")).to_contain_text("sent when you come in again")
+    come_in(page, served.token("judy"))
+    page.goto("/adjudicate")
+    await_sent(page)
+    (decided,) = AdjudicationQueue(served.study.grid()).decisions()
+    assert decided.note == "They answer another claim."
     assert page.evaluate(DRAFTS) == 0

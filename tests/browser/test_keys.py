@@ -138,6 +138,7 @@ def test_who_decides_types_a_half(tmp_path: Path, host: Callable[..., Host], win
     expect(case).to_have_text(first)
     page.keyboard.press("Enter")
     expect(case).not_to_have_text(first)
+    await_sent(page)
     (decided,) = AdjudicationQueue(served.study.grid()).decisions()
     assert decided.outcome == "3.5"
 

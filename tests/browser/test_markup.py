@@ -11,7 +11,7 @@ from steps.small import open_work
 
 from browser.conftest import TERMS
 from browser.hosts import Host
-from browser.sitting import answer, await_pair, enter
+from browser.sitting import answer, await_pair, await_sent, enter
 from browser.studies import build
 from browser.windows import Windows
 from fcpair.params import Adjudicate, Annotate
@@ -97,6 +97,7 @@ def test_before_the_adjudicator_and_the_lead(served: Host, windows: Windows) -> 
     page.locator("[name=flagged]").check()
     page.locator("[name=outcome][value=appropriate]").click()
     page.get_by_text("Undo pair").wait_for()
+    await_sent(page)
     page.goto("/adjudicate/decided")
     check(page, HS, NOTE)
     lead = windows.open(served.url, served.token("lea"))

@@ -16,7 +16,7 @@ from fcpair.steps.adjudication import adjudicate
 from fcpair.steps.adjudication.conflict_cache import ConflictCache
 from fcpair.steps.base.context import GridContext, find_cell, load_opaque_ids, scheme_of
 from fcpair.steps.base.idempotency import perform_once
-from fcpair.steps.people.reading_limits import ReadingAllowance, check_reading_limit, limit_reached, reading_allowance
+from fcpair.steps.people.reading_limits import ReadingAllowance, check_reading_limit, may_read_more, reading_allowance
 from fcpair.steps.rules import permissions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
@@ -140,15 +140,15 @@ class AdjudicationQueue:
                     conflicts.n_again(excluded),
                 )
 
-    def next(self, person_id: int, after: int | None = None) -> ConflictCase | None:
+    def next(self, person_id: int, after: int | None = None, n_ahead: int = 0) -> ConflictCase | None:
         """The next case for this person, None when nothing waits or a limit is reached.
 
-        `after` is a pair to go on from.
+        `after` is a pair to go on from; `n_ahead` cases are before this person already, and read before this one.
 
         Adjudicators begin at different places, so that two of them seldom have the same case before them.
         """
         with self._read_as(person_id) as (tx, person):
-            if limit_reached(tx, person_id, self._annotate):
+            if not may_read_more(tx, person_id, self._annotate, n_ahead):
                 return None
             cell_id = self._next_pair(tx, person, None if after is None else to_cell_id(tx, after))
             return None if cell_id is None else _build_case(tx, person, cell_id)

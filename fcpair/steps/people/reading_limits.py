@@ -86,6 +86,14 @@ def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
     return reading_allowance(tx, person_id, annotate).limit if has_limit(annotate) else None
 
 
+def may_read_more(tx: Tx, person_id: int, annotate: Annotate, n_ahead: int) -> bool:
+    """Whether a person may read another pair after `n_ahead` that they have before them."""
+    if not has_limit(annotate):
+        return True
+    n_remaining = reading_allowance(tx, person_id, annotate).n_remaining
+    return n_remaining is None or n_remaining > n_ahead
+
+
 def check_reading_limit(tx: Tx, person_id: int, annotate: Annotate, cell_id: int) -> None:
     """Raise LimitError where somebody who decides has reached a limit; what they have decided once, they have read."""
     limit = limit_reached(tx, person_id, annotate)

@@ -14,7 +14,7 @@ from fastapi.responses import RedirectResponse
 from fcpair.errors import ConflictError
 from fcpair.grid import ConflictCase, DecidedCase, DecisionRequest
 from fcpair.records import Role, Rule, Visitor
-from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, Note, RequestId, Word
+from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import GRID, CurrentGrid
@@ -67,9 +67,9 @@ class _AdjudicatorPages:
         """A page about this grid."""
         return self._context.page(self._request, self._visitor, name, self.here, direction=direction, **values)
 
-    def show_next(self, after: int | None = None, problem: str = "") -> Response:
-        """The next case, if any waits."""
-        return self.show_case(self.queue.next(self._visitor.id, after), problem)
+    def show_next(self, after: int | None = None, problem: str = "", *, n_ahead: int = 0) -> Response:
+        """The next case, if any waits; `n_ahead` of the visitor's are at hand already."""
+        return self.show_case(self.queue.next(self._visitor.id, after, n_ahead), problem)
 
     def show_pair(self, cell_id: int) -> Response:
         """The case of a pair, or why there is none, with the next one."""
@@ -166,9 +166,9 @@ def decided(request: Request, before: Number = None, mine: bool = False) -> Resp
 
 @router.get("/adjudicate")
 @open_to(Role.ADJUDICATOR)
-def next_(request: Request, after: Number = None) -> Response:
-    """The next conflict, or that none waits."""
-    return _show_to_adjudicator(request, lambda desk: desk.show_next(after), anywhere=True)
+def next_(request: Request, after: Number = None, ahead: Annotated[int, Query(ge=0, le=MOST_AHEAD)] = 0) -> Response:
+    """The next conflict, or that none waits; the page asks for it while `ahead` of them are at hand."""
+    return _show_to_adjudicator(request, lambda desk: desk.show_next(after, n_ahead=ahead), anywhere=True)
 
 
 @router.post("/adjudicate")

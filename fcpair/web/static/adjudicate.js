@@ -1,22 +1,49 @@
-// The adjudicators' page works without this. With it, only the part that changes is exchanged, and what was typed stays
-// where it is when the server cannot be reached: the form keeps its request id, so that sending it again is safe.
+// The adjudicators' page works without this. With it, the next cases are at hand before they are needed, and a decision
+// is sent while the next case is being read; see outbox.js for what happens when it cannot be sent. What the server
+// refuses comes back, with what was typed and the reason.
 
+import { Api, meaning, sentence } from "./api.js";
+import { Docket, fetchDocket } from "./docket.js";
+import { make } from "./make.js";
+import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
 import { veil, veiled } from "./veil.js";
 
-const CONFLICT = 409;
-const TOO_MANY = 429;
+const AHEAD = 2; // cases at hand: each that is shown later may be out of date by then
 const TOO_SOON_MS = 250; // the second half of a double click is no decision on the next pair
-const RETRY = "What you typed is still here; please choose again.";
+const CAME_BACK_MS = 1_000; // nor is a press that was meant for the case before which another came back
+const AGAIN_MS = 3_000;
+const MOST_AHEAD = 50; // not decided, or not sent, that the server goes on from
+const MOST_MADE = 50; // decisions that can be taken back without asking for their case again
+const SIGNED_OUT = [200, 401]; // what another page than the one that was asked for comes with
+const FORBIDDEN = 403;
+const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
 
 const element = (id) => document.getElementById(id);
-const { pausePairs, pauseMinutes } = element("desk").dataset;
+const { outbox: place, csrf, grid, pausePairs, pauseMinutes } = element("desk").dataset;
+const api = new Api(csrf);
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
+const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });
 
-let shownAt = -TOO_SOON_MS; // when the present pair was put in place of another, or its HS was shown
+let shown = new Docket(element("docket"), location.pathname + location.search);
+let ahead = []; // the dockets that come next
+let made = []; // what was decided in this page, the newest last: each `item` with the docket that it was decided on
+let awaited = null; // where the case is that is shown as soon as it is there
+let readyAt = 0; // from when a press is a decision on the case on the screen
+let pauseDue = null; // why, until it is proposed
+let nActs = 0;
+let nSaved = 0; // until that is said
+let filling = null;
+let isToFill = false;
+let refilling = null;
+let isTroubled = false; // something could not be sent, and nobody has said yet that it has been since
 
-function say(sentence) {
-  element("banner").textContent = sentence;
+const inGrid = (path) => (grid ? `${path}?${new URLSearchParams({ grid })}` : path);
+const isHere = (item) => item.grid === grid;
+const undecided = () => outbox.items.filter((item) => isHere(item) && !item.isUndo).map((item) => item.cell_id);
+
+function say(sentence, link = "") {
+  element("banner").replaceChildren(sentence, ...(link ? [" ", make("a", { href: "/" }, link)] : []));
   element("banner").classList.toggle("empty", !sentence);
 }
 
@@ -25,59 +52,264 @@ function makeRoom([{ target }]) {
   element("desk").style.setProperty("--said", `${target.offsetHeight}px`);
 }
 
-// What an error page says, as far as it is one of ours.
-function reason(reply) {
-  const page = new DOMParser().parseFromString(reply.responseText, "text/html");
-  return page.querySelector("main p")?.textContent.trim() || `The server answered ${reply.status}.`;
+// Puts a docket on the screen; a press counts after `delay_ms`.
+function present(docket, delay_ms = TOO_SOON_MS) {
+  element("docket").replaceWith(docket.part);
+  shown = docket;
+  awaited = null;
+  history.replaceState(null, "", docket.address);
+  if (element("reveal")) show(false);
+  readyAt = performance.now() + delay_ms;
+  window.scrollTo(0, 0);
+  document.dispatchEvent(new Event("fcpair:shown"));
+  element("case-name").focus({ preventScroll: true });
+  if (pauseDue && docket.pair) propose(pauseDue);
 }
 
-// A decision that was overtaken is answered with a page as well: why, and what waits now.
-function admitConflict({ detail }) {
-  if (detail.xhr.status !== CONFLICT) return;
-  detail.shouldSwap = true;
-  detail.isError = false;
+// Goes on to a docket that was made before, with what is known by now.
+function presentKept(docket) {
+  docket.takeProgress(shown);
+  present(docket);
+  if (made.length) offerUndo();
 }
 
-// What the server could not take now it may take later; what it refused, it will refuse again.
-function fail({ detail }) {
-  const passing = detail.xhr.status >= 500 || detail.xhr.status === TOO_MANY;
-  say(`${reason(detail.xhr)} ${passing ? RETRY : ""}`);
+function offerUndo() {
+  if (made.length) shown.offerUndo(made.at(-1).item);
+}
+
+// Shows the case that comes next, or that it is on its way.
+function goOn() {
+  const next = ahead.shift();
+  if (next) return presentKept(next);
+  const { onward } = shown;
+  present(shown.waiting());
+  awaited = onward;
+  offerUndo();
+}
+
+// What is on the screen and not decided comes next.
+function putAside() {
+  if (shown.pair) ahead.unshift(shown);
+}
+
+// Keeps a decision until the server has it, and shows the next case.
+function decide(outcome) {
+  const item = { request_id: requestId(), grid, draft: shown.form.elements.note.dataset.draft, ...shown.ruling(outcome) };
+  if (!isTroubled) say("");
+  element("said").textContent = "";
+  nActs += 1;
+  outbox.add(item);
+  made = [...made.slice(1 - MOST_MADE), { item, docket: shown }];
+  pauseDue = pause.answered() ?? pauseDue;
+  goOn();
+  outbox.flush();
+  if (!ahead.length) fill();
+}
+
+// Takes the last decision back: before it is sent, behind it, or on the server alone where this page does not know it.
+function undo(form) {
+  const last = made.pop();
+  if (!last) return go(form.getAttribute("action"), api.form(form));
+  const { cell_id, outcome, request_id } = last.item;
+  nActs += 1;
+  if (!outbox.withdraw(request_id)) outbox.add({ request_id: requestId(), grid, isUndo: true, cell_id, outcome });
+  putAside();
+  last.docket.dropUndo();
+  presentKept(last.docket);
+  outbox.flush();
+}
+
+// Shows what only the server can: it has to have everything first.
+async function go(address, options) {
+  const acts = nActs;
+  if (!(await outbox.flush()) || acts !== nActs) return;
+  const { status, docket, reason } = await fetchDocket(address, options);
+  if (acts !== nActs) return;
+  if (!docket) return meaning(status) === "done" ? location.assign(address) : say(`${reason} Please try again.`);
+  nActs += 1;
+  say("");
+  if (options && docket.pair !== shown.pair) putAside();
+  ahead = ahead.filter(({ pair }) => pair !== docket.pair);
+  present(docket);
+  fill();
+}
+
+// Sends one decision, or that it is taken back; see Outbox for what it gives.
+async function send({ isTried, isUndo = false, draft, grid: name, outcome, ...item }) {
+  const { request_id, cell_id } = item;
+  const path = isUndo ? `/api/decisions/${cell_id}/undo` : "/api/decisions";
+  const body = isUndo ? { request_id } : { ...item, outcome };
+  const reply = await api.call("POST", name ? `${path}?${new URLSearchParams({ grid: name })}` : path, body);
+  const outcomeOfSending = meaning(reply.status);
+  if (outcomeOfSending === "stop") signedOut();
+  if (outcomeOfSending === "done") {
+    nSaved += 1;
+    document.dispatchEvent(new CustomEvent("fcpair:saved", { detail: draft }));
+  }
+  if (outcomeOfSending !== "refused") return outcomeOfSending;
+  const sent = { isUndo, draft, grid: name, outcome, ...item };
+  if (reply.status === FORBIDDEN) {
+    const { session, isIn } = await api.session("/adjudicate", place);
+    if (session === "renewed") return send(sent);
+    if (session === "stop") signedOut(isIn);
+    if (session !== "same") return session;
+  }
+  return comeBack(sent, sentence(reply));
+}
+
+// Shows a case again on which a decision was refused, or where it cannot be decided any more, what was typed.
+async function comeBack(item, reason) {
+  const { status, docket } = isHere(item) ? await fetchDocket(inGrid(`/adjudicate/${item.cell_id}`)) : { status: 404 };
+  if (meaning(status) === "later") return "later";
+  const isAgain = status === 200 && docket?.pair === item.cell_id;
+  const typed = isHere(item) && shown.pair === item.cell_id ? shown.ruling("") : item;
+  made = made.filter((one) => one.item.request_id !== item.request_id);
+  withdrawUndo(item);
+  ahead = ahead.filter((one) => one.pair !== item.cell_id);
+  nActs += 1;
+  isTroubled = false;
+  if (!isAgain) return tellRefused(typed, item, reason);
+  if (shown.pair !== item.cell_id) putAside();
+  if (!item.isUndo) docket.ask(typed, `${reason} What you typed is still here; please decide again.`);
+  present(docket, CAME_BACK_MS);
+  say(item.isUndo ? reason : "");
+  offerUndo();
+  element("note").dispatchEvent(new Event("input", { bubbles: true })); // a draft again
+  return "done";
+}
+
+// What was to take a refused decision back has nothing to take back.
+function withdrawUndo(item) {
+  const isIts = (one) => one.isUndo && one.cell_id === item.cell_id && one.grid === item.grid;
+  const next = item.isUndo ? null : outbox.items.find(isIts);
+  if (next) outbox.withdraw(next.request_id);
+}
+
+// Says over the page what was refused for good; it stays until it has been read.
+function tellRefused(typed, { cell_id, isUndo, outcome, grid: name }, reason) {
+  const what = `${isUndo ? "Taking back" : "Your decision on"} pair ${cell_id}${name ? ` of ${name}` : ""}`;
+  const lines = [`${what} was not taken (${outcome.replaceAll("_", " ")}). ${reason}`];
+  if (typed.note) lines.push(`What you typed: ${typed.note}`);
+  element("refused-lines").append(...lines.map((line) => make("p", { dir: "auto" }, line)));
+  if (!element("refused").open) element("refused").showModal();
+  if (shown.pair === cell_id && isHere({ grid: name })) goOn();
+  return "done";
+}
+
+// All decisions are with the server: the moment to ask how far everything is, and for what comes next.
+function onSent() {
+  if (isTroubled) say("");
+  isTroubled = false;
+  if (nSaved) element("said").textContent = "Saved.";
+  nSaved = 0;
+  fill();
+  return "done";
+}
+
+function onUnsent(n) {
+  isTroubled = true;
+  say(`Not sent yet: ${n === 1 ? "1 decision is" : `${n} decisions are`} kept in this browser.`);
+}
+
+// Another window of this browser has decided what is at hand here.
+function onElsewhere() {
+  const pairs = undecided();
+  ahead = ahead.filter(({ pair }) => !pairs.includes(pair));
+}
+
+// `isAnother` says that somebody is signed in whose page this is not.
+function signedOut(isAnother = false) {
+  isTroubled = true;
+  ahead = [];
+  const n = outbox.items.length;
+  const kept = `${n === 1 ? "One decision is" : `${n} decisions are`} kept in this browser, and sent when you come in again.`;
+  const why = isAnother ? NOT_THEIRS : "You are no longer signed in.";
+  say(`${why} ${n ? kept : ""}`, isAnother ? "Go on" : "Come in again");
+}
+
+// Asks the server for what comes after the last docket at hand until enough are there. Several callers share one asking.
+function fill() {
+  isToFill = true;
+  clearTimeout(refilling);
+  filling ??= fillUp().finally(() => (filling = null));
+}
+
+async function fillUp() {
+  while (isToFill) {
+    isToFill = false;
+    if (!(await fetchNext())) refilling = setTimeout(fill, AGAIN_MS);
+  }
+}
+
+const tail = () => awaited ?? (ahead.at(-1) ?? shown).onward;
+
+// Whether the server has said what comes next.
+async function fetchNext() {
+  const [address, acts, before] = [tail(), nActs, undecided()];
+  const isSettled = !outbox.items.length;
+  const nAhead = before.length + ahead.length + (shown.pair ? 1 : 0);
+  if (!address || nAhead > MOST_AHEAD) return true;
+  const { status, docket, reason } = await fetchDocket(`${address}&ahead=${nAhead}`);
+  if (!docket) return lack(status, reason);
+  docket.address = address;
+  if (tail() !== address) isToFill = true;
+  else take(docket, { mayEnd: isSettled && acts === nActs, decided: [...before, ...undecided()] });
+  return true;
+}
+
+// There is no next case because of the connection, of who is signed in, or of the server.
+function lack(status, reason) {
+  const isPassing = meaning(status) === "later";
+  if (SIGNED_OUT.includes(status)) signedOut();
+  else if (!isPassing) say(reason);
+  else if (awaited && !isTroubled) say(`${reason} Trying again.`);
+  return !isPassing;
+}
+
+// Takes what the server has next. That there is none counts where the server knows all that is `decided` here.
+function take(docket, { mayEnd, decided }) {
+  const isNew = docket.pair && ![shown, ...ahead].some(({ pair }) => pair === docket.pair) && !decided.includes(docket.pair);
+  if (mayEnd) {
+    shown.takeProgress(docket);
+    if (!made.length && !shown.undoesItself) shown.takeUndo(docket);
+  }
+  if (awaited && (isNew || mayEnd)) {
+    say("");
+    presentKept(docket);
+    isToFill = Boolean(docket.pair);
+  } else if (isNew && ahead.length < AHEAD) {
+    ahead.push(docket);
+    isToFill = ahead.length < AHEAD;
+  }
 }
 
 // A press is no decision when it comes too soon, or while the HS is hidden: then it shows it.
-function look(event) {
-  const asked = event.submitter?.id === "reveal";
-  const first = event.target.id === "pair" && (asked || veiled());
-  const soon = performance.now() - shownAt < TOO_SOON_MS;
-  if (!first && !soon) return;
+function submit(event) {
+  const { target, submitter } = event;
+  if (target.id !== "pair" && target.id !== "undo") return;
   event.preventDefault();
-  event.stopPropagation();
-  if (first && !soon) show(veiled());
+  if (performance.now() < readyAt) return;
+  if (target.id === "undo") undo(target);
+  else if (submitter?.id === "reveal" || veiled()) show(veiled());
+  else if (submitter?.value) decide(submitter.value);
 }
 
 // Shows the HS or hides it; the form says whether it is hidden.
 function show(visible) {
   veil(!visible);
   element("pair").elements.veiled.disabled = visible;
-  shownAt = performance.now();
-}
-
-function arrive({ detail }) {
-  say("");
-  element("case-name").focus({ preventScroll: true });
-  const { path, verb } = detail.requestConfig;
-  const due = verb === "post" && path.split("?")[0] === "/adjudicate" && detail.xhr.status === 200 ? pause.answered() : null;
-  if (due && element("pair")) propose(due);
+  readyAt = performance.now() + TOO_SOON_MS;
 }
 
 function propose(reason) {
+  pauseDue = null;
   element("pause-reason").textContent = reason;
   element("pause-screen").showModal();
 }
 
 function endPause() {
   pause.start();
-  shownAt = performance.now();
+  readyAt = performance.now() + TOO_SOON_MS;
 }
 
 // Enter in the box of the flag is no decision.
@@ -87,23 +319,35 @@ function ignoreEnter(event) {
 
 // What opens over the page leads to a page of its own where this does not run.
 function open(event) {
-  const opener = event.target.closest("#guidelines-open, #pause");
+  const opener = event.target.closest("#guidelines-open, #pause, #later");
   if (opener) event.preventDefault();
   if (opener?.id === "guidelines-open") element("guidelines").showModal();
   if (opener?.id === "pause") propose("You asked for a pause.");
+  if (opener?.id === "later") leave();
   if (event.target.id === "hs" && veiled()) show(true);
 }
 
+// Goes on without a decision.
+function leave() {
+  if (!ahead.length) return go(shown.onward);
+  goOn();
+  fill();
+}
+
 new ResizeObserver(makeRoom).observe(element("banner"));
-document.addEventListener("htmx:beforeSwap", admitConflict);
-document.addEventListener("htmx:afterSwap", () => (shownAt = performance.now()));
-document.addEventListener("htmx:afterSettle", arrive);
-document.addEventListener("submit", look, { capture: true });
-document.addEventListener("htmx:sendError", () => say(`The server cannot be reached. ${RETRY}`));
-document.addEventListener("htmx:timeout", () => say(`The server does not answer. ${RETRY}`));
-document.addEventListener("htmx:responseError", fail);
+document.addEventListener("submit", submit);
 document.addEventListener("keydown", ignoreEnter);
 document.addEventListener("click", open);
 element("guidelines-close").addEventListener("click", () => element("guidelines").close());
 element("pause-end").addEventListener("click", () => element("pause-screen").close());
 element("pause-screen").addEventListener("close", endPause);
+element("refused-close").addEventListener("click", () => element("refused").close());
+element("refused").addEventListener("close", () => element("refused-lines").replaceChildren());
+window.addEventListener("beforeunload", (event) => outbox.items.length && event.preventDefault());
+
+// Decided before a reload, and not sent yet.
+if (undecided().includes(shown.pair)) {
+  goOn();
+  fill();
+}
+outbox.flush();

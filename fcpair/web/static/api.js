@@ -21,6 +21,11 @@ export class Api {
     }
   }
 
+  // What `fetch` sends a form of the page with.
+  form(form) {
+    return { method: "POST", headers: { "X-CSRF-Token": this.csrf }, body: new URLSearchParams(new FormData(form)) };
+  }
+
   // The desk's page as it would be if it were loaded now, and what it would be told; `desk` is null when it would be
   // another page, and `isIn` says whether somebody is signed in to whom that is shown.
   async desk(path) {
@@ -32,6 +37,18 @@ export class Api {
     } catch {
       return { status: 0, desk: null };
     }
+  }
+
+  // Somebody may have come in anew in this browser since the page was loaded, which the server refuses like any forged
+  // request. The desk's own address says with what to send something now, if the session is that of the person whose
+  // outbox is at `place`: "same" or "renewed", with the `page`; else "stop", or "later" where the server does not say.
+  async session(path, place) {
+    const { status, page, desk, isIn } = await this.desk(path);
+    if (meaning(status) === "later") return { session: "later" };
+    if (desk?.outbox !== place) return { session: "stop", isIn };
+    const session = desk.csrf === this.csrf ? "same" : "renewed";
+    this.csrf = desk.csrf;
+    return { session, page };
   }
 }
 

@@ -32,7 +32,7 @@ const begun = new Begun(place);
 const view = new View(blurred === "true", rounds, { save, changed: typed });
 const watch = new Watch();
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
-const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });
+const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere, merge });
 const kept = new Kept(place, files);
 const pauseScreen = document.getElementById("pause-screen");
 
@@ -204,6 +204,15 @@ function count(answer) {
   view.progress(progress);
 }
 
+// What was answered on the same pair and not sent gives place; the seconds of both looks are added up. The server may
+// have that one, where it was sent and no reply came: then the new one `mayReplace` it.
+function merge(before, item) {
+  if (before.assignment_id !== item.assignment_id) return null;
+  const seconds = Math.round((before.seconds + item.seconds) * 1000) / 1000;
+  const { again, mayReplace, isTried } = before;
+  return { ...item, seconds, again, mayReplace: mayReplace || isTried };
+}
+
 // Sends one answer; see Outbox for what it gives.
 async function send({ again, mayReplace = false, isTried, ...item }) {
   const reply = await api.call("POST", "/api/judgements", { ...item, again: again || mayReplace });
@@ -225,18 +234,10 @@ async function send({ again, mayReplace = false, isTried, ...item }) {
   return "done";
 }
 
-// Somebody may have come in anew in this browser since the page was loaded, which the server refuses like any forged
-// request. The page's own address says with what to send an answer now, if the session is the same person's.
 async function sessionNow() {
-  const { status, page, desk, isIn } = await api.desk(location.pathname);
-  if (meaning(status) === "later") return { session: "later" };
-  if (desk?.outbox !== place) {
-    signedOut(isIn);
-    return { session: "stop" };
-  }
-  const session = desk.csrf === api.csrf ? "same" : "renewed";
-  api.csrf = desk.csrf;
-  return { session, page };
+  const now = await api.session(location.pathname, place);
+  if (now.session === "stop") signedOut(now.isIn);
+  return now;
 }
 
 // Forgets an answer that the server will never take, and what was at hand besides the open pair: it may be outdated.

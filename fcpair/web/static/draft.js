@@ -38,10 +38,6 @@ function startAgain({ target }) {
   document.getElementById("draft-said").hidden = true;
 }
 
-function sent({ detail }) {
-  if (detail.successful) fields(detail.requestConfig.elt).forEach((field) => sessionStorage.removeItem(place(field)));
-}
-
 function leave({ target }) {
   if (target.getAttribute("action") !== "/leave") return;
   forget(() => true);
@@ -51,8 +47,8 @@ function leave({ target }) {
 document.addEventListener("input", keep);
 document.addEventListener("reset", startAgain);
 document.addEventListener("submit", leave);
-document.addEventListener("htmx:afterRequest", sent);
-document.addEventListener("htmx:afterSettle", restore);
+document.addEventListener("fcpair:saved", ({ detail }) => sessionStorage.removeItem(PLACE + detail)); // by its field's name
+document.addEventListener("fcpair:shown", () => restore());
 const saved = document.querySelector("[data-saved]")?.dataset.saved;
 if (saved) forget((key) => key.startsWith(`${PLACE}${saved}/`));
 restore();

@@ -1,6 +1,6 @@
 // Answers on their way: kept in localStorage until the server has them, so that a reload or a lost connection loses
-// none. They are sent in order, one at a time; a repeated one carries the same request id and is stored once. An answer
-// that is changed before it was sent is replaced here.
+// none. They are sent in order, one at a time; a repeated one carries the same request id and is stored once. So are
+// decisions.
 
 const LONGEST_WAIT_MS = 30_000;
 
@@ -11,6 +11,7 @@ export class Outbox {
   #onSent;
   #onUnsent;
   #onElsewhere;
+  #merge;
   #sending = null;
   #underWay = null; // the request id of what is being sent
   #failures = 0;
@@ -18,13 +19,15 @@ export class Outbox {
 
   // `send(item)` gives "done" (the server has it, or will never take it), "later" or "stop"; `onSent()`, called when
   // nothing is left, gives the same about what it asks of the server; `onUnsent(n)` hears how many are kept,
-  // and `onElsewhere(items)` what another window of this browser has put there.
-  constructor(place, { send, onSent, onUnsent, onElsewhere }) {
+  // and `onElsewhere(items)` what another window of this browser has put there. `merge(before, item)` gives what takes
+  // the place of an item that is not under way when another is added, null where both are sent.
+  constructor(place, { send, onSent, onUnsent, onElsewhere, merge = () => null }) {
     this.#place = place;
     this.#send = send;
     this.#onSent = onSent;
     this.#onUnsent = onUnsent;
     this.#onElsewhere = onElsewhere;
+    this.#merge = merge;
     window.addEventListener("storage", ({ key, newValue }) => {
       if (key === place && newValue) this.#onElsewhere([...JSON.parse(newValue), ...this.items]);
     });
@@ -49,16 +52,21 @@ export class Outbox {
     }
   }
 
-  // What was answered on the same pair and is not under way gives place; the seconds of both looks are added up. The
-  // server may have that one, where it was sent and no reply came: then the new one `mayReplace` it.
   add(item) {
     const items = this.items;
-    const same = (one) => one.assignment_id === item.assignment_id && one.request_id !== this.#underWay;
-    const before = items.find(same);
-    if (!before) return this.#keep([...items, item]);
-    const seconds = Math.round((before.seconds + item.seconds) * 1000) / 1000;
-    const { again, mayReplace, isTried } = before;
-    this.#keep(items.map((one) => (one === before ? { ...item, seconds, again, mayReplace: mayReplace || isTried } : one)));
+    for (const before of items) {
+      const merged = before.request_id === this.#underWay ? null : this.#merge(before, item);
+      if (merged) return this.#keep(items.map((one) => (one === before ? merged : one)));
+    }
+    this.#keep([...items, item]);
+  }
+
+  // Takes back what the server cannot have yet; whether that could be done.
+  withdraw(requestId) {
+    const items = this.items;
+    const isUntried = items.some((one) => one.request_id === requestId && !one.isTried);
+    if (isUntried) this.#keep(items.filter((one) => one.request_id !== requestId));
+    return isUntried;
   }
 
   // Sends what is there; true when nothing is left. Several callers share one sending.

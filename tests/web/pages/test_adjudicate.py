@@ -304,6 +304,14 @@ def test_the_limit_holds_at_the_page_too(serve: Callable[..., Site]) -> None:
     assert 'id="pair"' not in browser.get("/adjudicate").text
 
 
+def test_no_case_is_given_ahead_that_could_not_be_read_any_more(serve: Callable[..., Site]) -> None:
+    browser = serve("labelled", Annotate(daily_limit=2)).browser("judy")
+    onward = f"/adjudicate?after={pair_on(browser.get('/adjudicate'))}"
+    assert 'id="pair"' in browser.get(f"{onward}&ahead=1").text
+    assert 'id="pair"' not in browser.get(f"{onward}&ahead=2").text
+    assert browser.get(f"{onward}&ahead=-1").status_code == 422
+
+
 def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
     browser = site.browser("judy")
     site.study.access.set_blurred(next(one.id for one in site.study.people if one.name == "judy"), True)
