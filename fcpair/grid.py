@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.deprecation import OldName
 from fcpair.params import Adjudicate
-from fcpair.records import SampleSize
+from fcpair.records import Role, SampleSize
 from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import GridContext, is_planned
 
@@ -150,6 +150,14 @@ class Grid(GridContext):
         """Whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
         with self._store.read() as tx:
             return is_planned(tx)
+
+    @property
+    def primary_role(self) -> Role:
+        """The role of those whose answers count."""
+        from fcpair.store.assignment import rounds
+
+        with self._store.read() as tx:
+            return rounds.primary(tx).role
 
     @property
     def verdicts_not_due(self) -> int:

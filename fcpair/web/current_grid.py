@@ -12,6 +12,7 @@ from fastapi import Request
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import AdjudicationQueue, Grid
 from fcpair.params import MAIN
+from fcpair.records import Role
 from fcpair.study import Study
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ GRID = "grid"
 class CurrentGrid:
     """One grid of a study, with the views of it that only pages need, each made once.
 
-    It has a `name` where the study has others; `facts` call its sides what it calls them.
+    It has a `name` where the study has others; `facts` call its sides what it calls them. Respondents answer a survey.
     """
 
     grid: Grid
@@ -32,6 +33,7 @@ class CurrentGrid:
     facts: dict[str, str]
     is_planned: bool
     has_labels: bool
+    is_survey: bool
 
     @cached_property
     def adjudication_queue(self) -> AdjudicationQueue:
@@ -106,5 +108,6 @@ class Grids:
         shown_name = name if len(names) > 1 else ""
         if (name, shown_name) not in self._served:
             grid = self._study.grid(name)
-            self._served[name, shown_name] = CurrentGrid(grid, shown_name, grid.facts, grid.is_planned, grid.has_labels)
+            kind = (grid.is_planned, grid.has_labels, grid.primary_role is Role.RESPONDENT)
+            self._served[name, shown_name] = CurrentGrid(grid, shown_name, grid.facts, *kind)
         return self._served[name, shown_name]

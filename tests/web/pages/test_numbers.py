@@ -16,7 +16,15 @@ from fcpair.web.pages.lead_files import DOWNLOADS
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]
-PAGES = ("/lead", "/lead/people", "/lead/steps", "/lead/downloads")
+PAGES = (
+    "/lead",
+    "/lead/people",
+    "/lead/agreement",
+    "/lead/grid",
+    "/lead/conflicts",
+    "/lead/evaluation",
+    "/lead/downloads",
+)
 
 
 def words_of(html: str) -> str:
