@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     )
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
+    from fcpair.steps.oversight.activity import StageActivity
     from fcpair.steps.oversight.answer_shares import PersonShares
     from fcpair.steps.oversight.dashboard import Monitor
+    from fcpair.steps.oversight.headlines import Headlines, LeadStep
     from fcpair.steps.release.export import Exports
     from fcpair.steps.surveys.group_comparison import GroupsFound
 
@@ -34,8 +36,11 @@ __all__ = [
     "Exports",
     "Grid",
     "GroupsFound",
+    "Headlines",
+    "LeadStep",
     "Monitor",
     "PersonShares",
+    "StageActivity",
 ]
 
 
@@ -56,6 +61,8 @@ if not TYPE_CHECKING:
         export=["Exports"],
         group_comparison=["GroupsFound"],
         dashboard=["Monitor"],
+        headlines=["Headlines", "LeadStep"],
+        activity=["StageActivity"],
         answer_shares=["PersonShares"],
     )
 

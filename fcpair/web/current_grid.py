@@ -48,9 +48,10 @@ class CurrentGrid:
         return Monitor(self.grid)
 
     def address(self, path: str, **query: Any) -> str:
-        """An address that is about this grid: with `query`, and the grid where there are several."""
+        """An address that is about this grid: with `query`, and the grid where there are several, before an anchor."""
+        path, hash_, anchor = path.partition("#")
         query_string = urlencode(query | ({GRID: self.name} if self.name else {}))
-        return f"{path}?{query_string}" if query_string else path
+        return f"{path}{'?' * bool(query_string)}{query_string}{hash_}{anchor}"
 
 
 class Grids:

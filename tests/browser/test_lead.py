@@ -129,3 +129,31 @@ def test_a_link_to_a_panel_of_the_long_page_of_earlier_versions_leads_to_its_pag
         page.goto(f"/lead#{panel}")
         expect(page).to_have_url(re.compile(f"{address}#{panel}$"))
         expect(page.locator(f"#{panel}")).to_be_visible()
+
+
+@pytest.mark.parametrize("stage", ["dealt", "checking", "checked"])
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, {"width": 375, "height": 667}])
+def test_the_first_screen_has_the_stage_the_next_thing_and_every_tile(
+    size: dict[str, int], stage: str, shown: Shown, files: dict[str, Path]
+) -> None:
+    page = shown.page(shown.host(files[stage]), "lea", size=size)
+    page.goto("/lead")
+    glance = page.locator("#glance")
+    expect(glance.locator(".lead-tiles > div")).to_have_count(7)
+    for part in (glance.locator(".lead-stage"), glance.locator(".lead-offer").first, glance.locator(".lead-tiles")):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= size["height"], part
+
+
+def test_the_button_leads_to_the_page_that_does_it(
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
+) -> None:
+    served = host(files["paired"])
+    page = windows.open(served.url, served.token("lea"))
+    page.goto("/lead")
+    page.get_by_role("button", name="Assign the pairs to annotators").click()
+    expect(page.locator(".notice[role=status]")).to_contain_text("Done: assign")
+    page.locator("#glance").get_by_role("button", name="Invite 1 annotator").click()
+    expect(page).to_have_url(re.compile("/lead/people#links$"))

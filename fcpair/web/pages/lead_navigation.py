@@ -43,7 +43,7 @@ class LeadPage:
         return path.startswith(self.parts)
 
 
-PROGRESS = LeadPage("/lead", "Progress", ("progress", "tiers", "results"), parts=("/lead/rounds", "/lead/examples"))
+PROGRESS = LeadPage("/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples",))
 PEOPLE = LeadPage("/lead/people", "People", ("labels", "speed", "exposure"), parts=("/lead/people/", "/lead/answers"))
 AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement",), has_labels)
 GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/",))

@@ -20,6 +20,7 @@ from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.pages.lead_glance import glance
 from fcpair.web.pages.lead_navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
 from fcpair.web.text_direction import direction
 
@@ -45,7 +46,7 @@ class Panel:
     """One part of a page that is read anew by itself; it is there where it `fits` the grid."""
 
     title: str
-    values: Callable[[Monitor], Values]
+    values: Callable[[CurrentGrid], Values]
     fits: Fits = fits_always
 
 
@@ -59,8 +60,8 @@ class Shares:
     round: str = ""
 
 
-def _progress(monitor: Monitor) -> Values:
-    return {"stages": [(stage_title(one.name, one.role), one) for one in monitor.stages()], "units": UNITS}
+def _progress(here: CurrentGrid) -> Values:
+    return {"stages": [(stage_title(one.name, one.role), one) for one in here.monitor.stages()], "units": UNITS}
 
 
 def stage_title(name: str, role: Role) -> str:
@@ -68,26 +69,28 @@ def stage_title(name: str, role: Role) -> str:
     return STAGES.get((name, role), f"Round “{name}”, answered by {role}s")
 
 
-def _agreement(monitor: Monitor) -> Values:
-    figures = monitor.figures().agreement
+def _agreement(here: CurrentGrid) -> Values:
+    figures = here.monitor.figures().agreement
     return {"found": figures, "kappas": kappa_map(figures) if figures else []}
 
 
-def _results(monitor: Monitor) -> Values:
-    return {"sections": monitor.survey_sections()}
+def _results(here: CurrentGrid) -> Values:
+    return {"sections": here.monitor.survey_sections()}
 
 
-def _labels(monitor: Monitor) -> Values:
-    data = monitor.figures()
+def _labels(here: CurrentGrid) -> Values:
+    if here.is_planned:
+        return _answers(here)
+    data = here.monitor.figures()
     labels = Shares("Labels", _names(data.question), data.annotators)
     return {"rounds": (labels, Shares("Verdicts", _names(VERDICT), data.validators))}
 
 
-def _answers(monitor: Monitor) -> Values:
+def _answers(here: CurrentGrid) -> Values:
     """The same of a planned grid, question by question."""
     shares = (
         Shares(f"Round “{one.round}”, {one.question}", tuple(map(formatting.named, one.choices)), one.people, one.round)
-        for one in monitor.shares()
+        for one in here.monitor.shares()
     )
     return {"rounds": tuple(shares)}
 
@@ -96,31 +99,31 @@ def _names(question: Closed) -> tuple[str, ...]:
     return tuple(formatting.named(choice.name) for choice in question)
 
 
-def _speed(monitor: Monitor) -> Values:
-    return {"found": monitor.speed(), "most": FAST_SHOWN}
+def _speed(here: CurrentGrid) -> Values:
+    return {"found": here.monitor.speed(), "most": FAST_SHOWN}
 
 
-def _coverage(monitor: Monitor) -> Values:
+def _coverage(here: CurrentGrid) -> Values:
     from fcpair.report.figures.grid_map import swatch
 
-    grid = monitor.maps()
+    grid = here.monitor.maps()
     legend = [] if grid is None else [*grid.coverage_classes, *grid.decision_classes]
-    newest = "-".join(map(str, monitor.marks()))
+    newest = "-".join(map(str, here.monitor.marks()))
     return {"grid": grid, "swatches": {one.look: swatch(one.look) for one in legend}, "newest": newest}
 
 
-def _tiers(monitor: Monitor) -> Values:
-    data = monitor.figures()
+def _tiers(here: CurrentGrid) -> Values:
+    data = here.monitor.figures()
     tables = tier_tables(data.tiers, data.question) if data.tiers else []
     return {"tiers": data.tiers, "no_tiers": data.no_tiers, "tables": tables, "waiting": data.n_need_person}
 
 
-def _flags(monitor: Monitor) -> Values:
-    return {"flags": monitor.flags()}
+def _flags(here: CurrentGrid) -> Values:
+    return {"flags": here.monitor.flags()}
 
 
-def _exposure(monitor: Monitor) -> Values:
-    return {"people": monitor.exposures()}
+def _exposure(here: CurrentGrid) -> Values:
+    return {"people": here.monitor.exposures()}
 
 
 def _may_have_surveys(here: CurrentGrid) -> bool:
@@ -128,6 +131,7 @@ def _may_have_surveys(here: CurrentGrid) -> bool:
 
 
 PANELS = {
+    "glance": Panel("At a glance", glance),
     "progress": Panel("Progress and pace", _progress),
     "tiers": Panel("Tiers as they would be now", _tiers, has_decisions),
     "results": Panel("Results of surveys and comparisons", _results, _may_have_surveys),
@@ -157,8 +161,7 @@ def build_panels(request: Request, visitor: Visitor, here: CurrentGrid, page: Le
 def build_panel(request: Request, visitor: Visitor, here: CurrentGrid, name: str) -> Values:
     """A panel as it is now: its `name`, `title`, `html`, and the `digest` by which a page asks for a newer one."""
     panel = find_panel(here, name)
-    values = _answers if panel.values is _labels and here.is_planned else panel.values
-    page = context_of(request).page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **values(here.monitor))
+    page = context_of(request).page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **panel.values(here))
     html = bytes(page.body).decode()
     return {"name": name, "title": panel.title, "html": Markup(html), "digest": _digest(html)}
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
+from fcpair.errors import ConflictError
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
@@ -35,7 +36,7 @@ def progress(request: Request, run: int = 0) -> Response:
         "grids": overviews if here.name else [],
         "done": find_run(log, run),
         "log": log[: -NEWEST_RUNS - 1 : -1],
-        **{name: state[name] for name in ("simulated", "next", "also", "notes")},
+        **{name: state[name] for name in ("simulated", "notes")},
     }
     return context.page(request, visitor, "lead_overview.html.j2", here, **SHOWN_BY, **values)
 
@@ -64,11 +65,15 @@ def pair(request: Request) -> Response:
 @router.post("/lead/rounds/assign")
 @open_to(Role.LEAD)
 def assign(request: Request, round: Text = "") -> Response:
-    """Deal a round of a planned grid to those who answer it."""
+    """Deal the pairs to annotators, or a round of a planned grid to those who answer it."""
     context = context_of(request)
     context.door.require_visitor(request)
     here = context.grids.from_request(request)
-    return redirect_to(here, PROGRESS.path, here.grid.assign_round(round))
+    rounds = next(of for one, of in context.grids.overview() if one.grid is here.grid)["rounds"]
+    if any(one["dealt"] for one in rounds if one["name"] == round):
+        raise ConflictError("this was assigned after the page was loaded, so nothing was done; load Progress again")
+    run = here.grid.assign_round(round) if here.is_planned else here.grid.assign()
+    return redirect_to(here, PROGRESS.path, run)
 
 
 def _round_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -23,6 +24,7 @@ from fcpair.report.figures import colours
 from fcpair.report.table_rows import KappaCell
 from fcpair.web.app import create_app
 from fcpair.web.context import STATIC
+from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.pages import lead_panels
 from fcpair.web.pages.lead_files import CHOICES, DOWNLOADS
@@ -76,7 +78,7 @@ def test_what_is_about_one_thing_belongs_to_its_page(site: Site, path: str, page
 
 
 PANELS_OF = {
-    "/lead": ["progress", "tiers"],
+    "/lead": ["glance", "progress", "tiers"],
     "/lead/people": ["labels", "speed", "exposure"],
     "/lead/agreement": ["agreement"],
     "/lead/grid": ["coverage"],
@@ -89,7 +91,11 @@ def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytes
     computed: list[str] = []
 
     def counted(name: str, panel: Panel) -> Panel:
-        return replace(panel, values=lambda monitor: (computed.append(name), panel.values(monitor))[1])
+        def count(here: CurrentGrid) -> dict[str, Any]:
+            computed.append(name)
+            return panel.values(here)
+
+        return replace(panel, values=count)
 
     monkeypatch.setattr(lead_panels, "PANELS", {name: counted(name, one) for name, one in PANELS.items()})
     html = serve("checked").browser("lea").get(page).text
@@ -104,12 +110,81 @@ def test_the_page_of_next_steps_of_earlier_versions_leads_on(site: Site) -> None
 
 def test_a_page_says_all_that_can_be_done_now(serve: Serve) -> None:
     site = serve("checking")
-    text = unescape(site.browser("lea").get("/lead").text)
-    state = site.study.status()
-    assert len(state["also"]) == 1
-    assert [line[3:7] for line in re.findall(r"<p>(?:Next|Also): [^\n]*", text)] == ["Next", "Also"]
-    n_open = state["rounds"]["validate"]["open"]
-    assert f"<p>Also: open verdicts: {n_open}" in text
+    page = unescape(site.browser("lea").get("/lead").text)
+    n_waiting = len(site.study.grid().waiting_pairs())
+    n_open = site.study.status()["rounds"]["validate"]["open"]
+    assert offers_of(page) == [
+        (f"{n_waiting} pairs wait for a person's decision.", "See the conflicts"),
+        (f"{n_open} verdicts are open.", "Invite 2 validators"),
+    ]
+    assert '<p class="lead-stage">Adjudicating</p>' in page
+
+
+def offers_of(page: str) -> list[tuple[str, str]]:
+    """What a page says that can be done now, each with its button."""
+    said = re.findall(r'<div class="lead-offer">\s*<p>(.*?)</p>(.*?)</div>', page, re.DOTALL)
+    return [(text, re.sub(r"<[^>]+>|\s+", " ", rest).strip()) for text, rest in said]
+
+
+def tiles_of(page: str) -> dict[str, str]:
+    """What the tiles say, by their names."""
+    tiles = re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", page[page.index("lead-tiles") :].partition("</dl>")[0])
+    return {name: " ".join(re.sub("<[^>]+>", " ", value).split()) for name, value in tiles}
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("empty", ("The grid is not built yet. On the server: <code>fcpair import</code>.", "")),
+        ("paired", ("The pairs are not assigned yet.", "Assign the pairs to annotators")),
+        ("dealt", ("42 answers are open.", "Invite ")),
+        ("decided", ("5 pairs wait for a person's decision.", "See the conflicts")),
+        ("checked", ("5 pairs wait for a person's decision.", "See the conflicts")),
+    ],
+)
+def test_the_next_thing_comes_first_with_its_button(serve: Serve, stage: str, said: tuple[str, str]) -> None:
+    text, button = offers_of(unescape(serve(stage).browser("lea").get("/lead").text))[0]
+    assert text == said[0]
+    assert button.startswith(said[1])
+
+
+def test_the_button_assigns_the_pairs_once(serve: Serve) -> None:
+    site = serve("paired")
+    browser = site.browser("lea")
+    assert "Assignments: 24." in post(browser, "/lead/rounds/assign", round="label")
+    before = dump(site.study)
+    answer = browser.post("/lead/rounds/assign", data={"csrf": csrf_of(browser), "round": "label"})
+    assert answer.status_code == 409
+    assert "was assigned after the page was loaded, so nothing was done" in answer.text
+    assert dump(site.study) == before
+
+
+def test_pairs_that_nobody_can_be_given_are_to_be_given_people_first(tmp_path: Path, serve: Serve) -> None:
+    site = serve("paired")
+    site.study.retire("ana")
+    offered = offers_of(unescape(site.browser("lea").get("/lead").text))
+    assert offered[0] == ("The pairs are not assigned yet.", "Add annotators")
+
+
+def test_the_tiles_say_what_the_study_is_at(serve: Serve) -> None:
+    site = serve("checked")
+    tiles = tiles_of(unescape(site.browser("lea").get("/lead").text))
+    alpha = site.study.grid().agreement().alpha
+    sizes = site.study.grid().partition().tables[0]
+    assert tiles["Answered"] == "42 of 42 100.0 %"
+    assert tiles["Agreement"] == f"{alpha.value:.2f} {alpha.low:z.3f} to {alpha.high:z.3f}"
+    assert tiles["Conflicts"] == str(len(site.study.grid().waiting_pairs()))
+    for tier, n in zip(sizes["tier"], sizes["pairs"], strict=True):
+        assert f"{tier.capitalize()} {n}" in tiles["Tiers now"]
+    assert tiles["To be looked at"] == "0"
+
+
+def test_what_is_not_known_yet_is_a_dash_with_its_reason(site: Site) -> None:
+    tiles = tiles_of(unescape(site.browser("lea").get("/lead").text))
+    assert tiles["Agreement"] == "– not known yet: there are no labels yet not yet"
+    assert tiles["Tiers now"] == "– not known yet: there are no labels yet not yet"
+    assert tiles["Hours left"].startswith("– not known yet: everybody has fewer than 5 intervals")
+    assert tiles["Active now"] == "0"
 
 
 def test_a_pair_is_explained(serve: Serve) -> None:
