@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.deprecation import OldName
 from fcpair.params import Adjudicate
-from fcpair.records import SampleSize
+from fcpair.records import Role, SampleSize
 from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import GridContext, is_planned
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     )
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
+    from fcpair.steps.oversight.activity import StageActivity
     from fcpair.steps.oversight.answer_shares import PersonShares
     from fcpair.steps.oversight.dashboard import Monitor
+    from fcpair.steps.oversight.headlines import Headlines, LeadStep
     from fcpair.steps.release.export import Exports
     from fcpair.steps.surveys.group_comparison import GroupsFound
 
@@ -34,8 +36,11 @@ __all__ = [
     "Exports",
     "Grid",
     "GroupsFound",
+    "Headlines",
+    "LeadStep",
     "Monitor",
     "PersonShares",
+    "StageActivity",
 ]
 
 
@@ -56,6 +61,8 @@ if not TYPE_CHECKING:
         export=["Exports"],
         group_comparison=["GroupsFound"],
         dashboard=["Monitor"],
+        headlines=["Headlines", "LeadStep"],
+        activity=["StageActivity"],
         answer_shares=["PersonShares"],
     )
 
@@ -150,6 +157,14 @@ class Grid(GridContext):
         """Whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
         with self._store.read() as tx:
             return is_planned(tx)
+
+    @property
+    def primary_role(self) -> Role:
+        """The role of those whose answers count."""
+        from fcpair.store.assignment import rounds
+
+        with self._store.read() as tx:
+            return rounds.primary(tx).role
 
     @property
     def verdicts_not_due(self) -> int:

@@ -250,6 +250,7 @@ class Study(StudyContext):
     workload = steps.status.workload
     log = steps.status.log
     report = steps.report.write_report
+    latest_evaluation = steps.report.latest_evaluation
 
     __repr__ = steps.summaries.describe_study
     _repr_html_ = steps.summaries.study_html

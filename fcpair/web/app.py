@@ -26,12 +26,14 @@ from fcpair.web.pages import (
     adjudicate,
     annotator,
     lead,
+    lead_conflicts,
+    lead_evaluation,
     lead_examples,
     lead_files,
     lead_guidelines,
     lead_people,
     lead_policy,
-    lead_steps,
+    lead_progress,
     login,
     offline,
 )
@@ -77,7 +79,17 @@ async def description(request: Request) -> Response:
     return Response(request.app.description_json, media_type="application/json")
 
 
-_LEADS = (lead, lead_policy, lead_steps, lead_examples, lead_people, lead_guidelines, lead_files)
+_LEADS = (
+    lead,
+    lead_progress,
+    lead_people,
+    lead_policy,
+    lead_conflicts,
+    lead_examples,
+    lead_guidelines,
+    lead_evaluation,
+    lead_files,
+)
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))
 

@@ -21,6 +21,7 @@ from fcpair.study import Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.page_hints import replace_commands
+from fcpair.web.pages.lead_navigation import lead_pages
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
 from fcpair.web.server.static_files import static_files
 from fcpair.work_records import Task
@@ -112,5 +113,6 @@ def load_templates() -> Environment:
     versions = static_files().versions
     environment.filters["on_pages"] = replace_commands
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
+    environment.globals["lead_pages"] = lead_pages
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
     return environment

@@ -12,6 +12,7 @@ from fastapi import Request
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import AdjudicationQueue, Grid
 from fcpair.params import MAIN
+from fcpair.records import Role
 from fcpair.study import Study
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ GRID = "grid"
 class CurrentGrid:
     """One grid of a study, with the views of it that only pages need, each made once.
 
-    It has a `name` where the study has others; `facts` call its sides what it calls them.
+    It has a `name` where the study has others; `facts` call its sides what it calls them. Respondents answer a survey.
     """
 
     grid: Grid
@@ -32,6 +33,7 @@ class CurrentGrid:
     facts: dict[str, str]
     is_planned: bool
     has_labels: bool
+    is_survey: bool
 
     @cached_property
     def adjudication_queue(self) -> AdjudicationQueue:
@@ -46,9 +48,10 @@ class CurrentGrid:
         return Monitor(self.grid)
 
     def address(self, path: str, **query: Any) -> str:
-        """An address that is about this grid: with `query`, and the grid where there are several."""
+        """An address that is about this grid: with `query`, and the grid where there are several, before an anchor."""
+        path, hash_, anchor = path.partition("#")
         query_string = urlencode(query | ({GRID: self.name} if self.name else {}))
-        return f"{path}?{query_string}" if query_string else path
+        return f"{path}{'?' * bool(query_string)}{query_string}{hash_}{anchor}"
 
 
 class Grids:
@@ -106,5 +109,6 @@ class Grids:
         shown_name = name if len(names) > 1 else ""
         if (name, shown_name) not in self._served:
             grid = self._study.grid(name)
-            self._served[name, shown_name] = CurrentGrid(grid, shown_name, grid.facts, grid.is_planned, grid.has_labels)
+            kind = (grid.is_planned, grid.has_labels, grid.primary_role is Role.RESPONDENT)
+            self._served[name, shown_name] = CurrentGrid(grid, shown_name, grid.facts, *kind)
         return self._served[name, shown_name]

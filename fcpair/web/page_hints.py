@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 PLACES: Mapping[str, str] = {
     "serve": "use these pages",
-    "validate assign": "“Assign pairs to validators” on Next steps",
-    "partition": "“Tiers as they would be now” on the overview",
+    "validate assign": "“Assign pairs to validators” on Conflicts",
+    "partition": "“Tiers as they would be now” on Progress",
     "report": "“Report” on Downloads",
 }
 _COMMAND = re.compile(rf"(run )?`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")

@@ -10,13 +10,13 @@ from steps.online import admit
 
 from browser.sitting import answer, await_pair, await_sent, decide
 from fcpair.grid import AdjudicationQueue
-from fcpair.params import Validate
+from fcpair.params import Evaluate, Validate
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 
 Act = Callable[[Page], None]
 NOBODY = ""
-DISCARDING = "/lead/steps?policy=majority&ties=discard"
+DISCARDING = "/lead/conflicts?policy=majority&ties=discard"
 
 
 def look(page: Page) -> None:
@@ -65,6 +65,11 @@ def flag(study: Study) -> None:
     AdjudicationQueue(grid).decide(
         judy.id, DecisionRequest("request-flag", case.cell_id, "appropriate", "What of irony?", True)
     )
+
+
+def evaluate(study: Study) -> None:
+    """Systems have been evaluated."""
+    study.grid().evaluate(Evaluate(systems=("random",), resamples=100, seed=1))
 
 
 def click(name: str) -> Act:
@@ -242,20 +247,33 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("overview with a flag", "lea", "/lead", "labelled", before=flag),
         State("overview of a finished study", "lea", "/lead", "checked"),
     ),
+    "/lead/agreement": (
+        State("agreement without labels", "lea", "/lead/agreement"),
+        State("agreement", "lea", "/lead/agreement", "checked"),
+    ),
+    "/lead/grid": (
+        State("no grid", "lea", "/lead/grid", "empty"),
+        State("grid", "lea", "/lead/grid", "checked"),
+    ),
+    "/lead/evaluation": (
+        State("no evaluation", "lea", "/lead/evaluation"),
+        State("evaluation", "lea", "/lead/evaluation", "checked", before=evaluate),
+    ),
     "/lead/panel/{name}": (),  # parts of the overview
     "/lead/pair/{cell_id}": (
         State("pair without answers", "lea", "/lead/pair/1"),
         State("pair with answers", "lea", "/lead/pair/1", "checked"),
         State("no such pair", "lea", "/lead/pair/999", status=404),
     ),
-    "/lead/steps": (
-        State("steps without data", "lea", "/lead/steps", "empty"),
-        State("steps", "lea", "/lead/steps", "labelled"),
-        State("policy applied", "lea", "/lead/steps", "labelled", act=click("Apply the policy")),
+    "/lead/steps": (),  # leads on
+    "/lead/conflicts": (
+        State("steps without data", "lea", "/lead/conflicts", "empty"),
+        State("steps", "lea", "/lead/conflicts", "labelled"),
+        State("policy applied", "lea", "/lead/conflicts", "labelled", act=click("Apply the policy")),
         State("policy that discards", "lea", DISCARDING, "decided"),
         State("policy to be confirmed", "lea", DISCARDING, "decided", act=click("Apply the policy")),
-        State("steps while validating", "lea", "/lead/steps", "checking"),
-        State("a wrong number", "lea", "/lead/steps", "decided", act=wrong_number),
+        State("steps while validating", "lea", "/lead/conflicts", "checking"),
+        State("a wrong number", "lea", "/lead/conflicts", "decided", act=wrong_number),
     ),
     "/lead/people": (State("people", "lea", "/lead/people", "checking"),),
     "/lead/people/{name}/{act}": (

@@ -19,7 +19,7 @@ PAGES = [
     ("judy", "/adjudicate", "labelled"),
     ("judy", "/welcome", "labelled"),
     ("lea", "/lead", "labelled"),
-    ("lea", "/lead/steps", "labelled"),
+    ("lea", "/lead/conflicts", "labelled"),
     ("lea", "/lead/people", "labelled"),
 ]
 WAYS: list[dict[str, Any]] = [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}]

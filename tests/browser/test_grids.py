@@ -64,14 +64,14 @@ def test_two_tabs_at_two_grids_each_act_on_their_own(served: Host, windows: Wind
 def test_the_preview_of_a_policy_is_of_the_grid_of_its_tab(served: Host, windows: Windows) -> None:
     served.study.grid("taste").adjudicate(Adjudicate("majority", "discard"))
     page = windows.open(served.url, served.token("lea"))
-    page.goto("/lead/steps?grid=tone")
+    page.goto("/lead/conflicts?grid=tone")
     page.get_by_label("Pairs whose labels differ").select_option("majority")
     expect(page.locator("#preview")).to_contain_text("By “majority” (ties: wait)")
     page.get_by_label("Ties, with the majority or the median").select_option("discard")
     expect(page.locator("#preview")).to_contain_text("4 pairs of them discarded")
     page.get_by_role("button", name="Apply the policy").click()
     page.get_by_role("button", name="Discard 4 pairs").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Next steps in tone")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Conflicts of tone")
     assert served.study.grid("tone").policy == Adjudicate("majority", "discard")
 
 

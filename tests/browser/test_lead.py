@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from browser.hosts import Host
+from browser.shown import Shown
 from browser.sitting import answer, await_sent, enter
 from browser.windows import Windows
 
@@ -33,7 +35,7 @@ def test_who_is_retired_is_shown_the_door_and_others_get_the_work(desk: Host, wi
     page.goto("/lead/people")
     page.get_by_role("link", name="Retire ana").click()
     page.get_by_role("button", name="Retire").click()
-    expect(page.get_by_role("status")).to_contain_text("Done")
+    expect(page.locator(".notice[role=status]")).to_contain_text("Done")
     ana.goto("/annotate")
     expect(ana).to_have_url(re.compile("/join$"))
     ben = windows.open(desk.url, desk.token("ben"))
@@ -46,7 +48,7 @@ def test_the_preview_follows_the_selection_and_discarding_is_confirmed_and_taken
 ) -> None:
     served = host(files["decided"])
     page = windows.open(served.url, served.token("lea"))
-    page.goto("/lead/steps")
+    page.goto("/lead/conflicts")
     preview = page.locator("#preview")
     expect(preview).to_contain_text("Then 5 pairs wait for a person")
     page.get_by_label("Ties, with").select_option("discard")
@@ -75,7 +77,7 @@ def test_new_guidelines_are_one_key_away_and_kept_with_the_answer(desk: Host, wi
     page.goto("/lead/guidelines")
     page.get_by_label("Text, in Markdown").fill("Be **kind**.")
     page.get_by_role("button", name="Save as version 2").click()
-    expect(page.get_by_role("status")).to_contain_text("Done")
+    expect(page.locator(".notice[role=status]")).to_contain_text("Done")
     ana = windows.open(desk.url, desk.token("ana"))
     enter(ana)
     ana.keyboard.press("g")
@@ -94,7 +96,7 @@ def test_long_guidelines_are_pasted_and_saved(desk: Host, windows: Windows) -> N
     page.goto("/lead/guidelines")
     page.get_by_label("Text, in Markdown").evaluate("(area, text) => { area.value = text; }", text)
     page.get_by_role("button", name="Save as version 2").click(timeout=60_000)
-    expect(page.get_by_role("status")).to_contain_text("Done", timeout=60_000)
+    expect(page.locator(".notice[role=status]")).to_contain_text("Done", timeout=60_000)
     assert desk.study.guidelines == (2, text)
 
 
@@ -104,3 +106,54 @@ def test_guidelines_that_are_too_long_are_refused_with_what_is_allowed(desk: Hos
     page.get_by_label("Text, in Markdown").evaluate("area => { area.value = 'x '.repeat(1024 * 1024) + 'x'; }")
     page.get_by_role("button", name="Save as version 2").click()
     expect(page.get_by_role("main")).to_contain_text("the limit is 2,097,152")
+
+
+PAGES = ("", "/people", "/agreement", "/grid", "/conflicts", "/guidelines", "/evaluation", "/downloads")
+SCREEN = {"width": 1440, "height": 900}
+
+
+@pytest.mark.parametrize("path", [f"/lead{part}" for part in PAGES])
+def test_a_page_is_at_most_three_screens_long(path: str, shown: Shown, files: dict[str, Path]) -> None:
+    page = shown.page(shown.host(files["checked"]), "lea")
+    page.set_viewport_size(SCREEN)  # type: ignore[arg-type]
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3 * SCREEN["height"]
+
+
+def test_a_link_to_a_panel_of_the_long_page_of_earlier_versions_leads_to_its_page(
+    shown: Shown, files: dict[str, Path]
+) -> None:
+    page = shown.page(shown.host(files["checked"]), "lea")
+    for panel, address in (("agreement", "/lead/agreement"), ("coverage", "/lead/grid"), ("tiers", "/lead")):
+        page.goto("/lead/downloads")
+        page.goto(f"/lead#{panel}")
+        expect(page).to_have_url(re.compile(f"{address}#{panel}$"))
+        expect(page.locator(f"#{panel}")).to_be_visible()
+
+
+@pytest.mark.parametrize("stage", ["dealt", "checking", "checked"])
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, {"width": 375, "height": 667}])
+def test_the_first_screen_has_the_stage_the_next_thing_and_every_tile(
+    size: dict[str, int], stage: str, shown: Shown, files: dict[str, Path]
+) -> None:
+    page = shown.page(shown.host(files[stage]), "lea", size=size)
+    page.goto("/lead")
+    glance = page.locator("#glance")
+    expect(glance.locator(".lead-tiles > div")).to_have_count(7)
+    for part in (glance.locator(".lead-stage"), glance.locator(".lead-offer").first, glance.locator(".lead-tiles")):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= size["height"], part
+
+
+def test_the_button_leads_to_the_page_that_does_it(
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
+) -> None:
+    served = host(files["paired"])
+    page = windows.open(served.url, served.token("lea"))
+    page.goto("/lead")
+    page.get_by_role("button", name="Assign the pairs to annotators").click()
+    expect(page.locator(".notice[role=status]")).to_contain_text("Done: assign")
+    page.locator("#glance").get_by_role("button", name="Invite 1 annotator").click()
+    expect(page).to_have_url(re.compile("/lead/people#links$"))

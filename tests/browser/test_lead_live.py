@@ -104,5 +104,5 @@ def test_a_lead_who_comes_while_others_look_gets_the_page_a_little_later(desk: H
     page.route("**/lead", put_off, times=1)
     page.goto("/lead")
     expect(page.get_by_role("heading", name="One moment, please")).to_be_visible()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
     assert len(told) == 1

@@ -129,7 +129,7 @@ class Walk:
         return page
 
     def apply_the_policy(self, lead: Page) -> None:
-        lead.goto("/lead/steps")
+        lead.goto("/lead/conflicts")
         lead.get_by_role("button", name="Apply the policy").click()
         expect(lead.locator("main").get_by_role("status")).to_contain_text("Done: adjudicate")
 
@@ -148,7 +148,7 @@ class Walk:
         expect(page.locator("#case-name")).to_have_text("Nothing is waiting for you")
 
     def deal_validation(self, lead: Page) -> None:
-        lead.goto("/lead/steps")
+        lead.goto("/lead/conflicts")
         lead.get_by_role("button", name="Assign the pairs").click()
         expect(lead.locator("main").get_by_role("status")).to_contain_text("Done: validate")
 

@@ -18,7 +18,12 @@ PAGES = [
     ("vera", "/validate", "checking"),
     ("judy", "/adjudicate", "labelled"),
     ("judy", "/adjudicate/decided", "labelled"),
+    ("lea", "/lead", "labelled"),
     ("lea", "/lead/people", "labelled"),
+    ("lea", "/lead/agreement", "checked"),
+    ("lea", "/lead/grid", "checked"),
+    ("lea", "/lead/conflicts", "labelled"),
+    ("lea", "/lead/evaluation", "labelled"),
 ]
 SIDES = """() => [...document.querySelectorAll("main > *, #desk > *, .act, .site a")].map(
   (one) => one.getBoundingClientRect()).filter((box) => box.width > 2 && box.height > 2).flatMap(

@@ -15,6 +15,7 @@ from fcpair.records import Person, Round, Rule
 from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of, scheme_of
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
+from fcpair.steps.oversight.headlines import Headlines, find_headlines
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
@@ -165,6 +166,7 @@ class Monitor:
         self._maps: _Cached[GridMaps | None] = _Cached(grid, "maps")
         self._status: _Cached[dict[str, Any]] = _Cached(grid, "status")
         self._stages: _Cached[tuple[activity.StageActivity, ...]] = _Cached(grid, "stages")
+        self._headlines: _Cached[Headlines] = _Cached(grid, "headlines")
         self._exposures: _Cached[list[tuple[Person, Exposure]]] = _Cached(grid, "exposures")
         self._speed: _Cached[SpeedFigures] = _Cached(grid, "speed")
 
@@ -269,6 +271,14 @@ class Monitor:
             if check_round.ids:
                 stages.append(replace(round_stage(check_round), not_due=disputes.n_verdicts_not_due(tx)))
         return tuple(stages)
+
+    def headlines(self) -> Headlines:
+        """What is next in the grid, who is at work just now, and how many answers came on which day."""
+        return self._headlines.get(self._find_headlines, _minute_marks).made
+
+    def _find_headlines(self) -> Headlines:
+        with self._grid._store.read() as tx:
+            return find_headlines(tx, datetime.now(UTC))
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """Pairs that each person has read in all grids, and for how long."""

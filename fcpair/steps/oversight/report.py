@@ -133,6 +133,12 @@ def _log(tx: Tx) -> tuple[RunRecord, ...]:
     )  # an older fcpair noted decisions by hand as runs, too
 
 
+def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
+    """The newest evaluation of systems, as it was noted; None before the first."""
+    with study._store.read() as tx:
+        return _latest_evaluation(tx, _log(tx))
+
+
 def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
     latest = runs.latest_outcome(tx)
     if latest is None:

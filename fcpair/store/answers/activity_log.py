@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import exists, func, select
 
+from fcpair.records import Round, Rule, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows
@@ -128,6 +129,33 @@ def answer_events(tx: Tx) -> Answers:
     for row in tx.execute(query, execution_options=STREAMED):
         events.add(AnswerEvent._make(row))
     return events
+
+
+def n_answered_by_day(tx: Tx, of: Round) -> list[tuple[str, int]]:
+    """Count the current answers in a round, skips left out, by the day (UTC) on which they were given, oldest first."""
+    day = func.substr(judgement.c.at, 1, len("2026-01-31"))
+    query = (
+        select(day, func.count())
+        .select_from(assignment)
+        .join(judgement, latest_rows.NEWEST)
+        .where(assignment.c.round_id.in_(of.ids), assignment.c.status == Status.DONE.value)
+        .group_by(day)
+        .order_by(day)
+    )
+    return [(row[0], row[1]) for row in tx.execute(query)]
+
+
+def newest_act_times(tx: Tx) -> dict[int, str]:
+    """When each person answered on the pages, or decided, the last time; by their id."""
+    own_answers = select(func.max(assignment.c.answered_at)).where(assignment.c.person_id == person.c.id)
+    own_decisions = select(func.max(adjudication.c.at)).where(
+        adjudication.c.person_id == person.c.id, adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
+    )
+    query = select(
+        person.c.id, own_answers.correlate(person).scalar_subquery(), own_decisions.correlate(person).scalar_subquery()
+    )
+    newest = ((row[0], max(filter(None, row[1:]), default=None)) for row in tx.execute(query))
+    return {person_id: at for person_id, at in newest if at is not None}
 
 
 def decisions_by_people(tx: Tx) -> list[Decision]:

@@ -1,57 +1,60 @@
-"""The lead's pages: the study as it is going, pair by pair and answer by answer."""
+"""The lead's pages that only show: agreement, the grid, each pair and each answer."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from itertools import accumulate
 from operator import itemgetter
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from markupsafe import Markup
 
-from fcpair.records import Role, Visitor
+from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.pages.lead_panels import SHOWN_BY, digest, map_png, panel, panel_contents, panels_of
+from fcpair.web.pages.lead_navigation import AGREEMENT, GRID, LeadPage
+from fcpair.web.pages.lead_panels import SHOWN_BY, build_panel, build_panels, map_png
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100  # answers on one page of them
 
 
-def _panel_facts(request: Request, visitor: Visitor, here: CurrentGrid, name: str) -> dict[str, Any]:
-    context = context_of(request)
-    template, values = panel_contents(here, name)
-    html = bytes(context.page(request, visitor, template, here, **SHOWN_BY, **values).body).decode()
-    return {"name": name, "title": panel(name).title, "html": Markup(html), "digest": digest(html)}
-
-
-@router.get("/lead")
-@open_to(Role.LEAD)
-def overview(request: Request) -> Response:
-    """All panels, on a page that reads them anew by itself."""
+def _show(request: Request, page: LeadPage) -> Response:
+    """A page that is nothing but its panels."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    state = context.grids.oldest.monitor.status()
     values = {
-        "panels": [_panel_facts(request, visitor, here, name) for name in panels_of(here)],
+        "page": page,
+        "panels": build_panels(request, visitor, here, page),
+        "simulated": here.grid.simulated_note,
         "grids": context.grids.overview() if here.name else [],
-        **{name: state[name] for name in ("simulated", "next", "also", "notes")},
     }
-    return context.page(request, visitor, "lead.html.j2", here, **SHOWN_BY, **values)
+    return context.page(request, visitor, "lead_page.html.j2", here, **SHOWN_BY, **values)
+
+
+@router.get(AGREEMENT.path)
+@open_to(Role.LEAD)
+def agreement(request: Request) -> Response:
+    """How far people agree."""
+    return _show(request, AGREEMENT)
+
+
+@router.get(GRID.path)
+@open_to(Role.LEAD)
+def grid_maps(request: Request) -> Response:
+    """The grid, cell by cell."""
+    return _show(request, GRID)
 
 
 @router.get("/lead/panel/{name}")
 @open_to(Role.LEAD)
-def one_panel(request: Request, name: str, seen: str = "") -> Response:
+def panel(request: Request, name: str, seen: str = "") -> Response:
     """One panel as it is now; nothing when it is as it was `seen`."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    panel_facts = _panel_facts(request, visitor, here, name)
-    if panel_facts["digest"] == seen:
+    facts = build_panel(request, visitor, here, name)
+    if facts["digest"] == seen:
         return Response(status_code=HTTPStatus.NO_CONTENT)
-    return context.page(request, visitor, "lead_panel.html.j2", here, one=panel_facts)
+    return context.page(request, visitor, "lead_panel.html.j2", here, panel=facts)
 
 
 @router.get("/lead/coverage.png")

@@ -22,6 +22,8 @@ from fcpair.study import Study
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.pages import lead_navigation
+from fcpair.web.pages.lead_navigation import Fits, fits_always, has_labels
 from fcpair.web.pages.lead_panels import SHOWN_BY
 
 if TYPE_CHECKING:
@@ -54,16 +56,7 @@ class DownloadChoices:
                 raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
 
 
-Fits = Callable[[CurrentGrid], bool]
 Write = Callable[[Study, Grid, Path, DownloadChoices], object]
-
-
-def _fits_always(_here: CurrentGrid) -> bool:
-    return True
-
-
-def _has_labels(here: CurrentGrid) -> bool:
-    return here.has_labels
 
 
 def _has_corpus(here: CurrentGrid) -> bool:
@@ -74,7 +67,7 @@ def _has_corpus(here: CurrentGrid) -> bool:
 class Download:
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
 
-    It is offered where it `fits` the grid.
+    It is offered where it `fits` the grid; a `layout` is for programs of one kind.
     """
 
     title: str
@@ -82,7 +75,8 @@ class Download:
     asks: tuple[str, ...]
     name: str
     write: Write
-    fits: Fits = _has_labels
+    fits: Fits = has_labels
+    layout: bool = False
 
 
 def _write_labels(_study: Study, grid: Grid, path: Path, _choices: DownloadChoices) -> None:
@@ -109,7 +103,7 @@ def _training_download(kind: Kind, title: str, text: str) -> Download:
     def write(_study: Study, grid: Grid, path: Path, choices: DownloadChoices) -> None:
         grid.export.training(kind, path, choices.tier, choices.options)
 
-    return Download(title, text, ("tier", *Export.kinds[kind]), f"{{tier}}-{kind}", write)
+    return Download(title, text, ("tier", *Export.kinds[kind]), f"{{tier}}-{kind}", write, layout=True)
 
 
 DOWNLOADS = {
@@ -137,7 +131,7 @@ DOWNLOADS = {
         (),
         "report.html",
         lambda study, _grid, path, _asked: study.report(path),
-        _fits_always,
+        fits_always,
     ),
     "agreement": Download(
         "Agreement",
@@ -152,7 +146,7 @@ DOWNLOADS = {
         (),
         "log.json",
         lambda study, _grid, path, _asked: _write_json(path, [asdict(run) for run in study.log()]),
-        _fits_always,
+        fits_always,
     ),
     "qrels": Download(
         "TREC qrels",
@@ -160,6 +154,7 @@ DOWNLOADS = {
         ("tier", *Export.kinds["qrels"]),
         "{tier}.qrels",
         lambda _study, grid, path, asked: grid.export.qrels(path, asked.tier, asked.options),
+        layout=True,
     ),
     "beir": Download(
         "BEIR folder",
@@ -167,6 +162,7 @@ DOWNLOADS = {
         ("tier", *Export.kinds["beir"]),
         "{tier}-beir",
         lambda _study, grid, path, asked: grid.export.beir(path, asked.tier, asked.options),
+        layout=True,
     ),
     "hf": Download(
         "Hugging Face folder",
@@ -174,6 +170,7 @@ DOWNLOADS = {
         (),
         "dataset",
         lambda _study, grid, path, _asked: grid.export.hf(path),
+        layout=True,
     ),
     "triplets": _training_download("triplets", "Triplets", "Anchor, positive and judged negative."),
     "pairs": _training_download("pairs", "Judged pairs", "Two texts and a label, 1 or 0."),
@@ -185,6 +182,7 @@ DOWNLOADS = {
         "corpus-without-{tier}.{form}",
         lambda _study, grid, path, asked: grid.export.corpus(path, asked.tier, asked.options),
         _has_corpus,
+        layout=True,
     ),
     "sheets": Download(
         "Sheets",
@@ -203,7 +201,7 @@ DOWNLOADS = {
 }
 
 
-@router.get("/lead/downloads")
+@router.get(lead_navigation.DOWNLOADS.path)
 @open_to(Role.LEAD)
 def downloads(request: Request) -> Response:
     """Everything that can be downloaded."""
@@ -212,6 +210,7 @@ def downloads(request: Request) -> Response:
     overviews = context.grids.overview()
     rounds = [one["name"] for one in next(of for one, of in overviews if one.grid is here.grid)["rounds"]]
     values = {
+        "page": lead_navigation.DOWNLOADS,
         "downloads": {name: one for name, one in DOWNLOADS.items() if one.fits(here)},
         "choices": {**CHOICES, "round": rounds},
         "usual": Export,

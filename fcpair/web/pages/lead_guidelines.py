@@ -11,7 +11,8 @@ from fcpair.web.context import context_of
 from fcpair.web.errors import BUSY, status_of
 from fcpair.web.form import field, parse_number
 from fcpair.web.page_hints import replace_commands
-from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.pages.lead_navigation import GUIDELINES
+from fcpair.web.pages.lead_panels import SHOWN_BY, build_panels
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 from fcpair.web.pages.markdown import render
 
@@ -27,8 +28,9 @@ def _show(
     versions = [{**one, "html": render(one["body"])} for one in reversed(context.study.guideline_versions())]
     values = {"version": version, "now": current_body, "body": body, "versions": versions}
     values |= {"preview": render(body) if preview else None, "done": find_run(context.study.log(), run)}
-    values["problem"] = problem
     here = context.grids.from_request(request)
+    values |= {"problem": problem, "page": GUIDELINES, "panels": build_panels(request, visitor, here, GUIDELINES)}
+    values["grids"] = context.grids.overview() if here.name else []
     return context.page(request, visitor, "lead_guidelines.html.j2", here, **SHOWN_BY, **values)
 
 
@@ -39,7 +41,7 @@ def _show_not_saved(request: Request, visitor: Visitor, text: str, error: Fcpair
     return page
 
 
-@router.get("/lead/guidelines")
+@router.get(GUIDELINES.path)
 @open_to(Role.LEAD)
 def guidelines(request: Request, run: int = 0) -> Response:
     """The version that holds, to be edited, and those before it."""
@@ -48,7 +50,7 @@ def guidelines(request: Request, run: int = 0) -> Response:
     return _show(request, visitor, context.study.guidelines[1], run)
 
 
-@router.post("/lead/guidelines")
+@router.post(GUIDELINES.path)
 @open_to(Role.LEAD)
 def edit(request: Request) -> Response:
     """Show how the text will look, or let it hold from now on.
@@ -64,4 +66,4 @@ def edit(request: Request) -> Response:
         run = context.study.edit_guidelines(text, by=visitor.name, seen=parse_number(field(request, "version")) or 0)
     except NOT_SAVED as error:
         return _show_not_saved(request, visitor, text, error)
-    return redirect_to(context.grids.from_request(request), "/lead/guidelines", run)
+    return redirect_to(context.grids.from_request(request), GUIDELINES.path, run)

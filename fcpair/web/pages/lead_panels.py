@@ -1,4 +1,4 @@
-"""The panels of the lead's page: what each of them shows, and the words and numbers in which it does."""
+"""The panels of the lead's pages: what each of them shows, and the words and numbers in which it does."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from fastapi import Request
+from markupsafe import Markup
+
 from fcpair.errors import UnknownIdError
-from fcpair.records import Role
+from fcpair.records import Role, Visitor
 from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.questions.labels import VERDICT
+from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.pages.lead_glance import glance
+from fcpair.web.pages.lead_navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
 from fcpair.web.text_direction import direction
 
 if TYPE_CHECKING:
@@ -37,11 +43,11 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Panel:
-    """One part of the page that is read anew by itself; some are about labels alone."""
+    """One part of a page that is read anew by itself; it is there where it `fits` the grid."""
 
     title: str
-    values: Callable[[Monitor], Values]
-    of_labels: bool = False
+    values: Callable[[CurrentGrid], Values]
+    fits: Fits = fits_always
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,8 @@ class Shares:
     round: str = ""
 
 
-def _progress(monitor: Monitor) -> Values:
-    return {"stages": [(stage_title(one.name, one.role), one) for one in monitor.stages()], "units": UNITS}
+def _progress(here: CurrentGrid) -> Values:
+    return {"stages": [(stage_title(one.name, one.role), one) for one in here.monitor.stages()], "units": UNITS}
 
 
 def stage_title(name: str, role: Role) -> str:
@@ -63,26 +69,28 @@ def stage_title(name: str, role: Role) -> str:
     return STAGES.get((name, role), f"Round “{name}”, answered by {role}s")
 
 
-def _agreement(monitor: Monitor) -> Values:
-    figures = monitor.figures().agreement
+def _agreement(here: CurrentGrid) -> Values:
+    figures = here.monitor.figures().agreement
     return {"found": figures, "kappas": kappa_map(figures) if figures else []}
 
 
-def _results(monitor: Monitor) -> Values:
-    return {"sections": monitor.survey_sections()}
+def _results(here: CurrentGrid) -> Values:
+    return {"sections": here.monitor.survey_sections()}
 
 
-def _labels(monitor: Monitor) -> Values:
-    data = monitor.figures()
+def _labels(here: CurrentGrid) -> Values:
+    if here.is_planned:
+        return _answers(here)
+    data = here.monitor.figures()
     labels = Shares("Labels", _names(data.question), data.annotators)
     return {"rounds": (labels, Shares("Verdicts", _names(VERDICT), data.validators))}
 
 
-def _answers(monitor: Monitor) -> Values:
+def _answers(here: CurrentGrid) -> Values:
     """The same of a planned grid, question by question."""
     shares = (
         Shares(f"Round “{one.round}”, {one.question}", tuple(map(formatting.named, one.choices)), one.people, one.round)
-        for one in monitor.shares()
+        for one in here.monitor.shares()
     )
     return {"rounds": tuple(shares)}
 
@@ -91,65 +99,71 @@ def _names(question: Closed) -> tuple[str, ...]:
     return tuple(formatting.named(choice.name) for choice in question)
 
 
-def _speed(monitor: Monitor) -> Values:
-    return {"found": monitor.speed(), "most": FAST_SHOWN}
+def _speed(here: CurrentGrid) -> Values:
+    return {"found": here.monitor.speed(), "most": FAST_SHOWN}
 
 
-def _coverage(monitor: Monitor) -> Values:
+def _coverage(here: CurrentGrid) -> Values:
     from fcpair.report.figures.grid_map import swatch
 
-    grid = monitor.maps()
+    grid = here.monitor.maps()
     legend = [] if grid is None else [*grid.coverage_classes, *grid.decision_classes]
-    newest = "-".join(map(str, monitor.marks()))
+    newest = "-".join(map(str, here.monitor.marks()))
     return {"grid": grid, "swatches": {one.look: swatch(one.look) for one in legend}, "newest": newest}
 
 
-def _tiers(monitor: Monitor) -> Values:
-    data = monitor.figures()
+def _tiers(here: CurrentGrid) -> Values:
+    data = here.monitor.figures()
     tables = tier_tables(data.tiers, data.question) if data.tiers else []
     return {"tiers": data.tiers, "no_tiers": data.no_tiers, "tables": tables, "waiting": data.n_need_person}
 
 
-def _flags(monitor: Monitor) -> Values:
-    return {"flags": monitor.flags()}
+def _flags(here: CurrentGrid) -> Values:
+    return {"flags": here.monitor.flags()}
 
 
-def _exposure(monitor: Monitor) -> Values:
-    return {"people": monitor.exposures()}
+def _exposure(here: CurrentGrid) -> Values:
+    return {"people": here.monitor.exposures()}
+
+
+def _may_have_surveys(here: CurrentGrid) -> bool:
+    return here.monitor.may_have_surveys()
 
 
 PANELS = {
+    "glance": Panel("At a glance", glance),
     "progress": Panel("Progress and pace", _progress),
-    "results": Panel("Results of surveys and comparisons", _results),
-    "tiers": Panel("Tiers as they would be now", _tiers, of_labels=True),
-    "coverage": Panel("The grid, cell by cell", _coverage, of_labels=True),
-    "agreement": Panel("Agreement", _agreement, of_labels=True),
+    "tiers": Panel("Tiers as they would be now", _tiers, has_decisions),
+    "results": Panel("Results of surveys and comparisons", _results, _may_have_surveys),
+    "coverage": Panel("The grid, cell by cell", _coverage, has_labels),
+    "agreement": Panel("Agreement", _agreement, has_labels),
     "labels": Panel("What each person answered", _labels),
     "speed": Panel("Answers too fast to have been read", _speed),
     "exposure": Panel("What each person has read", _exposure),
-    "flags": Panel("Where the guidelines should say more", _flags, of_labels=True),
+    "flags": Panel("Where the guidelines should say more", _flags, has_decisions),
 }
 
 
-def panels_of(here: CurrentGrid) -> list[str]:
-    """The names of the panels of a grid."""
-    return [name for name in PANELS if name != "results" or here.monitor.may_have_surveys()]
-
-
-def panel(name: str) -> Panel:
-    """The panel of this name; raises UnknownIdError when there is none."""
+def find_panel(here: CurrentGrid, name: str) -> Panel:
+    """The panel of this name; raises UnknownIdError when there is none, or none of this grid."""
     if name not in PANELS:
         raise UnknownIdError(f"there is no panel `{name}`; there are {', '.join(PANELS)}")
+    if not PANELS[name].fits(here):
+        raise UnknownIdError(f"this grid has no panel `{name}`, because of what its rounds ask and whom")
     return PANELS[name]
 
 
-def panel_contents(here: CurrentGrid, name: str) -> tuple[str, Values]:
-    """The template of a panel, and what it shows of a grid."""
-    chosen, monitor = panel(name), here.monitor
-    if chosen.of_labels and not here.has_labels:
-        return "lead_no_labels.html.j2", {}
-    values = _answers if chosen.values is _labels and here.is_planned else chosen.values
-    return f"lead_{name}.html.j2", values(monitor)
+def build_panels(request: Request, visitor: Visitor, here: CurrentGrid, page: LeadPage) -> list[Values]:
+    """The panels of a page, as they are now; nothing is computed for any other."""
+    return [build_panel(request, visitor, here, name) for name in page.panels if PANELS[name].fits(here)]
+
+
+def build_panel(request: Request, visitor: Visitor, here: CurrentGrid, name: str) -> Values:
+    """A panel as it is now: its `name`, `title`, `html`, and the `digest` by which a page asks for a newer one."""
+    panel = find_panel(here, name)
+    page = context_of(request).page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **panel.values(here))
+    html = bytes(page.body).decode()
+    return {"name": name, "title": panel.title, "html": Markup(html), "digest": _digest(html)}
 
 
 def map_png(monitor: Monitor, kind: str, theme: str) -> bytes:
@@ -168,7 +182,7 @@ def map_png(monitor: Monitor, kind: str, theme: str) -> bytes:
     return b64decode(uri.partition(",")[2])
 
 
-def digest(html: str) -> str:
+def _digest(html: str) -> str:
     """Digest that tells whether a panel has changed since it was last read."""
     return hashlib.sha256(html.encode()).hexdigest()[:16]
 

@@ -10,7 +10,8 @@ from fcpair.errors import InputError, UnknownIdError
 from fcpair.records import Role, invite_link
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
-from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.pages.lead_navigation import PEOPLE
+from fcpair.web.pages.lead_panels import SHOWN_BY, build_panels
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
@@ -19,18 +20,23 @@ ACTS = ("retire", "hand-over", "invite", "revoke")
 NOT_ONESELF = "you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"
 
 
-@router.get("/lead/people")
+@router.get(PEOPLE.path)
 @open_to(Role.LEAD)
 def people(request: Request, run: int = 0) -> Response:
     """Everybody, with the work they have."""
     context = context_of(request)
-    visitor = context.door.require_visitor(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     state = context.study.status()
-    values = {"people": state["people"], "invited": context.study.access.invited(), "simulated": state["simulated"]}
-    values["done"] = find_run(context.study.log(), run)
-    return context.page(
-        request, visitor, "lead_people.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
-    )
+    values = {
+        "page": PEOPLE,
+        "panels": build_panels(request, visitor, here, PEOPLE),
+        "grids": context.grids.overview() if here.name else [],
+        "people": state["people"],
+        "invited": context.study.access.invited(),
+        "simulated": state["simulated"],
+        "done": find_run(context.study.log(), run),
+    }
+    return context.page(request, visitor, "lead_people.html.j2", here, **SHOWN_BY, **values)
 
 
 @router.get("/lead/people/{name}/{act}")
@@ -61,7 +67,7 @@ def retire(request: Request, name: str) -> Response:
     visitor = context.door.require_visitor(request)
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
-    return redirect_to(context.grids.from_request(request), "/lead/people", context.study.retire(name))
+    return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.retire(name))
 
 
 @router.post("/lead/people/{name}/hand-over")
@@ -70,7 +76,7 @@ def hand_over(request: Request, name: str, to: Text = "") -> Response:
     """Give a person's open work to one other person, or to all in their role."""
     context = context_of(request)
     context.door.require_visitor(request)
-    return redirect_to(context.grids.from_request(request), "/lead/people", context.study.hand_over(name, to or None))
+    return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.hand_over(name, to or None))
 
 
 @router.post("/lead/people/{name}/invite")
@@ -94,7 +100,7 @@ def revoke(request: Request, name: str) -> Response:
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
     context.study.access.revoke(name)
-    return redirect_to(context.grids.from_request(request), "/lead/people", context.study.log()[-1])
+    return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.log()[-1])
 
 
 def _workload_of(context: Context, name: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from fcpair.params import Adjudicate, Policy, Ties
 from fcpair.records import Role, RunRecord
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
+from fcpair.web.pages.lead_navigation import CONFLICTS
 from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.lead_runs import redirect_to
 from fcpair.work_records import DryRun
@@ -34,7 +35,7 @@ class PreviousPolicy:
     none: bool
 
 
-@router.post("/lead/steps/adjudicate")
+@router.post("/lead/conflicts/adjudicate")
 @open_to(Role.LEAD)
 def adjudicate(request: Request, policy: Text = "", ties: Text = "", confirmed: Text = "", seen: Text = "") -> Response:
     """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers.
@@ -56,7 +57,7 @@ def adjudicate(request: Request, policy: Text = "", ties: Text = "", confirmed: 
         }
         values["overtaking"] = current if is_overtaken else None
         return context.page(request, visitor, "lead_confirm_policy.html.j2", here, **SHOWN_BY, **values)
-    return redirect_to(here, "/lead/steps", grid.adjudicate(options), before=policy_key(current) or NONE)
+    return redirect_to(here, CONFLICTS.path, grid.adjudicate(options), before=policy_key(current) or NONE)
 
 
 def parse_policy(policy: str, ties: str) -> Adjudicate:

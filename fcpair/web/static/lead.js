@@ -1,4 +1,4 @@
-// The lead's overview: panels are read anew by themselves, until the reader stops it or leaves the page in the
+// The lead's pages: panels are read anew by themselves, until the reader stops it or leaves the page in the
 // background. A panel that has not changed is left alone, and so is one in which somebody is reading or typing. They are
 // read one after the other, because the server lets those who answer go first: it may say when to come back.
 
@@ -65,15 +65,21 @@ function tick() {
   if (!stopped && !document.hidden) refresh();
 }
 
-stop.addEventListener("click", () => {
-  stopped = !stopped;
-  sessionStorage.setItem(STOPPED, stopped ? "yes" : "no");
+function keepUpToDate() {
+  stop.addEventListener("click", () => {
+    stopped = !stopped;
+    sessionStorage.setItem(STOPPED, stopped ? "yes" : "no");
+    show();
+    tick();
+  });
+  now.addEventListener("click", refresh);
+  document.addEventListener("visibilitychange", tick);
+  setInterval(tick, EVERY_MS);
+  now.hidden = stop.hidden = false;
   show();
-  tick();
-});
-now.addEventListener("click", refresh);
-document.addEventListener("visibilitychange", tick);
-setInterval(tick, EVERY_MS);
+}
+
+if (panels.length) keepUpToDate();
 
 document.addEventListener("htmx:configRequest", (event) => {
   const shown = event.detail.elt.querySelector("[data-digest]");
@@ -83,16 +89,28 @@ document.addEventListener("htmx:beforeRequest", (event) => event.detail.elt.setA
 document.addEventListener("htmx:afterRequest", goOn);
 document.addEventListener("error", askAgain, { capture: true });
 
-// What was scrolled sideways stays so.
+// What was scrolled stays so, and what was opened.
 let scrolled = [];
+let opened = [];
 document.addEventListener("htmx:beforeSwap", (event) => {
-  scrolled = [...event.detail.target.querySelectorAll(".scroll")].map((region) => region.scrollLeft);
+  scrolled = [...event.detail.target.querySelectorAll(".scroll")].map((region) => [region.scrollLeft, region.scrollTop]);
+  opened = [...event.detail.target.querySelectorAll("details")].map((part) => part.open);
 });
 document.addEventListener("htmx:afterSwap", (event) => {
+  event.detail.target.querySelectorAll("details").forEach((part, at) => {
+    part.open = opened[at] ?? part.open;
+  });
   event.detail.target.querySelectorAll(".scroll").forEach((region, at) => {
-    region.scrollLeft = scrolled[at] ?? 0;
+    [region.scrollLeft, region.scrollTop] = scrolled[at] ?? [0, 0];
   });
 });
 
-now.hidden = stop.hidden = false;
-show();
+// A link to a panel that has moved to a page of its own leads there.
+function followPanel() {
+  const name = CSS.escape(location.hash.slice(1));
+  if (!name || document.getElementById(location.hash.slice(1))) return;
+  const link = document.querySelector(`[data-panels~="${name}"]`);
+  if (link) location.replace(link.href + location.hash);
+}
+
+followPanel();

@@ -76,11 +76,11 @@ def python(act: Callable[[Study], object]) -> Departure:
 
 
 DEPARTURES: dict[str, Departure] = {
-    "page, validate": page("/lead/steps/validate"),
-    "page, validate some blind": page("/lead/steps/validate", pairs="5", blind="true"),
-    "page, validate more": page("/lead/steps/validate", more="true", pairs="2"),
-    "page, policy": page("/lead/steps/adjudicate", policy="median", ties="wait"),
-    "page, another policy": page("/lead/steps/adjudicate", policy="manual", ties="wait"),
+    "page, validate": page("/lead/conflicts/validate"),
+    "page, validate some blind": page("/lead/conflicts/validate", pairs="5", blind="true"),
+    "page, validate more": page("/lead/conflicts/validate", more="true", pairs="2"),
+    "page, policy": page("/lead/conflicts/adjudicate", policy="median", ties="wait"),
+    "page, another policy": page("/lead/conflicts/adjudicate", policy="manual", ties="wait"),
     "page, guidelines": page("/lead/guidelines", body="Be kind."),
     "page, retire": page("/lead/people/vera/retire"),
     "command, validators": command("people", "add", "walda", "wilma", "--role", "validator"),
@@ -164,12 +164,12 @@ def test_next_steps_deal_as_the_recipe_says_and_the_recipe_then_runs_on(serve: S
     said = replace(recipe(tmp_path, "dealt"), validate=Validate(validators=1, pairs=9, seed=13))
     assert list(site.study.walk(said)) != []  # what people are told
     record(site.study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in open_work(site.study)])
-    steps = site.browser("lea").get("/lead/steps").text
+    steps = site.browser("lea").get("/lead/conflicts").text
     assert '<option value="majority" selected>' in steps
     assert "Random seed: 13." in steps
     assert 'name="pairs" value="9"' in steps
-    page("/lead/steps/adjudicate", policy="majority", ties="wait")(site)
-    page("/lead/steps/validate", pairs="9")(site)
+    page("/lead/conflicts/adjudicate", policy="majority", ties="wait")(site)
+    page("/lead/conflicts/validate", pairs="9")(site)
     assert site.study.log()[-1].params == {"validators": None, "pairs": 9, "blind": False, "seed": 13}
     assert list(site.study.walk(said)) == []
     assert version(site.study) == 1

@@ -21,7 +21,17 @@ from web.conftest import Site, add_everybody, csrf_of
 from web.pages.test_lead import hidden_of, post
 
 NAMES = ("write", "taste", "tone")
-PAGES = ("/lead", "/lead/steps", "/lead/downloads", "/lead/people", "/lead/guidelines", "/lead/answers")
+PAGES = (
+    "/lead",
+    "/lead/people",
+    "/lead/agreement",
+    "/lead/grid",
+    "/lead/conflicts",
+    "/lead/guidelines",
+    "/lead/evaluation",
+    "/lead/downloads",
+    "/lead/answers",
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +64,15 @@ def addresses(html: str) -> set[str]:
 @pytest.mark.parametrize("path", PAGES)
 def test_every_address_on_a_page_of_the_lead_names_its_grid(site: Site, path: str, name: str) -> None:
     html = page(site.browser("lea"), f"{path}?grid={name}")
-    to_others = {f"{path}?grid={other}" for other in NAMES}
-    form = {"/lead/steps"} if 'name="grid"' in html else set()  # a form that is got takes it as a field
+    to_others = {f"{page_}?grid={other}" for other in NAMES for page_ in (path, "/lead")}
+    form = {"/lead/conflicts"} if 'name="grid"' in html else set()  # a form that is got takes it as a field
     found = addresses(html) - to_others - form
     assert found
-    assert {one for one in found if not re.search(rf"[?&]grid={name}$", one)} == set()
+    assert {one for one in found if not re.search(rf"[?&]grid={name}(#\w+)?$", one)} == set()
 
 
 def test_an_address_without_a_grid_is_about_the_first(site: Site) -> None:
-    assert "<h1>Overview of write</h1>" in page(site.browser("lea"), "/lead")
+    assert "<h1>Progress of write</h1>" in page(site.browser("lea"), "/lead")
 
 
 def test_a_grid_that_is_not_there_is_not_found_and_those_that_are_are_named(site: Site) -> None:
@@ -93,11 +103,27 @@ def test_the_rounds_of_a_grid_go_by_their_names(site: Site) -> None:
 
 
 @pytest.mark.parametrize("name", ["tiers", "coverage", "agreement", "flags"])
-def test_what_only_labels_have_says_why_it_is_not_there(site: Site, name: str) -> None:
+def test_there_is_no_panel_of_what_only_labels_have(site: Site, name: str) -> None:
     browser = site.browser("lea")
-    why = "Undefined, because the answers of this grid are not labels"
-    assert why in page(browser, f"/lead/panel/{name}?grid=write")
-    assert why not in page(browser, f"/lead/panel/{name}?grid=tone")
+    assert browser.get(f"/lead/panel/{name}?grid=write").status_code == 404
+    assert page(browser, f"/lead/panel/{name}?grid=tone")
+
+
+@pytest.mark.parametrize("path", ["/lead/agreement", "/lead/grid", "/lead/conflicts", "/lead/evaluation"])
+def test_a_page_that_a_grid_has_no_use_for_is_not_offered_and_says_so(site: Site, path: str) -> None:
+    browser = site.browser("lea")
+    assert f'href="{path}?grid=write"' not in page(browser, "/lead?grid=write")
+    assert f'href="{path}?grid=tone"' in page(browser, "/lead?grid=tone")
+    html = page(browser, f"{path}?grid=tone")
+    assert f'href="{path}?grid=taste"' in html
+    assert f'href="{path}?grid=write"' not in html
+    assert "There is nothing to see here" in page(browser, f"{path}?grid=write")
+
+
+def test_the_page_of_next_steps_of_earlier_versions_leads_on_to_the_same_grid(site: Site) -> None:
+    browser = site.browser("lea")
+    assert browser.get("/lead/steps?grid=write").headers["location"] == "/lead?grid=write"
+    assert browser.get("/lead/steps?grid=tone").headers["location"] == "/lead/conflicts?grid=tone"
 
 
 def test_what_people_answered_is_counted_question_by_question_and_can_be_read(site: Site) -> None:
@@ -135,7 +161,7 @@ EMPTY = {"partition", "sheets", "validation-sheets", "qrels", "beir", "triplets"
 def test_an_act_in_one_tab_leaves_the_grid_of_the_other_alone(site: Site) -> None:
     """Tab A is at `taste`, tab B at `tone`, which is loaded last."""
     browser = site.browser("lea")
-    a, b = (page(browser, f"/lead/steps?policy=majority&ties=discard&grid={name}") for name in ("taste", "tone"))
+    a, b = (page(browser, f"/lead/conflicts?policy=majority&ties=discard&grid={name}") for name in ("taste", "tone"))
     form = a[a.index('id="preview"') :]
     action = re.search(r'action="([^"]+)"', form)
     assert action
@@ -144,7 +170,7 @@ def test_an_act_in_one_tab_leaves_the_grid_of_the_other_alone(site: Site) -> Non
     confirmed = re.search(r'action="([^"]+)"', asked.text[asked.text.index("<h1>") :])
     assert confirmed
     done = post(browser, unescape(confirmed[1]), **hidden_of(asked.text))
-    assert "Next steps in taste" in done
+    assert "Conflicts of taste" in done
     assert "The previous policy, “manual” (ties: wait), is then in force again" in done
     assert site.study.grid("taste").policy == Adjudicate("majority", "discard")
     assert site.study.grid("tone").policy == Adjudicate("manual")
@@ -159,10 +185,10 @@ def test_a_planned_grid_is_filled_and_dealt_round_by_round(tmp_path: Path) -> No
     browser = site.browser("lea")
     try:
         study.add_people(["wren"], Role.WRITER)
-        assert "Fill the grid" in page(browser, "/lead/steps?grid=write")
-        assert "Assign round “write”" in post(browser, "/lead/steps/pair?grid=write")
-        assert "4 open, 0 given" in post(browser, "/lead/steps/assign?grid=write", round="write")
-        assert "Fill the grid" in page(browser, "/lead/steps?grid=tone")
+        assert "Fill the grid" in page(browser, "/lead?grid=write")
+        assert "Assign round “write”" in post(browser, "/lead/rounds/pair?grid=write")
+        assert "4 open, 0 given" in post(browser, "/lead/rounds/assign?grid=write", round="write")
+        assert "Fill the grid" in page(browser, "/lead?grid=tone")
     finally:
         site.close()
 
@@ -171,8 +197,8 @@ def test_decisions_are_validated_where_the_grid_says_so(site: Site) -> None:
     site.study.grid("tone").adjudicate(Adjudicate("manual"))
     site.study.grid("tone").decide(site.study.grid("tone").waiting_pairs()[0], 1, by="jo")
     browser = site.browser("lea")
-    assert "Decisions of this grid are not validated" in page(browser, "/lead/steps?grid=taste")
-    assert "Pairs: 1." in post(browser, "/lead/steps/validate?grid=tone", pairs="")
+    assert "Decisions of this grid are not validated" in page(browser, "/lead/conflicts?grid=taste")
+    assert "Pairs: 1." in post(browser, "/lead/conflicts/validate?grid=tone", pairs="")
 
 
 def test_a_pair_has_the_words_of_its_grid(site: Site) -> None:

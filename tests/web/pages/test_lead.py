@@ -8,8 +8,10 @@ import sqlite3
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -21,14 +23,25 @@ from fcpair.records import Role, Tier
 from fcpair.report.figures import colours
 from fcpair.report.table_rows import KappaCell
 from fcpair.web.app import create_app
+from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.page_hints import replace_commands
+from fcpair.web.pages import lead_panels
 from fcpair.web.pages.lead_files import CHOICES, DOWNLOADS
-from fcpair.web.pages.lead_panels import PANELS, duration, heat_class
+from fcpair.web.pages.lead_panels import PANELS, Panel, duration, heat_class
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]
-PAGES = ("/lead", "/lead/people", "/lead/steps", "/lead/guidelines", "/lead/downloads")
+PAGES = (
+    "/lead",
+    "/lead/people",
+    "/lead/agreement",
+    "/lead/grid",
+    "/lead/conflicts",
+    "/lead/guidelines",
+    "/lead/evaluation",
+    "/lead/downloads",
+)
 INLINE = re.compile(r"\sstyle=|<style|<script(?![^>]*\ssrc=)|\son\w+=", re.IGNORECASE)
 
 
@@ -41,15 +54,137 @@ def test_every_page_is_there_at_every_stage(serve: Serve, stage: str) -> None:
         assert not INLINE.search(answer.text), page
 
 
-@pytest.mark.parametrize("page", ["/lead", "/lead/steps"])
-def test_a_page_says_all_that_can_be_done_now(serve: Serve, page: str) -> None:
+def nav_of(page: str) -> list[tuple[str, str]]:
+    """The links of the one navigation: address and words."""
+    nav = page[page.index('aria-label="Pages"') :]
+    return re.findall(r'<a href="([^"]+)"[^>]*>([^<]+)</a>', nav[: nav.index("</nav>")])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_has_the_one_navigation_with_itself_marked(site: Site, page: str) -> None:
+    html = site.browser("lea").get(page).text
+    names = ("Progress", "People", "Agreement", "Grid", "Conflicts", "Guidelines", "Evaluation", "Downloads")
+    assert nav_of(html) == list(zip(PAGES, names, strict=True))
+    assert re.findall(r'<a href="([^"]+)"[^>]* aria-current="page"', html) == [page]
+    assert html.count("<nav") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "page"), [("/lead/pair/1", "/lead/grid"), ("/lead/people/ana/retire", "/lead/people")]
+)
+def test_what_is_about_one_thing_belongs_to_its_page(site: Site, path: str, page: str) -> None:
+    html = site.browser("lea").get(path).text
+    assert re.findall(r'<a href="([^"]+)"[^>]* aria-current="true"', html) == [page]
+
+
+PANELS_OF = {
+    "/lead": ["glance", "progress", "tiers"],
+    "/lead/people": ["labels", "speed", "exposure"],
+    "/lead/agreement": ["agreement"],
+    "/lead/grid": ["coverage"],
+    "/lead/guidelines": ["flags"],
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    computed: list[str] = []
+
+    def counted(name: str, panel: Panel) -> Panel:
+        def count(here: CurrentGrid) -> dict[str, Any]:
+            computed.append(name)
+            return panel.values(here)
+
+        return replace(panel, values=count)
+
+    monkeypatch.setattr(lead_panels, "PANELS", {name: counted(name, one) for name, one in PANELS.items()})
+    html = serve("checked").browser("lea").get(page).text
+    assert computed == PANELS_OF.get(page, [])
+    assert re.findall(r'<section id="(\w+)" class="lead-panel"', html) == computed
+
+
+def test_the_page_of_next_steps_of_earlier_versions_leads_on(site: Site) -> None:
+    answer = site.browser("lea").get("/lead/steps?policy=majority&ties=wait")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/lead/conflicts")
+
+
+def test_a_page_says_all_that_can_be_done_now(serve: Serve) -> None:
     site = serve("checking")
-    text = unescape(site.browser("lea").get(page).text)
-    state = site.study.status()
-    assert len(state["also"]) == 1
-    assert [line[3:7] for line in re.findall(r"<p>(?:Next|Also): [^\n]*", text)] == ["Next", "Also"]
-    n_open = state["rounds"]["validate"]["open"]
-    assert f"<p>Also: open verdicts: {n_open}" in text
+    page = unescape(site.browser("lea").get("/lead").text)
+    n_waiting = len(site.study.grid().waiting_pairs())
+    n_open = site.study.status()["rounds"]["validate"]["open"]
+    assert offers_of(page) == [
+        (f"{n_waiting} pairs wait for a person's decision.", "See the conflicts"),
+        (f"{n_open} verdicts are open.", "Invite 2 validators"),
+    ]
+    assert '<p class="lead-stage">Adjudicating</p>' in page
+
+
+def offers_of(page: str) -> list[tuple[str, str]]:
+    """What a page says that can be done now, each with its button."""
+    said = re.findall(r'<div class="lead-offer">\s*<p>(.*?)</p>(.*?)</div>', page, re.DOTALL)
+    return [(text, re.sub(r"<[^>]+>|\s+", " ", rest).strip()) for text, rest in said]
+
+
+def tiles_of(page: str) -> dict[str, str]:
+    """What the tiles say, by their names."""
+    tiles = re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", page[page.index("lead-tiles") :].partition("</dl>")[0])
+    return {name: " ".join(re.sub("<[^>]+>", " ", value).split()) for name, value in tiles}
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("empty", ("The grid is not built yet. On the server: <code>fcpair import</code>.", "")),
+        ("paired", ("The pairs are not assigned yet.", "Assign the pairs to annotators")),
+        ("dealt", ("42 answers are open.", "Invite ")),
+        ("decided", ("5 pairs wait for a person's decision.", "See the conflicts")),
+        ("checked", ("5 pairs wait for a person's decision.", "See the conflicts")),
+    ],
+)
+def test_the_next_thing_comes_first_with_its_button(serve: Serve, stage: str, said: tuple[str, str]) -> None:
+    text, button = offers_of(unescape(serve(stage).browser("lea").get("/lead").text))[0]
+    assert text == said[0]
+    assert button.startswith(said[1])
+
+
+def test_the_button_assigns_the_pairs_once(serve: Serve) -> None:
+    site = serve("paired")
+    browser = site.browser("lea")
+    assert "Assignments: 24." in post(browser, "/lead/rounds/assign", round="label")
+    before = dump(site.study)
+    answer = browser.post("/lead/rounds/assign", data={"csrf": csrf_of(browser), "round": "label"})
+    assert answer.status_code == 409
+    assert "was assigned after the page was loaded, so nothing was done" in answer.text
+    assert dump(site.study) == before
+
+
+def test_pairs_that_nobody_can_be_given_are_to_be_given_people_first(tmp_path: Path, serve: Serve) -> None:
+    site = serve("paired")
+    site.study.retire("ana")
+    offered = offers_of(unescape(site.browser("lea").get("/lead").text))
+    assert offered[0] == ("The pairs are not assigned yet.", "Add annotators")
+
+
+def test_the_tiles_say_what_the_study_is_at(serve: Serve) -> None:
+    site = serve("checked")
+    tiles = tiles_of(unescape(site.browser("lea").get("/lead").text))
+    alpha = site.study.grid().agreement().alpha
+    sizes = site.study.grid().partition().tables[0]
+    assert tiles["Answered"] == "42 of 42 100.0 %"
+    assert tiles["Agreement"] == f"{alpha.value:.2f} {alpha.low:z.3f} to {alpha.high:z.3f}"
+    assert tiles["Conflicts"] == str(len(site.study.grid().waiting_pairs()))
+    for tier, n in zip(sizes["tier"], sizes["pairs"], strict=True):
+        assert f"{tier.capitalize()} {n}" in tiles["Tiers now"]
+    assert tiles["To be looked at"] == "0"
+
+
+def test_what_is_not_known_yet_is_a_dash_with_its_reason(site: Site) -> None:
+    tiles = tiles_of(unescape(site.browser("lea").get("/lead").text))
+    assert tiles["Agreement"] == "– not known yet: there are no labels yet not yet"
+    assert tiles["Tiers now"] == "– not known yet: there are no labels yet not yet"
+    assert tiles["Hours left"].startswith("– not known yet: everybody has fewer than 5 intervals")
+    assert tiles["Active now"] == "0"
 
 
 def test_a_pair_is_explained(serve: Serve) -> None:
@@ -67,7 +202,7 @@ def test_a_pair_that_is_not_there_is_not_found(site: Site, number: str) -> None:
     assert site.browser("lea").get(f"/lead/pair/{number}").status_code == 404
 
 
-@pytest.mark.parametrize("name", PANELS)
+@pytest.mark.parametrize("name", [name for name in PANELS if name != "results"])
 def test_a_panel_comes_again_only_when_it_has_changed(serve: Serve, name: str) -> None:
     browser = serve("checked").browser("lea")
     panel = browser.get(f"/lead/panel/{name}")
@@ -197,7 +332,7 @@ def test_a_person_or_act_that_is_not_there_is_not_found(site: Site, path: str) -
 def test_a_form_without_its_token_does_nothing(site: Site) -> None:
     browser = site.browser("lea")
     before = dump(site.study)
-    for path in ("/lead/people/ana/retire", "/lead/steps/adjudicate", "/lead/guidelines", "/lead/download/report"):
+    for path in ("/lead/people/ana/retire", "/lead/conflicts/adjudicate", "/lead/guidelines", "/lead/download/report"):
         assert browser.post(path).status_code == 403
     assert dump(site.study) == before
 
@@ -205,8 +340,8 @@ def test_a_form_without_its_token_does_nothing(site: Site) -> None:
 def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
     site = serve("labelled")
     browser = site.browser("lea")
-    assert "No policy is in force yet" in browser.get("/lead/steps").text
-    page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="wait")
+    assert "No policy is in force yet" in browser.get("/lead/conflicts").text
+    page = post(browser, "/lead/conflicts/adjudicate", policy="majority", ties="wait")
     assert "Waiting: 5" in page
     assert site.study.grid().policy == Adjudicate("majority")
 
@@ -214,7 +349,7 @@ def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
 @pytest.mark.parametrize("ties", ["wait", "discard"])
 def test_what_is_selected_is_what_is_previewed(serve: Serve, ties: str) -> None:
     site = serve("decided")
-    page = site.browser("lea").get(f"/lead/steps?policy=majority&ties={ties}").text
+    page = site.browser("lea").get(f"/lead/conflicts?policy=majority&ties={ties}").text
     assert ("<strong>5 pairs of them discarded</strong>" in page) == (ties == "discard")
     assert f"Then {'0' if ties == 'discard' else '5'} pairs wait for a person." in page
     assert f'<input type="hidden" name="ties" value="{ties}">' in page
@@ -226,18 +361,18 @@ def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_ba
     browser, waiting = site.browser("lea"), site.study.grid().waiting_pairs()
     before = dump(site.study)
     form = {"csrf": csrf_of(browser), "policy": "majority", "ties": "discard"}
-    asked = browser.post("/lead/steps/adjudicate", data=form)
+    asked = browser.post("/lead/conflicts/adjudicate", data=form)
     assert asked.status_code == 200
     assert "<h1>Discard 5 pairs?</h1>" in asked.text
     assert '<button type="submit">Discard 5 pairs</button>' in asked.text
     assert dump(site.study) == before
-    assert browser.post("/lead/steps/adjudicate", data=form | {"confirmed": "4 0"}).status_code == 200
+    assert browser.post("/lead/conflicts/adjudicate", data=form | {"confirmed": "4 0"}).status_code == 200
     assert dump(site.study) == before
-    page = post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
+    page = post(browser, "/lead/conflicts/adjudicate", **hidden_of(asked.text))
     assert site.study.grid().waiting_pairs() == []
     assert "Take it back</button> The previous policy, “majority” (ties: wait), is then in force again" in page
     back = page[: page.index("Take it back")]
-    post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
+    post(browser, "/lead/conflicts/adjudicate", **hidden_of(back[back.rindex("<form") :]))
     assert site.study.grid().waiting_pairs() == waiting
     assert site.study.grid().policy == Adjudicate("majority")
 
@@ -245,24 +380,24 @@ def test_a_policy_that_discards_is_confirmed_with_the_number_and_can_be_taken_ba
 def test_a_policy_that_another_lead_has_applied_meanwhile_is_not_replaced_unasked(serve: Serve) -> None:
     site = serve("labelled")
     browser = site.browser("lea")
-    page = browser.get("/lead/steps?policy=majority&ties=wait").text
+    page = browser.get("/lead/conflicts?policy=majority&ties=wait").text
     form = {"csrf": csrf_of(browser), **hidden_of(page[page.index('id="preview"') :][: page.index("</form>")])}
     site.study.grid().adjudicate(Adjudicate("manual"))
-    asked = browser.post("/lead/steps/adjudicate", data=form)
+    asked = browser.post("/lead/conflicts/adjudicate", data=form)
     assert asked.status_code == 200
     assert "The policy “manual” (ties: wait) has been applied since the page was loaded" in asked.text
     assert "<h1>Apply the policy?</h1>" in asked.text
     assert site.study.grid().policy == Adjudicate("manual")
-    post(browser, "/lead/steps/adjudicate", **hidden_of(asked.text))
+    post(browser, "/lead/conflicts/adjudicate", **hidden_of(asked.text))
     assert site.study.grid().policy == Adjudicate("majority")
 
 
 def test_a_round_that_another_lead_has_dealt_meanwhile_is_said_to_be_there(serve: Serve) -> None:
     site = serve("checking")
     browser = site.browser("lea")
-    answer = browser.post("/lead/steps/validate", data={"csrf": csrf_of(browser), "pairs": ""})
+    answer = browser.post("/lead/conflicts/validate", data={"csrf": csrf_of(browser), "pairs": ""})
     assert answer.status_code == 409
-    assert "“Assign pairs to validators” on Next steps adds pairs" in unescape(answer.text)
+    assert "“Assign pairs to validators” on Conflicts adds pairs" in unescape(answer.text)
 
 
 def hidden_of(page: str) -> dict[str, str]:
@@ -275,13 +410,13 @@ def test_the_first_policy_is_taken_back_as_far_as_that_can_be_and_no_further_is_
     """Before it, what all labels agree on waited for a policy; `manual` decides that, too."""
     site = serve("labelled")
     browser = site.browser("lea")
-    page = post(browser, "/lead/steps/adjudicate", policy="majority", ties="wait")
+    page = post(browser, "/lead/conflicts/adjudicate", policy="majority", ties="wait")
     assert "No policy was in force before. “manual” then takes over" in page
     assert "it decides only pairs whose labels all agree" in page
     assert "is then in force again" not in page
     n_unanimous = site.study.status()["adjudications"]["unanimous"]
     back = page[: page.index("Take most of it back")]
-    post(browser, "/lead/steps/adjudicate", **hidden_of(back[back.rindex("<form") :]))
+    post(browser, "/lead/conflicts/adjudicate", **hidden_of(back[back.rindex("<form") :]))
     left = site.study.status()["adjudications"]
     assert left["unanimous"] == n_unanimous
     assert "majority" not in left
@@ -291,7 +426,7 @@ def test_what_was_applied_before_something_else_is_not_offered_to_be_taken_back(
     site = serve("decided")
     run = site.study.grid().adjudicate(Adjudicate("manual"))
     site.study.grid().adjudicate(Adjudicate("majority"))
-    assert "Take it back" not in site.browser("lea").get(f"/lead/steps?run={run.id}").text
+    assert "Take it back" not in site.browser("lea").get(f"/lead/conflicts?run={run.id}").text
 
 
 def test_the_lead_s_pages_say_what_waits_for_a_second_look(serve: Serve, tmp_path: Path) -> None:
@@ -301,23 +436,23 @@ def test_the_lead_s_pages_say_what_waits_for_a_second_look(serve: Serve, tmp_pat
     annotator, label = next((who, label) for (_, who), label in labels_of(site.study, pair).items())
     record(site.study, tmp_path, [(annotator, pair, "0" if label != "not_appropriate" else "1")], supersede=True)
     browser = site.browser("lea")
-    for page in ("/lead", "/lead/steps", f"/lead/pair/{pair}"):
+    for page in ("/lead", "/lead/conflicts", f"/lead/pair/{pair}"):
         assert "for a second look" in browser.get(page).text
 
 
 def test_pairs_are_dealt_to_validators_and_later_more(serve: Serve) -> None:
     site = serve("decided")
     browser = site.browser("lea")
-    assert "Pairs: 5." in post(browser, "/lead/steps/validate", pairs="5", blind="true")
+    assert "Pairs: 5." in post(browser, "/lead/conflicts/validate", pairs="5", blind="true")
     assert site.study.grid().effective_options(Validate).blind
-    post(browser, "/lead/steps/validate", more="true", blind="true")
+    post(browser, "/lead/conflicts/validate", more="true", blind="true")
     assert len(open_work(site.study, checks=True)) > 5
 
 
 @pytest.mark.parametrize("form", [{"pairs": "many"}, {"pairs": "0"}, {"pairs": "-3"}])
 def test_a_number_of_pairs_that_is_none_is_refused(serve: Serve, form: dict[str, str]) -> None:
     browser = serve("decided").browser("lea")
-    assert browser.post("/lead/steps/validate", data={"csrf": csrf_of(browser), **form}).status_code == 422
+    assert browser.post("/lead/conflicts/validate", data={"csrf": csrf_of(browser), **form}).status_code == 422
 
 
 def test_guidelines_are_previewed_without_being_saved(site: Site) -> None:
@@ -512,7 +647,7 @@ def test_what_is_no_number_of_pairs_is_refused(serve: Callable[..., Site], pairs
     site = serve("decided")
     browser = site.browser("lea")
     sent = {"csrf": csrf_of(browser), "pairs": pairs}
-    assert browser.post("/lead/steps/validate", data=sent).status_code == 422
+    assert browser.post("/lead/conflicts/validate", data=sent).status_code == 422
 
 
 def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(serve: Serve) -> None:
@@ -521,7 +656,7 @@ def test_a_late_joiner_is_told_of_to_the_lead_and_not_that_it_is_over(serve: Ser
     said = (
         "gina joined after the pairs were assigned and got none; <code>fcpair assign --more</code> gives an even share."
     )
-    for path in ("/lead", "/lead/steps"):
+    for path in ("/lead", "/lead/conflicts"):
         assert said in site.browser("lea").get(path).text
     page = site.browser("gina").get("/thanks").text
     assert "There is nothing for you yet" in page
@@ -535,9 +670,8 @@ def test_the_lead_sees_that_only_some_cells_of_the_grid_were_drawn(serve: Serve)
     site = serve("paired")
     assert "sampled" not in site.browser("lea").get("/lead").text
     site.study.grid().pair(Pair(sample=9), redo=True)
-    page = site.browser("lea").get("/lead").text
-    assert "sampled 9 of 24 cells." in page
-    assert "0 labels on 9 pairs" in page
+    assert "sampled 9 of 24 cells." in site.browser("lea").get("/lead").text
+    assert "0 labels on 9 pairs" in site.browser("lea").get("/lead/grid").text
 
 
 def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp_path: Path) -> None:
@@ -556,9 +690,9 @@ def test_a_decision_that_stands_again_is_the_last_that_is_told(serve: Serve, tmp
 @pytest.mark.parametrize(
     ("sentence", "said"),
     [
-        ("run `fcpair validate assign`", "go to “Assign pairs to validators” on Next steps"),
-        ("3; `fcpair validate assign --more --pairs 3`", "3; “Assign pairs to validators” on Next steps"),
-        ("`fcpair partition` shows every tier", "“Tiers as they would be now” on the overview shows every tier"),
+        ("run `fcpair validate assign`", "go to “Assign pairs to validators” on Conflicts"),
+        ("3; `fcpair validate assign --more --pairs 3`", "3; “Assign pairs to validators” on Conflicts"),
+        ("`fcpair partition` shows every tier", "“Tiers as they would be now” on Progress shows every tier"),
         ("run `fcpair adjudicate`, or `fcpair serve`", "run `fcpair adjudicate`, or use these pages"),
         ("`fcpair assign --more` gives", "`fcpair assign --more` gives"),
     ],
@@ -570,11 +704,11 @@ def test_what_the_pages_do_is_not_looked_for_in_a_terminal(sentence: str, said: 
 def test_it_is_said_how_many_verdicts_wait_for_labels(serve: Callable[..., Site]) -> None:
     site = serve("checking")
     lead = site.browser("lea")
-    assert "until all labels" not in lead.get("/lead").text + lead.get("/lead/steps").text
+    assert "until all labels" not in lead.get("/lead").text + lead.get("/lead/conflicts").text
     site.study.grid().assign(Assign(overlap={3: 1.0}), more=True)
     n = site.study.status()["verdicts_not_due"]
     assert n > 1
-    for path in ("/lead/panel/progress", "/lead/steps"):
+    for path in ("/lead/panel/progress", "/lead/conflicts"):
         assert f"({n} of them wait until all labels of their pairs are in)" in lead.get(path).text
     assert f"{n} open verdicts wait until all labels of their pairs are in" in lead.get("/lead").text
 
@@ -584,7 +718,7 @@ def test_a_lead_s_pages_of_a_study_with_numbers_name_them(tmp_path: Path) -> Non
     browser = site.browser("lea")
     site.study.grid().adjudicate(Adjudicate("median"))
     for name in PANELS:
-        assert browser.get(f"/lead/panel/{name}").status_code == 200, name
+        assert browser.get(f"/lead/panel/{name}").status_code == (404 if name == "results" else 200), name
     assert '<th scope="col">4.5</th>' in browser.get("/lead/panel/labels").text
     assert "3.5" in browser.get("/lead/pair/1").text
     assert "Krippendorff&#39;s alpha, interval" in browser.get("/lead/panel/agreement").text

@@ -145,7 +145,7 @@ def test_a_grid_without_examples_says_where_there_are_some(site: Site) -> None:
 
 
 def test_next_steps_lead_to_the_examples_of_a_round(site: Site) -> None:
-    html = page(site.browser("lea"), "/lead/steps?grid=replies")
+    html = page(site.browser("lea"), "/lead?grid=replies")
     assert 'href="/lead/examples?round=propose&grid=replies"' in html
     assert "2 rows have examples that nobody has reviewed; use these pages, where a lead does so, or <code>" in html
 

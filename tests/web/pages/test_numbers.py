@@ -16,7 +16,15 @@ from fcpair.web.pages.lead_files import DOWNLOADS
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]
-PAGES = ("/lead", "/lead/people", "/lead/steps", "/lead/downloads")
+PAGES = (
+    "/lead",
+    "/lead/people",
+    "/lead/agreement",
+    "/lead/grid",
+    "/lead/conflicts",
+    "/lead/evaluation",
+    "/lead/downloads",
+)
 
 
 def words_of(html: str) -> str:
@@ -93,7 +101,9 @@ def test_progress_tiers_and_next_step_say_the_same_of_what_waits(
     assert (f"; {pairs['wait_for_policy']} more with labels" in progress) == bool(pairs["wait_for_policy"])
     assert re.search(rf"[ ;]{waiting} pairs? without a final label waits? for a person\.", panel(site, "tiers"))
     if waiting:
-        assert f"pairs that wait for a decision: {waiting};" in words_of(site.browser("lea").get("/lead").text)
+        lead = words_of(site.browser("lea").get("/lead").text)
+        assert re.search(rf" {waiting} pairs? waits? for a person's decision\.", lead)
+        assert f" Conflicts {waiting} " in lead
 
 
 def test_what_a_person_has_decided_is_counted_beside_their_name_everywhere(serve: Serve) -> None:

@@ -51,7 +51,15 @@ def test_groups_that_were_declared_are_compared_and_few_people_are_not_counted(s
 def test_a_page_without_such_results_has_no_such_part(serve: Callable[..., Site]) -> None:
     labels = serve("checked")
     assert "Results of surveys and comparisons" not in labels.browser("lea").get("/lead").text
-    assert "Undefined, because there is nothing to show here" in panel(labels)
+    assert labels.browser("lea").get("/lead/panel/results").status_code == 404
+
+
+def test_a_survey_has_no_tiers_and_nothing_is_decided_in_it(site: Site) -> None:
+    page = site.browser("lea").get("/lead").text
+    assert 'href="/lead/agreement"' in page
+    assert 'href="/lead/conflicts"' not in page
+    assert 'href="/lead/evaluation"' not in page
+    assert 'id="tiers"' not in page
 
 
 def test_a_bias_test_is_scored_model_by_model(walked: Callable[[str], Path], tmp_path: Path) -> None:

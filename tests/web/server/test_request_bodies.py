@@ -71,7 +71,7 @@ def test_a_browser_with_a_session_is_known_too(site: Site) -> None:
 def test_only_the_lead_may_send_more_and_only_as_guidelines(site: Site) -> None:
     large = urlencode({"body": "x" * 300 * KIB}).encode()
     assert site.machine("ana").post(GUIDELINES, content=large, headers=FORM).status_code == 413
-    assert site.machine("lea").post("/lead/steps/validate", content=large, headers=FORM).status_code == 413
+    assert site.machine("lea").post("/lead/conflicts/validate", content=large, headers=FORM).status_code == 413
     assert site.machine("lea").post(GUIDELINES, content=large, headers=FORM).status_code == 200
 
 
