@@ -32,12 +32,16 @@ from fcpair.web.pages import (
     lead_guidelines,
     lead_people,
     lead_policy,
+    lead_start,
+    lead_start_build,
+    lead_start_upload,
     lead_steps,
     login,
     offline,
 )
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.security import Guard, GuardedApp
+from fcpair.web.server.study_builder import StudyBuilder
 from fcpair.web.server.worker import ReportWorker
 
 STUDY = "FCPAIR_STUDY"
@@ -77,7 +81,8 @@ async def description(request: Request) -> Response:
     return Response(request.app.description_json, media_type="application/json")
 
 
-_LEADS = (lead, lead_policy, lead_steps, lead_examples, lead_people, lead_guidelines, lead_files)
+_START = (lead_start, lead_start_upload, lead_start_build)
+_LEADS = (lead, *_START, lead_policy, lead_steps, lead_examples, lead_people, lead_guidelines, lead_files)
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
@@ -87,7 +92,14 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
 
     Links that it makes lead to `url`, whatever a request says of where it was sent.
     """
-    annotate = annotate.worded(study.facts["hs_name"])
+    unworded, annotate = annotate, annotate.worded(study.facts["hs_name"])
+
+    def begin_anew() -> None:
+        """Show the study as it is, now that it has been built."""
+        terms = unworded.worded(study.facts["hs_name"])
+        app.state.context = Context(study, terms, context.door, context.templates, url)
+        if worker := getattr(app.state, "aside", None):
+            worker.begin_anew(terms)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -103,6 +115,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         ended.set()
         await asyncio.wait([forgetting, warming])
         await worker.end()
+        app.state.builder.end()
         study.close()
 
     app = _App(
@@ -117,6 +130,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         lifespan=lifespan,
     )
     context = app.state.context = Context(study, annotate, Auth(study.access), load_templates(), url)
+    app.state.builder = StudyBuilder(study, begin_anew)
     problems = ErrorHandlers(context)
     problems.register(app)
     app.guard_by(

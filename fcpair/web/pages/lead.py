@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
 from fcpair.records import Role, Visitor
@@ -33,6 +34,8 @@ def overview(request: Request) -> Response:
     """All panels, on a page that reads them anew by itself."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    if context.study.start.is_open:
+        return RedirectResponse("/lead/start", HTTPStatus.SEE_OTHER)
     state = context.grids.oldest.monitor.status()
     values = {
         "panels": [_panel_facts(request, visitor, here, name) for name in panels_of(here)],
