@@ -131,6 +131,7 @@ class Retrieve(Checked):
     list: Path | None = param(
         None, "a file with the candidates to take, in a column `cn`; nothing is encoded then", flag="--cn-list"
     )
+    every_cn: bool = param(False, "take every CN of the corpus; nothing is encoded then")
     runs: tuple[Path, ...] = param(
         (), "a TREC run whose top candidates to take; may be repeated; nothing is encoded then"
     )
@@ -149,6 +150,8 @@ class Retrieve(Checked):
         super().__post_init__()
         if self.list is not None and self.runs:
             raise InputError("give either a list of candidates (--cn-list FILE) or runs to take them from (--run FILE)")
+        if self.every_cn and (self.list is not None or self.runs):
+            raise InputError("with every CN of the corpus (--every-cn), omit the list (--cn-list) and the runs (--run)")
 
 
 @dataclass(frozen=True)

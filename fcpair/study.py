@@ -25,12 +25,15 @@ from fcpair.store.people import guidelines
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
     from fcpair.steps.answers.work_queue import WorkQueue
+    from fcpair.steps.oversight.study_start import StudyStart
     from fcpair.steps.people.access import Access
 
-__all__ = ["Access", "Grid", "Place", "Study", "WorkQueue", "display_name", "named"]
+__all__ = ["Access", "Grid", "Place", "Study", "StudyStart", "WorkQueue", "display_name", "named"]
 
 if not TYPE_CHECKING:
-    __getattr__ = steps.classes(__name__, {"Desk": "WorkQueue"}, access=["Access"], work_queue=["WorkQueue"])
+    __getattr__ = steps.classes(
+        __name__, {"Desk": "WorkQueue"}, access=["Access"], study_start=["StudyStart"], work_queue=["WorkQueue"]
+    )
 
 display_name = backends.display_name
 
@@ -239,6 +242,8 @@ class Study(StudyContext):
             return people.people(tx)
 
     access = steps.cached(steps.access.Access)
+
+    start = steps.cached(steps.study_start.StudyStart)
 
     work_queue = steps.work_queue.open_work_queue
 

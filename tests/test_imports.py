@@ -78,6 +78,7 @@ LAYERS = {
             "records",
             "revisions",
             "round_options",
+            "start_draft",
             "work_records",
         ),
         "base",

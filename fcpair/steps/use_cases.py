@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         report,
         status,
         study_recipe,
+        study_start,
         summaries,
     )
     from fcpair.steps.people import access, guidelines, people, qualification

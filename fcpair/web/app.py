@@ -34,12 +34,16 @@ from fcpair.web.pages import (
     lead_people,
     lead_policy,
     lead_progress,
+    lead_start,
+    lead_start_build,
+    lead_start_upload,
     login,
     offline,
 )
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
+from fcpair.web.server.study_builder import StudyBuilder
 from fcpair.web.server.worker import ReportWorker
 
 STUDY = "FCPAIR_STUDY"
@@ -79,8 +83,10 @@ async def description(request: Request) -> Response:
     return Response(request.app.description_json, media_type="application/json")
 
 
+_START = (lead_start, lead_start_upload, lead_start_build)
 _LEADS = (
     lead,
+    *_START,
     lead_progress,
     lead_people,
     lead_policy,
@@ -99,7 +105,14 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
 
     Links that it makes lead to `url`, whatever a request says of where it was sent.
     """
-    annotate = annotate.worded(study.facts["hs_name"])
+    unworded, annotate = annotate, annotate.worded(study.facts["hs_name"])
+
+    def begin_anew() -> None:
+        """Show the study as it is, now that it has been built."""
+        terms = unworded.worded(study.facts["hs_name"])
+        app.state.context = Context(study, terms, context.door, context.templates, url)
+        if worker := getattr(app.state, "aside", None):
+            worker.begin_anew(terms)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -115,6 +128,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         ended.set()
         await asyncio.wait([forgetting, warming])
         await worker.end()
+        app.state.builder.end()
         study.close()
 
     app = _App(
@@ -129,6 +143,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         lifespan=lifespan,
     )
     context = app.state.context = Context(study, annotate, Auth(study.access), load_templates(), url)
+    app.state.builder = StudyBuilder(study, begin_anew)
     problems = ErrorHandlers(context)
     problems.register(app)
     app.guard_by(

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def retrieve(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """Retrieve candidate CNs.
 
-    They are the CNs nearest to those that the corpus pairs with the selected HS, those of a list, or those at the top
-    of TREC runs.
+    They are the CNs nearest to those that the corpus pairs with the selected HS, those of a list, those at the top of
+    TREC runs, or all that the corpus has.
 
     \b
     Example:

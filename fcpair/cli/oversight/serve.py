@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import socket
 from contextlib import suppress
+from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli import USAGE_OR_DATA
 from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import effective_params, with_study
+from fcpair.cli.options import close_at_end, effective_params, study_option
 from fcpair.cli.output import print_message
 from fcpair.cli.terminal import print_raw
 from fcpair.extras import require
 from fcpair.open_files import raise_open_file_limit
 from fcpair.param_values import as_params
 from fcpair.params import Annotate
+from fcpair.records import Role, invite_link
 
 if TYPE_CHECKING:
-    from fcpair.study import Study
+    from collections.abc import Callable
+
+    from fcpair.study import Place, Study
 
 APP = "fcpair.web.app:from_environment"
 PARTS = ("fastapi", "httptools", "itsdangerous", "markdown_it", "python_multipart", "uvicorn")
+FIRST_LEAD = "lead"
+"""The pseudonym of the lead of a study that is made here."""
 PROTOCOL = "fcpair.web.server.connections:LimitedProtocol"
 END_S = 10  # how long requests that are under way may take to end after Ctrl-C
 KEEP_S = 75  # how long a connection may be idle: longer than a proxy keeps it, or requests meet a closed one
@@ -39,16 +47,58 @@ class _RefusedError(click.ClickException):
     exit_code = USAGE_OR_DATA
 
 
+@dataclass(frozen=True)
+class _NewStudy:
+    """A study that is made once it is known that it can be served."""
+
+    path: Path
+
+    def effective_options(self, cls: type[Any], **options: Any) -> Any:
+        """Options as they are given, the rest by default."""
+        return cls(**options)
+
+    def create(self) -> tuple[Study, str]:
+        """Make the study, empty, with one lead; returns the token of the lead, too."""
+        from fcpair.study import Study
+
+        study = close_at_end(Study.create(self.path))
+        try:
+            return study, study.access.add([FIRST_LEAD], Role.LEAD)[FIRST_LEAD]
+        except BaseException:
+            study.remove()
+            raise
+
+
+def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give the command `--study`, and open the study, or where there is none in an existing folder, prepare a new one.
+
+    Databases on a server are made by `fcpair init`.
+    """
+
+    @study_option
+    @functools.wraps(command)
+    def call_with_study(study: Place, **arguments: Any) -> Any:
+        from fcpair.study import Study
+
+        is_new = isinstance(study, Path) and not Study.exists(study) and study.parent.is_dir()
+        return command(study=_NewStudy(Path(study)) if is_new else close_at_end(Study.open(study)), **arguments)
+
+    return call_with_study
+
+
 @click.command()
-@with_study
+@_with_study_or_new
 @effective_params(Annotate)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
 )
 @shared_option("--loosen", is_flag=True, detail="They are loosened while it serves.")
-def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -> None:
+def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
+
+    Where there is no study yet, an empty one is made, and a link is printed for its lead, who uploads the texts and
+    makes the study in the browser.
 
     Everybody signs in with a link of their own: `fcpair people invite NAME` prints it. Links that the lead's pages make
     point to FCPAIR_URL, or else to where the server listens. Ctrl-C ends the server; every answer that it has accepted
@@ -60,17 +110,30 @@ def serve(study: Study, options: Annotate, host: str, port: int, loosen: bool) -
       fcpair serve --daily-limit 200 --contact "Dr Lee, 555 0100"
     """
     require("web", "`serve`", *PARTS)
-    study.access.check_terms(options, loosen=loosen)
+    if isinstance(study, _NewStudy):
+        listener = _listen(host, port)  # nothing is made where nothing can be served
+        study, token = study.create()
+    else:
+        _check_study(study, options, loosen=loosen)
+        listener, token = _listen(host, port), ""
     study.share()  # said now if it cannot be had
-    study.examine()
-    listener = _listen(host, port)
     address = _address(host, listener.getsockname()[1])
-    _greet(study, host, address)
     os.environ.setdefault("FCPAIR_URL", address)
+    _greet(study, host, address)
+    if token:
+        _welcome_lead(study, invite_link(os.environ["FCPAIR_URL"], token))
+    print_message("Ctrl-C ends it.")
     os.environ["FCPAIR_STUDY"] = study.address
     os.environ["FCPAIR_ANNOTATE"] = json.dumps(as_params(options))
     study.close()  # the app opens it for itself
     _serve_app(listener)
+
+
+def _check_study(study: Study, options: Annotate, *, loosen: bool) -> None:
+    """Raise FcpairError for a study that cannot be served, or not on these terms."""
+    study.access.check_terms(options, loosen=loosen)
+    study.share()
+    study.examine()
 
 
 class _Listener(socket.socket):
@@ -142,7 +205,15 @@ def _greet(study: Study, host: str, address: str) -> None:
         )
     if study.exposure_warning:
         print_message(f"Note: {study.exposure_warning}.")
-    print_message("Ctrl-C ends it.")
+
+
+def _welcome_lead(study: Study, link: str) -> None:
+    """Print the link of the lead of a study that was just made."""
+    print_message(f"The study is new and empty. You lead it, as `{FIRST_LEAD}`; begin here:")
+    print_raw(link)
+    print_message(
+        f"The link is printed only this once; `fcpair people invite {FIRST_LEAD} --study {study.place}` makes another."
+    )
 
 
 def _is_loopback(host: str) -> bool:

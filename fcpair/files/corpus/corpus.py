@@ -213,6 +213,8 @@ _PUBLISHED = {
     ),
     "mt-conan": _PublishedFormat("HATE_SPEECH", "COUNTER_NARRATIVE", ("TARGET",), ("VERSION",)),
 }
+PUBLISHED_COLUMNS = {name: (one.hs, one.cn) for name, one in _PUBLISHED.items()}
+"""Columns of the HS and of the CN, by the format that has them."""
 FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
 _SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
 

@@ -34,7 +34,18 @@ def fill_study(tx: Tx, setup: Setup, guidelines: str, *, main: bool = True) -> N
 
 def add_grid(tx: Tx, name: str, setup: Setup) -> None:
     """Add a grid of HS x CN, to be labelled, and validated with the label in sight or without."""
-    grid_id = grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name))
+    _add_rounds(tx, grids.add(tx, name, (HS, setup.hs_name), (CN, setup.cn_name)), setup)
+
+
+def change_setup(tx: Tx, setup: Setup) -> None:
+    """Let the title, the names of the sides and the scheme be those of `setup`, in a study without a corpus."""
+    runs.rename_study(tx, setup.title)
+    grids.rename_sides(tx, setup.hs_name, setup.cn_name)
+    rounds.remove_all(tx)
+    _add_rounds(tx, grids.current_grid_id(tx), setup)
+
+
+def _add_rounds(tx: Tx, grid_id: int, setup: Setup) -> None:
     question = read_labels(setup.scheme)
     add = partial(add_round, tx, grid_id)
     label = add(LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)

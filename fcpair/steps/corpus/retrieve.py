@@ -43,18 +43,22 @@ def bring_in_candidates(
     backend: Backend = own("torch"),
     count_duplicates: bool = own(False),
     list: str | Path | None = own(None),
+    every_cn: bool = own(False),
     runs: Sequence[str | Path] = own(()),
     depth: int = own(10),
     memory_mb: int = own(MEMORY_MB),
     dask: str | None = own(None),
 ) -> RunRecord:
-    """Bring candidates in: neighbours of the source CNs, less all source CNs; or those of a list; or those of runs.
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list; those of runs; or
+    every CN of the corpus.
 
     Without options, as the recipe says. Raises ModelError when the model cannot be had.
     """
     options = options or by_recipe(grid, Retrieve)
     if options.list is not None:
         return _use_listed_candidates(grid, options, options.list, redo=redo)
+    if options.every_cn:
+        return _use_every_cn(grid, options, redo=redo)
     if options.runs:
         return _use_pooled_candidates(grid, options, redo=redo)
     retrieve.check_k(options.k)
@@ -116,6 +120,15 @@ def _use_listed_candidates(grid: GridContext, options: Retrieve, path: Path, *, 
     with grid._store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
         candidates = find_listed_texts(tx, corpora.CN, path)
+        sides.set_texts(tx, "column", candidates)
+        return note_stage_run(tx, options, {"candidates": len(candidates)})
+
+
+def _use_every_cn(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
+    """Take every CN of the corpus, source CNs among them, in its order."""
+    with grid._store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        candidates = texts.texts_of(tx, corpora.CN)["id"].tolist()
         sides.set_texts(tx, "column", candidates)
         return note_stage_run(tx, options, {"candidates": len(candidates)})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, insert, select
+from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, delete, insert, select
 
 from fcpair.errors import UnknownIdError
 from fcpair.records import Role, Round
@@ -43,6 +43,13 @@ def add(
     tx.execute(insert(round_), [summed_row])
     add_answers(tx, summed_row["id"], list(initial_answers))
     return int(summed_row["id"])
+
+
+def remove_all(tx: Tx) -> None:
+    """Forget the rounds of the grid, in a study that nobody has answered in, with the answers that they can have."""
+    is_current = round_.c.grid_id == current_grid_id(tx)
+    tx.execute(delete(answer).where(answer.c.round_id.in_(select(round_.c.id).where(is_current))))
+    tx.execute(delete(round_).where(is_current))
 
 
 COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))

@@ -28,6 +28,11 @@ def add_study(tx: Tx, title: str, guidelines_: str) -> None:
     guidelines.add_version(tx, guidelines_, None)
 
 
+def rename_study(tx: Tx, title: str) -> None:
+    """Let the study have this title."""
+    tx.execute(update(study).values(title=title))
+
+
 def study_facts(tx: Tx) -> dict[str, str]:
     """Facts about the study: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
     row = tx.execute(select(study)).one()._mapping

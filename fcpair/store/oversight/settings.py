@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
 
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database.prepared import PreparedStatement
@@ -72,3 +72,16 @@ def save_settings(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) ->
         elif current[name] != value:
             own = (setting.c.grid_id == current_grid_id(tx)) & (setting.c.key == key)
             tx.execute(update(setting).where(own).values(value=value, run_id=run_id))
+
+
+def remove_stage(tx: Tx, stage: str) -> None:
+    """Let a stage, and what the recipe says of it, have the defaults again."""
+    is_current = setting.c.grid_id == current_grid_id(tx)
+    tx.execute(delete(setting).where(is_current & or_(_is_of_stage(stage), _is_of_stage(RECIPE + stage))))
+
+
+def run_of_stage(tx: Tx, stage: str) -> int | None:
+    """The newest run that set anything of a stage; None where nothing is set."""
+    query = select(func.max(setting.c.run_id)).where((setting.c.grid_id == current_grid_id(tx)) & _is_of_stage(stage))
+    run_id: int | None = tx.execute(query).scalar()
+    return run_id

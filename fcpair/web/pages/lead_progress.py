@@ -28,6 +28,8 @@ def progress(request: Request, run: int = 0) -> Response:
     """The study as it is going; its panels are read anew by themselves."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    if context.study.start.is_open:
+        return RedirectResponse("/lead/start", HTTPStatus.SEE_OTHER)
     log, overviews, state = context.study.log(), context.grids.overview(), context.grids.oldest.monitor.status()
     values = {
         **_round_facts(here, next(of for one, of in overviews if one.grid is here.grid)),

@@ -23,7 +23,7 @@ from fcpair.web.form import FORM, MOST_DIGITS
 
 STRANGER = 8 * 1024
 MAX_BODY = 256 * 1024
-GUIDELINES = "/lead/guidelines"
+GUIDELINES = ("/lead/guidelines", "/lead/start/guidelines")
 # As a form, a character that is not ASCII takes three times its bytes, and a line's end (one byte) takes six.
 MAX_GUIDELINES = 6 * MOST_GUIDELINES + 64 * 1024
 MOST_FIELDS = 1_000
@@ -104,7 +104,7 @@ class BodyReader:
         visitor = await self._visitor(scope) if _has_credentials(scope) else None
         if visitor is None:
             raise _stranger_refusal(scope["path"])
-        of_guidelines = scope["path"] == GUIDELINES and visitor.role is Role.LEAD
+        of_guidelines = scope["path"] in GUIDELINES and visitor.role is Role.LEAD
         most = MAX_GUIDELINES if of_guidelines else MAX_BODY
         if n_bytes > most:
             sentence = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)

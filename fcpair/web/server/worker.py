@@ -34,7 +34,9 @@ class ReportWorker:
     """Has requests answered by a process of its own, which serves the same study on the same terms."""
 
     def __init__(self, study: Study, annotate: Annotate, idle_s: float = IDLE_S) -> None:
+        self._address = study.address
         self._first_message = pack((study.address, annotate))
+        self._is_outdated = False
         self._idle_s = idle_s
         self._beginning = asyncio.Lock()
         self._worker: _WorkerProcess | None = None
@@ -50,6 +52,9 @@ class ReportWorker:
         if self._rest:
             self._rest.cancel()
         async with self._beginning:
+            if self._is_outdated:
+                self._is_outdated = False
+                self._hang_up()
             if self._worker is None or self._worker.has_ended:
                 self._worker = await _WorkerProcess.start(self._first_message)
         try:
@@ -58,6 +63,11 @@ class ReportWorker:
             if self._rest:
                 self._rest.cancel()
             self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._hang_up)
+
+    def begin_anew(self, annotate: Annotate) -> None:
+        """Have the next request answered by another process, on these terms, which knows nothing of before."""
+        self._first_message = pack((self._address, annotate))
+        self._is_outdated = True
 
     async def end(self) -> None:
         """End the process, if there is one."""

@@ -195,6 +195,17 @@ def test_a_redo_that_fails_keeps_what_was_there(at: At, tmp_path: Path) -> None:
     )
 
 
+def test_every_cn_of_the_corpus_can_be_a_candidate_and_known_pairs_stay_out(at: At) -> None:
+    study = at("selected")
+    with study._store.read() as tx:
+        n_cn = len(texts.texts_of(tx, "cn"))
+    assert study.grid().retrieve(every_cn=True).counts == {"candidates": n_cn}
+    counts = study.grid().pair().counts
+    assert counts["cn"] == n_cn
+    assert counts["pairs"] == counts["hs"] * n_cn - counts["in_corpus"]
+    assert counts["in_corpus"] > 0
+
+
 def test_people_stay_when_pairs_are_dealt_anew(at: At) -> None:
     study = at("dealt")
     study.grid().assign(Assign(annotators=3, seed=9), redo=True)

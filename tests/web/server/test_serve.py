@@ -145,8 +145,8 @@ def test_what_can_be_no_host_is_refused_by_name(path: Path, host: str) -> None:
     assert result.exit_code == 2
 
 
-def test_a_study_that_is_not_there_is_told(tmp_path: Path) -> None:
-    assert "there is no study" in refused("--study", tmp_path / "nothing.db").output
+def test_a_study_in_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    assert "there is no study" in refused("--study", tmp_path / "nowhere" / "nothing.db").output
 
 
 def test_without_the_extra_it_says_how_to_get_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

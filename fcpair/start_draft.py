@@ -1,0 +1,156 @@
+"""The draft of a study that a lead makes in the browser: what each step has settled, before anything is built of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from fcpair.param_values import AT_LEAST_ONE, Bounds, Checked, param
+from fcpair.params import CorpusFormat
+
+PlanKind = Literal["retrieved", "full"]
+LABELS = ("not_appropriate", "not_sure", "appropriate")
+SECONDS = 60  # that a pair takes, where nobody knows better
+_SHARE = Bounds(0, most=1)
+_COUNT = Bounds(0)
+
+
+@dataclass(frozen=True)
+class TableDraft(Checked):
+    """The table that was uploaded: its file, named by fcpair, and the name that it came with."""
+
+    step: ClassVar[str] = "table"
+    file: str
+    name: str
+
+
+@dataclass(frozen=True)
+class ColumnsDraft(Checked):
+    """Which column of the table is what, what the sides are called, and the labels, the negative one first."""
+
+    step: ClassVar[str] = "columns"
+    reader: CorpusFormat = "csv"
+    hs: str = "hs"
+    cn: str = "cn"
+    hs_id: str | None = None
+    cn_id: str | None = None
+    language: str | None = None
+    unpaired: bool = False
+    title: str = ""
+    hs_name: str = "hate speech"
+    cn_name: str = "counter-narrative"
+    labels: tuple[str, ...] = LABELS
+
+
+@dataclass(frozen=True)
+class PlanDraft(Checked):
+    """The grid and who answers: `twice` and `thrice` are the shares of pairs that get two and three labels."""
+
+    step: ClassVar[str] = "plan"
+    kind: PlanKind = "retrieved"
+    hs: int = param(1, "how many HS", bounds=AT_LEAST_ONE)
+    k: int = param(2, "neighbours of each source CN", bounds=AT_LEAST_ONE)
+    candidates: int | None = param(None, "how many candidates to draw", bounds=AT_LEAST_ONE)
+    seed: int = param(0, "random seed", bounds=_COUNT)
+    annotators: int = param(3, "how many annotators", bounds=AT_LEAST_ONE)
+    twice: float = param(0.126, "share with two labels", bounds=_SHARE)
+    thrice: float = param(0.05, "share with three labels", bounds=_SHARE)
+    validators: int = param(1, "how many validators", bounds=_COUNT)
+    seconds: int = param(SECONDS, "seconds that a pair takes", bounds=AT_LEAST_ONE)
+
+    @property
+    def overlap(self) -> dict[int, float]:
+        """Shares of the pairs by their number of labels, as `Assign` takes them."""
+        return {n_labels: share for n_labels, share in ((2, self.twice), (3, self.thrice)) if share}
+
+
+@dataclass(frozen=True)
+class PeopleDraft(Checked):
+    """Who takes part, by role, under pseudonyms."""
+
+    step: ClassVar[str] = "people"
+    annotators: tuple[str, ...] = ()
+    adjudicators: tuple[str, ...] = ()
+    validators: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everybody."""
+        return (*self.annotators, *self.adjudicators, *self.validators)
+
+
+@dataclass(frozen=True)
+class GuidelinesDraft(Checked):
+    """The file of the guidelines, named by fcpair; empty where they are to be written later."""
+
+    step: ClassVar[str] = "guidelines"
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class BegunDraft(Checked):
+    """Who had the study built; until it is, that was interrupted or failed."""
+
+    step: ClassVar[str] = "start"
+    by: str
+
+
+DraftPart = TableDraft | ColumnsDraft | PlanDraft | PeopleDraft | GuidelinesDraft | BegunDraft
+PARTS: tuple[type[DraftPart], ...] = (
+    TableDraft,
+    ColumnsDraft,
+    PlanDraft,
+    PeopleDraft,
+    GuidelinesDraft,
+    BegunDraft,
+)
+"""In the order of the steps."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The whole draft. A step that is not done is None; `version` is the run that changed it last, 0 before any did."""
+
+    version: int = 0
+    table: TableDraft | None = None
+    columns: ColumnsDraft | None = None
+    plan: PlanDraft | None = None
+    people: PeopleDraft | None = None
+    guidelines: GuidelinesDraft | None = None
+    start: BegunDraft | None = None
+
+    @property
+    def next_step(self) -> str:
+        """The first step that is not done."""
+        return next((part.step for part in PARTS if getattr(self, part.step) is None), BegunDraft.step)
+
+
+@dataclass(frozen=True)
+class TablePreview:
+    """A table as the study would read it: the number of its rows and of distinct texts, and some `pairs` as people will
+    see them. `problem` says why it cannot be read; then the rest is empty.
+    """
+
+    n_rows: int = 0
+    n_hs: int = 0
+    n_cn: int = 0
+    pairs: tuple[tuple[str, str], ...] = ()
+    metadata: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class PlanFigures:
+    """The size of a planned study; `at_most` where candidates are still to be retrieved, and may be fewer."""
+
+    n_hs: int
+    n_cn: int
+    n_cells: int
+    at_most: bool
+    by_labels: dict[int, int]
+    n_labels: int
+    labels_each: int
+    hours_each: float
+    verdicts_each: int
+    verdict_hours_each: float
+    even_shares: tuple[int, ...]

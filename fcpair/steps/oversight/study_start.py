@@ -1,0 +1,319 @@
+"""Starting a study from an uploaded table, step by step; each step is kept, and nothing is built before the last."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.param_values import as_params, from_params
+from fcpair.params import Assign, Import, Pair, Retrieve, Select, Setup, Validate, check_distinct_spelling
+from fcpair.records import Role, RunRecord
+from fcpair.start_draft import (
+    PARTS,
+    BegunDraft,
+    ColumnsDraft,
+    Draft,
+    DraftPart,
+    GuidelinesDraft,
+    PeopleDraft,
+    PlanDraft,
+    PlanFigures,
+    TableDraft,
+    TablePreview,
+)
+from fcpair.steps.base import init
+from fcpair.steps.base.context import StudyContext, is_planned, note_run
+from fcpair.steps.oversight import recipe_runner, uploaded_table
+from fcpair.steps.people.guidelines import check_length
+from fcpair.steps.people.people import check_pseudonym, enrol_people, find_person
+from fcpair.store import Tx
+from fcpair.store.corpus import grids
+from fcpair.store.database import backends
+from fcpair.store.oversight import build_progress, runs, settings
+from fcpair.store.people import guidelines, people
+
+if TYPE_CHECKING:
+    from fcpair.models.encode import Progress
+    from fcpair.recipe import Recipe
+
+STAGE = "draft"
+STARTED = "the study has been started already, so its draft cannot be changed any more; go to the overview"
+MISSING = "the step “{}” is not done yet; do it first"
+LABELS = ("a negative", "an unsure", "a positive")
+_ROLES = {"annotators": Role.ANNOTATOR, "adjudicators": Role.ADJUDICATOR, "validators": Role.VALIDATOR}
+
+
+class StudyStart:
+    """The start of a study: its draft, what would come of it, and how it is built."""
+
+    def __init__(self, study: StudyContext) -> None:
+        self._study, self._store = study, study._store
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the study has no corpus yet, or began to be built of the draft and has not come to its end."""
+        with self._store.read() as tx, grids.on_first_grid(tx):
+            return _is_open(tx)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the uploads, beside the study."""
+        return backends.path_beside(self._store.address, "").with_name("uploads").absolute()
+
+    def new_table(self, name: str) -> Path:
+        """A new file for an uploaded table of that name; raises InputError for a name that no table can have."""
+        return self.new_file(uploaded_table.check_suffix(name))
+
+    def new_file(self, suffix: str) -> Path:
+        """A new, empty file in the folder, which only its owner can read."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        path = self.folder / f"{token_hex(8)}{suffix}"
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        return path
+
+    def draft(self) -> Draft:
+        """The draft as it is now."""
+        with self._store.read() as tx, grids.on_first_grid(tx):
+            return _load_draft(tx)
+
+    def save(self, *parts: DraftPart, by: str, seen: int) -> Draft:
+        """Keep what a step has settled, and what follows from it for others; `by` is a person of the study, `seen` the version of the draft that they saw.
+
+        Another table or other columns take back the plan, which rests on them, and another number of people the names.
+
+        Raises:
+            ConflictError: the draft was changed since; the message says by whom.
+            StageError: the study has been started, or an earlier step is missing.
+            InputError: what a part says cannot be done.
+        """
+        draft = self.draft()
+        changes: Any = {part.step: part for part in parts}
+        draft = replace(draft, **changes)
+        for part in parts:
+            self._check(part, draft)
+        with self._store.write() as tx, grids.on_first_grid(tx):
+            if not _is_open(tx):
+                raise StageError(STARTED)
+            current = _load_draft(tx)
+            if seen != current.version:
+                raise ConflictError(_describe_change(tx, current))
+            values = _changed_values(current, parts)
+            if values:
+                run = note_run(tx, STAGE, {"step": parts[0].step, "by": by}, {})
+                settings.save_settings(tx, STAGE, values, run.id)
+            return _load_draft(tx)
+
+    def header(self, draft: Draft) -> list[str]:
+        """The columns of the uploaded table; raises InputError for a file that is no table."""
+        return uploaded_table.read_header(*self._file(draft))
+
+    def guess(self, draft: Draft) -> ColumnsDraft:
+        """The columns that were chosen, if the table has them; else those that their names suggest."""
+        return uploaded_table.choose_columns(*self._file(draft), draft.columns)
+
+    def preview(self, draft: Draft, columns: ColumnsDraft | None = None) -> TablePreview:
+        """The table as the study would read it, by these columns or else those of the draft."""
+        return uploaded_table.preview(*self._file(draft), columns or _need(draft.columns, ColumnsDraft))
+
+    def _file(self, draft: Draft) -> tuple[Path, str]:
+        table = _need(draft.table, TableDraft)
+        return self.folder / table.file, table.name
+
+    @cached_property
+    def can_retrieve(self) -> bool:
+        """Whether the model that finds candidates is on this machine, so that it need not be downloaded."""
+        from fcpair.models import model_files
+
+        return model_files.is_on_this_machine()
+
+    def default_plan(self, draft: Draft) -> PlanDraft:
+        """A plan to begin with: FC-CONAN's for a corpus that is large enough, else all HS and all CNs."""
+        n_hs = self.preview(draft).n_hs
+        is_large = self.can_retrieve and n_hs > uploaded_table.USUAL_HS
+        return PlanDraft("retrieved" if is_large else "full", hs=uploaded_table.USUAL_HS if is_large else max(n_hs, 1))
+
+    def figures(self, draft: Draft, plan: PlanDraft) -> PlanFigures:
+        """The size of the study by a plan; raises InputError for one that cannot be carried out."""
+        return uploaded_table.plan_figures(*self._file(draft), _need(draft.columns, ColumnsDraft), plan)
+
+    def guidelines_text(self, draft: Draft) -> str:
+        """The guidelines of the draft; empty where it has none."""
+        file = draft.guidelines.file if draft.guidelines else ""
+        return (self.folder / file).read_text("utf-8") if file else ""
+
+    def keep_guidelines(self, draft: Draft, body: str) -> GuidelinesDraft:
+        """Write guidelines to a file; raises InputError for a text that is too long or holds a NUL."""
+        if not body.strip():
+            return GuidelinesDraft()
+        check_length(body)
+        if "\0" in body:
+            raise InputError("the guidelines hold a NUL; take it out")
+        if draft.guidelines and body == self.guidelines_text(draft):
+            return draft.guidelines
+        path = self.new_file(".md")
+        path.write_text(body, "utf-8")
+        return GuidelinesDraft(path.name)
+
+    def recipe(self, draft: Draft) -> Recipe:
+        """The recipe of the study that the draft describes; raises StageError where a step is missing."""
+        from fcpair.recipe import Recipe
+
+        (path, _), columns = self._file(draft), _need(draft.columns, ColumnsDraft)
+        plan, people_ = _need(draft.plan, PlanDraft), _need(draft.people, PeopleDraft)
+        text = _need(draft.guidelines, GuidelinesDraft)
+        return Recipe(
+            setup=_setup(columns, self.folder / text.file if text.file else None),
+            import_=Import(path, **uploaded_table.reading_options(columns)),
+            select=Select(plan.hs, seed=plan.seed),
+            retrieve=Retrieve(every_cn=True) if plan.kind == "full" else Retrieve(plan.k),
+            pair=Pair(plan.candidates if plan.kind == "retrieved" else None, seed=plan.seed),
+            assign=Assign(len(people_.annotators), plan.overlap, seed=plan.seed),
+            validate=Validate(len(people_.validators), seed=plan.seed) if people_.validators else None,
+        )
+
+    def recipe_text(self, draft: Draft) -> str:
+        """The recipe as TOML."""
+        from fcpair.recipe import as_toml
+
+        return as_toml(self.recipe(draft))
+
+    def build(self, progress: Progress | None = None) -> Iterator[RunRecord]:
+        """Build the study of its draft, and yield what each stage did; the study is empty again where a stage fails."""
+        draft = self.draft()
+        recipe = self.recipe(draft)
+        begun = _need(draft.start, BegunDraft)
+        self._clear()  # what a build has left that was killed
+        try:
+            yield self._set_up(recipe, begun.by)
+            for run in recipe_runner.run_recipe(self._study, recipe, progress=progress):
+                yield run
+                if run.stage == Pair.stage:
+                    self._add_people(_need(draft.people, PeopleDraft))
+        except BaseException:
+            self._clear()
+            raise
+
+    def _check(self, part: DraftPart, draft: Draft) -> None:
+        """Raise InputError for a part that cannot be used, StageError for one that needs an earlier one."""
+        if isinstance(part, TableDraft):
+            self.header(draft)
+        elif isinstance(part, ColumnsDraft):
+            _setup(part, None)
+            if problem := self.preview(draft, part).problem:
+                raise InputError(problem)
+        elif isinstance(part, PlanDraft):
+            self.figures(draft, part)
+        elif isinstance(part, PeopleDraft):
+            with self._store.read() as tx:
+                _check_people(tx, part)
+        elif isinstance(part, BegunDraft):
+            self.recipe(draft)
+
+    def _set_up(self, recipe: Recipe, by: str) -> RunRecord:
+        setup = recipe.setup or Setup()
+        with self._store.write() as tx, grids.on_first_grid(tx):
+            init.change_setup(tx, setup)
+            run = note_run(tx, setup.stage, as_params(setup), {})
+            body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
+            if body and body != guidelines.current_version(tx)[1]:
+                guidelines.add_version(tx, body, find_person(tx, by).id)
+            return run
+
+    def _add_people(self, draft: PeopleDraft) -> None:
+        """Add those who are not there yet; who was added before by a draft that has changed takes no part."""
+        with self._store.write() as tx:
+            everybody = people.people(tx)
+            for person in everybody:
+                if person.role is not Role.LEAD and person.name not in draft.names and not person.retired:
+                    people.retire(tx, person.id)
+            known = {person.name for person in everybody}
+            for group, role in _ROLES.items():
+                if names := [name for name in getattr(draft, group) if name not in known]:
+                    enrol_people(tx, names, role)
+
+    def _clear(self) -> None:
+        """Make the study empty again; raises StageError where somebody has answered."""
+        with self._store.write() as tx, grids.on_first_grid(tx):
+            build_progress.clear_from(tx, Import.stage)
+            for stage in (*build_progress.BUILDING, Validate.stage):
+                settings.remove_stage(tx, stage)
+
+
+def _is_open(tx: Tx) -> bool:
+    if is_planned(tx):
+        return False
+    n_built = build_progress.n_built(tx)
+    return not n_built[Import.stage] or (not n_built[Assign.stage] and _load_draft(tx).start is not None)
+
+
+def _load_draft(tx: Tx) -> Draft:
+    values = settings.of_stage(tx, STAGE)
+    done = [part for part in PARTS if values.get(part.step) is not None]
+    parts: Any = {part.step: from_params(part, values[part.step]) for part in done}
+    return Draft(settings.run_of_stage(tx, STAGE) or 0, **parts)
+
+
+def _changed_values(current: Draft, parts: Sequence[DraftPart]) -> dict[str, Any]:
+    """Settings to write: the parts that are new, None for those that no longer hold."""
+    changed = [part for part in parts if part != getattr(current, part.step)]
+    values: dict[str, Any] = {part.step: as_params(part) for part in changed}
+    for part in changed:
+        if isinstance(part, TableDraft | ColumnsDraft) and current.plan:
+            values.setdefault(PlanDraft.step, None)
+        if isinstance(part, PlanDraft) and current.people:
+            n_people = len(current.people.annotators), len(current.people.validators)
+            if n_people != (part.annotators, part.validators):
+                values.setdefault(PeopleDraft.step, None)
+    return values
+
+
+def _describe_change(tx: Tx, current: Draft) -> str:
+    run = runs.find_run(tx, current.version)
+    who, step = (run.params["by"], run.params["step"]) if run else ("somebody", "draft")
+    return (
+        f"the step “{step}” was changed by {who} since you opened this page; look at what is there now, then send yours "
+        "again"
+    )
+
+
+def _need(part: Any, cls: type[Any]) -> Any:
+    if part is None:
+        raise StageError(MISSING.format(cls.step))
+    return part
+
+
+def _setup(columns: ColumnsDraft, path: Path | None) -> Setup:
+    """The first section of the recipe; raises InputError for names or labels that cannot be."""
+    from fcpair.stages.questions.base import Choice
+    from fcpair.stages.questions.closed import OneOf
+    from fcpair.stages.questions.labels import need_tiers
+
+    empty = [what for what, name in zip(LABELS, columns.labels, strict=True) if not name]
+    if empty:
+        raise InputError(f"{empty[0]} label has no name; give it one")
+    if not columns.hs_name or not columns.cn_name or columns.hs_name == columns.cn_name:
+        raise InputError("the two sides need different names, such as `hate speech` and `counter-narrative`")
+    negative, unsure, positive = columns.labels
+    question = OneOf((Choice(0, negative), Choice(1, unsure, definite=False), Choice(2, positive, positive=True)))
+    question.check_new()
+    return Setup(columns.title, path, columns.hs_name, columns.cn_name, str(need_tiers(question)))
+
+
+def _check_people(tx: Tx, draft: PeopleDraft) -> None:
+    """Raise InputError for names that cannot take part together."""
+    if not draft.annotators:
+        raise InputError("there are no annotators; at least one is needed")
+    for name in draft.names:
+        check_pseudonym(name)
+    if repeated := [name for name in draft.names if draft.names.count(name) > 1]:
+        raise InputError(f"`{repeated[0]}` is named twice; each name stands for one person in one role")
+    leads = [person.name for person in people.people(tx, Role.LEAD)]
+    if taken := [name for name in draft.names if name in leads]:
+        raise InputError(f"`{taken[0]}` leads the study, so cannot have another role; choose another name")
+    check_distinct_spelling(draft.names, leads)

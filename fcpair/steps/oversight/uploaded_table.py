@@ -1,0 +1,170 @@
+"""An uploaded table, as a study would read it: its columns, its texts, and the size of a study that is made of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import InputError
+from fcpair.files.corpus import corpus as corpora
+from fcpair.files.corpus.columns import guess_columns
+from fcpair.files.tables.tabular import LINE, READERS, read_table
+from fcpair.start_draft import ColumnsDraft, PlanDraft, PlanFigures, TablePreview
+
+if TYPE_CHECKING:
+    from fcpair.files.corpus.corpus import Corpus
+
+N_SHOWN = 20
+USUAL_HS = 45  # as FC-CONAN has
+HOUR_S = 3600
+UNPAIRED_HINT = "tick “rows with one text” to read such a row as a text without a pair"
+_OPTION_HINTS = ((re.compile(r"`--unpaired` reads such a row as a text without a pair"), UNPAIRED_HINT),)
+_READER_HINT = re.compile(r"; (it was read as|these are the columns of)[^\n]*`--?[^\n]*")
+
+
+def check_suffix(name: str) -> str:
+    """The suffix of a file that can be a table; raises InputError for any other."""
+    suffix = Path(name).suffix.lower()
+    if suffix not in READERS:
+        raise InputError(f"`{name}` is not a table that can be read; choose a file that ends in {', '.join(READERS)}")
+    return suffix
+
+
+def read_header(path: Path, name: str) -> list[str]:
+    """The columns of a table; raises InputError, which calls it by its own name, for what is none."""
+    return _read_header(path, name, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+@lru_cache(maxsize=1)
+def _read_header(path: Path, name: str, _mtime: int) -> list[str]:
+    try:
+        header = [column for column in read_table(path, kind=path.suffix, verbatim=True).columns if column != LINE]
+    except InputError as error:
+        raise InputError(_reword(error, path, name)) from None
+    if len(header) < 2:
+        raise InputError(
+            f"{name}: has one column only, `{header[0]}`; a table of pairs has a column for each of the two texts. "
+            "A CSV must be separated by commas"
+        )
+    return header
+
+
+def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> ColumnsDraft:
+    """The columns that were chosen before, if the table has them all; else those that the names suggest."""
+    header = read_header(path, name)
+    has_columns = chosen and {chosen.hs, chosen.cn, *filter(None, (chosen.hs_id, chosen.cn_id))} <= set(header)
+    if chosen and has_columns and chosen.reader in (*corpora.PUBLISHED_COLUMNS, path.suffix[1:]):
+        return chosen
+    guess = guess_columns(header)
+    is_published = guess.reader is not None and path.suffix == ".csv"
+    reader: Any = guess.reader if is_published else path.suffix[1:]
+    return replace(
+        chosen or ColumnsDraft(),
+        reader=reader,
+        hs=guess.hs,
+        cn=guess.cn,
+        hs_id=guess.hs_id,
+        cn_id=guess.cn_id,
+        language="en" if reader == "conan" else None,
+    )
+
+
+def reading_options(columns: ColumnsDraft) -> dict[str, Any]:
+    """The parameters of `Import`, without the path; a published layout has its own columns."""
+    options: dict[str, Any] = {"format": columns.reader, "language": columns.language, "unpaired": columns.unpaired}
+    if columns.reader not in corpora.PUBLISHED_COLUMNS:
+        options |= {"hs_column": columns.hs, "cn_column": columns.cn}
+        options |= {"hs_id_column": columns.hs_id, "cn_id_column": columns.cn_id}
+    return options
+
+
+def preview(path: Path, name: str, columns: ColumnsDraft) -> TablePreview:
+    """The table as the study would read it, or why it cannot."""
+    try:
+        corpus = _read_corpus(path, name, columns)
+    except InputError as error:
+        return TablePreview(problem=str(error))
+    pairs = corpus.pairs
+    n_hs, n_cn = (pairs[f"{side}_digest"][pairs[side].str.strip() != ""].nunique() for side in (corpora.HS, corpora.CN))
+    shown = pairs[(pairs["hs"].str.strip() != "") & (pairs["cn"].str.strip() != "")].head(N_SHOWN)
+    return TablePreview(
+        len(pairs), n_hs, n_cn, tuple(zip(shown["hs"], shown["cn"], strict=True)), tuple(corpus.metadata)
+    )
+
+
+def _read_corpus(path: Path, name: str, columns: ColumnsDraft) -> Corpus:
+    options = reading_options(columns)
+    return _read_with(path, name, path.stat().st_mtime_ns if path.is_file() else 0, tuple(options.items()))
+
+
+@lru_cache(maxsize=1)
+def _read_with(path: Path, name: str, _mtime: int, options: tuple[tuple[str, Any], ...]) -> Corpus:
+    try:
+        return corpora.read_corpus(path, **dict(options))
+    except InputError as error:
+        raise InputError(_reword(error, path, name)) from None
+
+
+def _reword(error: InputError, path: Path, name: str) -> str:
+    """What is wrong with a table, with the name that its owner knows, and without options of the command line."""
+    text = _READER_HINT.sub("", str(error).replace(str(path), name))
+    for pattern, hint in _OPTION_HINTS:
+        text = pattern.sub(hint, text)
+    return text
+
+
+def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) -> PlanFigures:
+    """The size of a study that is made of the table by a plan; raises InputError for one that cannot be carried out."""
+    from fcpair.stages.assignment.assign import check_overlap, overlap_counts
+    from fcpair.stages.corpus.pair import even_shares
+
+    n_hs, n_cn, n_cells, at_most = _grid_size(_read_corpus(path, name, columns), plan)
+    if not n_cells:
+        raise InputError("no pair is left to be labelled: the table has them all; choose more HS or other candidates")
+    by_labels = overlap_counts(n_cells, plan.overlap)
+    check_overlap(plan.annotators, by_labels)
+    n_labels = sum(n * n_pairs for n, n_pairs in by_labels.items())
+    labels_each = ceil(n_labels / plan.annotators)
+    verdicts_each = ceil(n_cells / plan.validators) if plan.validators else 0
+    return PlanFigures(
+        n_hs,
+        n_cn,
+        n_cells,
+        at_most,
+        {n: n_pairs for n, n_pairs in by_labels.items() if n_pairs},
+        n_labels,
+        labels_each,
+        labels_each * plan.seconds / HOUR_S,
+        verdicts_each,
+        verdicts_each * plan.seconds / HOUR_S,
+        even_shares(n_cells),
+    )
+
+
+def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
+    """The number of HS, of candidates and of cells, and whether there may be fewer."""
+    from fcpair.stages.corpus.retrieve import draw_positions
+
+    pairs = corpus.pairs
+    has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
+    all_hs, n_all_cn = pairs["hs_digest"][has_hs].unique(), pairs["cn_digest"][has_cn].nunique()
+    selected = all_hs[draw_positions(len(all_hs), plan.hs, plan.seed, "HS")]
+    sources = pairs[has_hs & has_cn & pairs["hs_digest"].isin(selected)]
+    if plan.kind == "full":
+        n_known = len(sources[["hs_digest", "cn_digest"]].drop_duplicates())
+        return plan.hs, n_all_cn, plan.hs * n_all_cn - n_known, False
+    n_sources = sources["cn_digest"].nunique()
+    most = min(plan.k * n_sources, n_all_cn - n_sources)
+    if not most:
+        raise InputError("the other HS have no CN that could be a candidate; select fewer HS, or cross all with all")
+    n_cn = most if plan.candidates is None else plan.candidates
+    if n_cn > most:
+        raise InputError(
+            f"{n_cn:,} candidates cannot be drawn: {plan.k} neighbours of each of {n_sources:,} source CNs are at most "
+            f"{most:,}; lower the number, or raise the neighbours"
+        )
+    return plan.hs, n_cn, plan.hs * n_cn, plan.candidates is None

@@ -1,0 +1,137 @@
+"""The last step of starting a study: the recipe, building it with progress, and the links of those who take part."""
+
+from __future__ import annotations
+
+import csv
+import io
+from http import HTTPStatus
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Request, Response
+
+from fcpair.errors import FcpairError, InputError
+from fcpair.records import Role, Visitor, invite_link
+from fcpair.start_draft import BegunDraft, Draft
+from fcpair.web.auth import open_to
+from fcpair.web.context import Context, context_of
+from fcpair.web.form import field, parse_number
+from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.pages.lead_start import NOT_SAVED, START, detour, go_to, show_step, start_of
+from fcpair.web.server.study_builder import BuildState, StudyBuilder
+
+router = APIRouter(include_in_schema=False)
+LINKS = f"{START}/links"
+INTERRUPTED = "the study was not built to the end, and nothing of it was kept; press the button again"
+BUILD_STAGES = {
+    "init": "Names and labels",
+    "import": "Texts",
+    "select": "Selecting",
+    "retrieve": "Candidates",
+    "pair": "Pairs",
+    "assign": "Assigning",
+}
+Text = Annotated[str, Form()]
+
+
+def _builder_of(request: Request) -> StudyBuilder:
+    builder: StudyBuilder = request.app.state.builder
+    return builder
+
+
+@router.get(f"{START}/begin")
+@open_to(Role.LEAD)
+def begin(request: Request) -> Response:
+    """Show the recipe, and the button that has it carried out; or how far that is."""
+    visitor = context_of(request).door.require_visitor(request)
+    begun, state = start_of(request), _builder_of(request).state
+    draft = begun.draft()
+    if not state.is_running and (elsewhere := detour(begun, draft, BegunDraft.step)):
+        return elsewhere
+    error = None
+    if not state.is_running and draft.start is not None:
+        error = InputError(state.problem or INTERRUPTED)
+    return _show(request, visitor, draft, state, error)
+
+
+def _show(
+    request: Request, visitor: Visitor, draft: Draft, state: BuildState, error: FcpairError | None = None
+) -> Response:
+    values = {"recipe": start_of(request).recipe_text(draft), "state": state, "stages": BUILD_STAGES}
+    return show_step(request, visitor, BegunDraft.step, draft, error, **values)
+
+
+@router.post(f"{START}/begin")
+@open_to(Role.LEAD)
+def build(request: Request) -> Response:
+    """Have the study built; only one lead does, as the other's page is out of date then."""
+    visitor = context_of(request).door.require_visitor(request)
+    begun, builder = start_of(request), _builder_of(request)
+    draft = begun.draft()
+    if not builder.state.is_running and (elsewhere := detour(begun, draft, BegunDraft.step)):
+        return elsewhere
+    try:
+        if not builder.state.is_running:
+            begun.save(BegunDraft(visitor.name), by=visitor.name, seen=parse_number(field(request, "seen")) or 0)
+            builder.begin()
+    except NOT_SAVED as error:
+        return _show(request, visitor, begun.draft(), builder.state, error)
+    return go_to(f"{START}/begin")
+
+
+@router.get(f"{START}/progress")
+@open_to(Role.LEAD)
+def progress(request: Request) -> Response:
+    """How far the building is, as a part of its page; leads on when that has ended, well or not."""
+    context = context_of(request)
+    visitor, state = context.door.require_visitor(request), _builder_of(request).state
+    if state.is_running:
+        values = {"state": state, "stages": BUILD_STAGES}
+        return context.page(request, visitor, "lead_start_progress.html.j2", None, **SHOWN_BY, **values)
+    onward = f"{START}/begin" if start_of(request).is_open else LINKS
+    return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": onward})
+
+
+@router.get(LINKS)
+@open_to(Role.LEAD)
+def invitations(request: Request) -> Response:
+    """Offer a link for everybody who has none yet."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if start_of(request).is_open:
+        return go_to(START)
+    return _show_links(request, context, visitor, {})
+
+
+@router.post(LINKS)
+@open_to(Role.LEAD)
+def invite(request: Request) -> Response:
+    """Make the links, and show them this once."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if not _uninvited(context):
+        return _show_links(request, context, visitor, {})
+    tokens = context.study.access.invite_all()
+    return _show_links(
+        request, context, visitor, {name: invite_link(context.url, token) for name, token in tokens.items()}
+    )
+
+
+def _uninvited(context: Context) -> list[str]:
+    invited = context.study.access.invited()
+    return [one.name for one in context.study.people if not one.retired and one.name not in invited]
+
+
+def _show_links(request: Request, context: Context, visitor: Visitor, links: dict[str, str]) -> Response:
+    roles = {one.name: one.role.value for one in context.study.people}
+    values: dict[str, Any] = {"links": links, "uninvited": _uninvited(context), "roles": roles}
+    values["table"] = f"data:text/csv;charset=utf-8,{quote(_as_csv(links))}"
+    return context.page(request, visitor, "lead_start_links.html.j2", None, **SHOWN_BY, **values)
+
+
+def _as_csv(links: dict[str, str]) -> str:
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(("name", "link"))
+    rows.writerows(links.items())
+    return out.getvalue()

@@ -1,0 +1,104 @@
+"""Uploading the table that a study starts from: it goes to a file as it comes, and is kept when it is a table."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from pathlib import Path
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from fcpair.errors import FcpairError, InputError
+from fcpair.records import Role, Visitor
+from fcpair.start_draft import ColumnsDraft, TableDraft
+from fcpair.study import StudyStart
+from fcpair.web.auth import open_to
+from fcpair.web.context import context_of
+from fcpair.web.errors import status_of
+from fcpair.web.form import parse_number
+from fcpair.web.pages.lead_start import START, STEP_BY_PART, detour, show_step, start_of
+from fcpair.web.server.security import UPLOAD
+
+router = APIRouter(include_in_schema=False)
+MOST_UPLOAD = 50 * 1024 * 1024
+PATIENCE_S = 600.0
+LONGEST_NAME = 255
+TOO_LARGE = (
+    "the file has more than {:,} MB, which is the limit here; leave out rows or columns that the study does not need, "
+    "or use `fcpair run` on the server"
+)
+EMPTY = "the file is empty; choose one with a row of column names and at least one pair"
+TOO_SLOW = "the file came in too slowly; try again with a better connection"
+MEGABYTE = 1024 * 1024
+
+
+@router.get(f"{START}/table")
+@open_to(Role.LEAD)
+def table(request: Request) -> Response:
+    """Show where a table is uploaded, and the one that was."""
+    visitor = context_of(request).door.require_visitor(request)
+    begun = start_of(request)
+    draft = begun.draft()
+    if elsewhere := detour(begun, draft, TableDraft.step):
+        return elsewhere
+    return show_step(request, visitor, TableDraft.step, draft, most=MOST_UPLOAD)
+
+
+@router.post(UPLOAD[1])
+@open_to(Role.LEAD)
+async def upload(request: Request, name: str = "", seen: str = "") -> Response:
+    """Take a table, whose bytes are the body; answers with the address of the next step, or what is wrong."""
+    visitor = await run_in_threadpool(context_of(request).door.require_visitor, request)
+    begun = start_of(request)
+    try:
+        path = await run_in_threadpool(begun.new_table, name[:LONGEST_NAME])
+    except FcpairError as error:
+        return _refusal(error)
+    try:
+        await _receive(request, path)
+        await run_in_threadpool(_keep, begun, visitor, path, name[:LONGEST_NAME], parse_number(seen) or 0)
+    except FcpairError as error:
+        path.unlink()
+        return _refusal(error)
+    except ClientDisconnect:
+        path.unlink()
+        return Response(status_code=HTTPStatus.BAD_REQUEST)
+    except BaseException:
+        path.unlink()
+        raise
+    return PlainTextResponse(STEP_BY_PART[ColumnsDraft.step].address)
+
+
+def _keep(begun: StudyStart, visitor: Visitor, path: Path, name: str, seen: int) -> None:
+    """Let the draft have the table, in the place of an earlier one, whose file goes."""
+    earlier = begun.draft().table
+    begun.save(TableDraft(path.name, name), by=visitor.name, seen=seen)
+    if earlier is not None:
+        (path.parent / earlier.file).unlink(missing_ok=True)
+
+
+async def _receive(request: Request, path: Path) -> None:
+    """Write the body to the file; raises InputError where it is too large, too slow or empty."""
+    too_large = InputError(TOO_LARGE.format(MOST_UPLOAD // MEGABYTE))
+    if (parse_number(request.headers.get("content-length", "0")) or 0) > MOST_UPLOAD:
+        raise too_large
+    n_bytes = 0
+    try:
+        with path.open("wb") as file:
+            async with asyncio.timeout(PATIENCE_S):
+                async for chunk in request.stream():
+                    n_bytes += len(chunk)
+                    if n_bytes > MOST_UPLOAD:
+                        raise too_large
+                    await run_in_threadpool(file.write, chunk)
+    except TimeoutError:
+        raise InputError(TOO_SLOW) from None
+    if not n_bytes:
+        raise InputError(EMPTY)
+
+
+def _refusal(error: FcpairError) -> Response:
+    return PlainTextResponse(str(error), status_of(error))

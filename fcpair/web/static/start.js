@@ -1,0 +1,53 @@
+// Starting a study: the table is sent as it is, since the server writes it to a file as it comes; and links are copied.
+
+const upload = document.getElementById("upload");
+const MEGABYTE = 1024 * 1024;
+
+function say(words) {
+  document.getElementById("upload-said").textContent = words;
+}
+
+async function send(event) {
+  event.preventDefault();
+  const { address, csrf, seen, most } = upload.dataset;
+  const file = document.getElementById("file").files[0];
+  const button = upload.querySelector("button");
+  if (!file) return say("Choose a file first.");
+  if (file.size > Number(most)) {
+    return say(`The file has more than ${Number(most) / MEGABYTE} MB, which is the limit here; leave out rows or columns.`);
+  }
+  say("");
+  button.setAttribute("aria-busy", "true");
+  button.disabled = true;
+  try {
+    const query = new URLSearchParams({ name: file.name, seen });
+    const headers = { "X-CSRF-Token": csrf, "Content-Type": "application/octet-stream" };
+    const response = await fetch(`${address}?${query}`, { method: "POST", headers, body: file });
+    const words = await response.text();
+    if (response.ok) return location.assign(words);
+    say(response.headers.get("Content-Type")?.startsWith("text/plain") ? sentence(words) : "The file was not taken; load this page again.");
+  } catch {
+    say("The file did not reach the server; try again.");
+  } finally {
+    button.removeAttribute("aria-busy");
+    button.disabled = false;
+  }
+}
+
+function sentence(words) {
+  const text = words.replaceAll("`", "");
+  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+}
+
+async function copy({ currentTarget }) {
+  const said = document.getElementById("copy-said");
+  try {
+    await navigator.clipboard.writeText(currentTarget.dataset.copy);
+    said.textContent = "Copied.";
+  } catch {
+    said.textContent = "This browser does not let pages copy; select the link and copy it.";
+  }
+}
+
+upload?.addEventListener("submit", send);
+for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", copy);

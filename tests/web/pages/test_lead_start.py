@@ -1,0 +1,406 @@
+"""Starting a study in the browser: each step is kept, safe to load again, and refused with a sentence."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from awaited import until
+from httpx2 import Response
+
+from fcpair.params import Annotate
+from fcpair.recipe import load_recipe
+from fcpair.records import Role
+from fcpair.study import Study
+from web.conftest import Site, csrf_of
+
+CORPUS = Path(__file__).parents[3] / "examples" / "corpus.csv"
+COLUMNS = {
+    "hs": "hs",
+    "cn": "cn",
+    "title": "Mild prejudices",
+    "hs_name": "statement",
+    "cn_name": "reply",
+    "label_0": "misses it",
+    "label_1": "unclear",
+    "label_2": "answers it",
+}
+PLAN = {
+    "kind": "full",
+    "hs": "",
+    "k": "",
+    "candidates": "",
+    "seed": "7",
+    "annotators": "2",
+    "validators": "1",
+    "twice": "12.6",
+    "thrice": "0",
+    "seconds": "30",
+}
+PEOPLE = {"annotators": "ann\nbob", "adjudicators": "jo", "validators": "val"}
+
+
+class Starting:
+    """A lead who starts a study in a browser."""
+
+    def __init__(self, site: Site, name: str = "lea") -> None:
+        self.site, self.client = site, site.browser(name)
+        self.csrf = csrf_of(self.client)
+
+    @property
+    def seen(self) -> int:
+        return self.site.study.start.draft().version
+
+    def upload(self, content: bytes, name: str = "corpus.csv", seen: int | None = None) -> Response:
+        query = {"name": name, "seen": str(self.seen if seen is None else seen)}
+        headers = {"X-CSRF-Token": self.csrf}
+        return self.client.post("/lead/start/table", params=query, content=content, headers=headers)
+
+    def post(self, step: str, seen: int | None = None, **values: str) -> Response:
+        form = {"csrf": self.csrf, "seen": str(self.seen if seen is None else seen), **values}
+        return self.client.post(f"/lead/start/{step}", data=form)
+
+    def get(self, step: str) -> Response:
+        return self.client.get(f"/lead/start/{step}")
+
+    def take_steps(self) -> None:
+        """All steps but the last."""
+        assert self.upload(CORPUS.read_bytes()).status_code == 200
+        assert self.post("columns", act="save", **COLUMNS).status_code == 303
+        assert self.post("plan", **PLAN).status_code == 303
+        assert self.post("people", **PEOPLE).status_code == 303
+        assert self.post("guidelines", act="save", body="# Rules\n\nBe kind.").status_code == 303
+
+    def build(self) -> None:
+        """The last step."""
+        assert self.post("begin").status_code == 303
+        until(lambda: not self.site.app.state.builder.state.is_running)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Site]:
+    """A new study with one lead, as `fcpair serve` makes it."""
+    study = Study.create(tmp_path / "study.db")
+    site = EmptySite(study, Annotate())
+    yield site
+    site.app.state.builder.end()
+    site.close()
+
+
+class EmptySite(Site):
+    """The site of a study in which nobody but leads takes part."""
+
+    def __init__(self, study: Study, annotate: Annotate) -> None:
+        study.add_people(["lea", "leo"], Role.LEAD)
+        super().__init__(study, annotate)
+
+
+@pytest.fixture(autouse=True)
+def nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only leads take part at first."""
+    monkeypatch.setattr("web.conftest.add_everybody", lambda study: None)
+
+
+@pytest.fixture
+def lead(empty: Site) -> Starting:
+    return Starting(empty)
+
+
+def alert(page: Response) -> str:
+    found = re.search(r'role="alert">(.*?)</div>', page.text, re.DOTALL)
+    assert found, page.text
+    return " ".join(re.sub("<[^>]+>", "", re.sub("</?code>", "`", found[1])).split())
+
+
+def location(response: Response) -> str:
+    assert response.status_code == 303, response.text
+    return response.headers["location"]
+
+
+def test_the_first_page_leads_to_the_first_step_that_is_not_done(lead: Starting) -> None:
+    assert location(lead.client.get("/lead")) == "/lead/start"
+    assert location(lead.client.get("/lead/start")) == "/lead/start/table"
+    assert location(lead.get("plan")) == "/lead/start/table"
+    lead.upload(CORPUS.read_bytes())
+    assert location(lead.client.get("/lead/start")) == "/lead/start/columns"
+    assert location(lead.get("people")) == "/lead/start/columns"
+
+
+def test_every_step_can_be_loaded_again_and_shows_what_was_kept(lead: Starting) -> None:
+    lead.take_steps()
+    expected = {
+        "table": "corpus.csv",
+        "columns": "answers it",
+        "plan": 'value="12.6"',
+        "people": "ann\nbob",
+        "guidelines": "Be kind.",
+        "begin": "[assign]",
+    }
+    for step, words in expected.items():
+        for _ in range(2):
+            page = lead.get(step)
+            assert page.status_code == 200
+            assert words in page.text, step
+    assert location(lead.client.get("/lead/start")) == "/lead/start/begin"
+
+
+def test_an_uploaded_file_is_its_owner_s_alone_under_a_name_of_ours(lead: Starting, tmp_path: Path) -> None:
+    assert lead.upload(CORPUS.read_bytes(), "../../etc/my corpus.csv").text == "/lead/start/columns"
+    (path,) = (tmp_path / "uploads").iterdir()
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert re.fullmatch(r"[0-9a-f]{16}\.csv", path.name)
+    assert path.read_bytes() == CORPUS.read_bytes()
+    assert "../../etc/my corpus.csv" in lead.get("table").text
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        (b"", "corpus.csv", "the file is empty"),
+        (b"\x89PNG\r\n\x1a\n\x00", "corpus.csv", "corpus.csv"),
+        (b"hs,cn\n\xff\xfe,b\n", "corpus.csv", "UTF-8"),
+        (b"hs,cn\n", "corpus.csv", "the file has no rows"),
+        (b"text\none\n", "corpus.csv", "has one column only"),
+        (b"not a workbook", "corpus.xlsx", "corpus.xlsx"),
+        (b"hs,cn\na,b\n", "corpus.pdf", "choose a file that ends in .csv, .jsonl"),
+        (b"hs,cn\na,b\n", "", "is not a table"),
+    ],
+)
+def test_what_is_no_table_is_refused_and_not_kept(
+    lead: Starting, tmp_path: Path, content: bytes, name: str, words: str
+) -> None:
+    answer = lead.upload(content, name)
+    assert (answer.status_code, words in answer.text) == (422, True), answer.text
+    assert str(tmp_path) not in answer.text
+    assert not list(tmp_path.glob("uploads/*"))
+    assert lead.site.study.start.draft().table is None
+
+
+def test_a_file_that_is_too_large_is_refused(lead: Starting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.web.pages.lead_start_upload.MOST_UPLOAD", 1024 * 1024)
+    for content in (bytes(1024 * 1024 + 1), iter([bytes(1024 * 1024), b"1"])):
+        answer = lead.client.post(
+            "/lead/start/table",
+            params={"name": "a.csv", "seen": "0"},
+            content=content,
+            headers={"X-CSRF-Token": lead.csrf},
+        )
+        assert (answer.status_code, "more than 1 MB, which is the limit" in answer.text) == (422, True)
+    assert not list(tmp_path.glob("uploads/*"))
+
+
+def test_an_upload_needs_the_form_s_token(lead: Starting, tmp_path: Path) -> None:
+    answer = lead.client.post("/lead/start/table", params={"name": "a.csv"}, content=CORPUS.read_bytes())
+    assert answer.status_code == 403
+    assert not list(tmp_path.glob("uploads/*"))
+
+
+def test_the_rows_are_shown_with_their_numbers(lead: Starting) -> None:
+    lead.upload(CORPUS.read_bytes())
+    page = lead.get("columns").text
+    assert "155 rows, 42 distinct" in page
+    assert page.count('class="start-pair"') == 20
+    assert 'dir="rtl"' in lead.post("columns", act="show", **{**COLUMNS, "language": "fa"}).text
+
+
+def test_columns_that_cannot_be_read_are_named_with_their_lines(lead: Starting) -> None:
+    lead.upload(b"hs,cn,other\na,b,c\n,d,e\nf,,g\n")
+    page = lead.post("columns", act="save", **COLUMNS)
+    assert page.status_code == 422
+    assert "corpus.csv:3: the hs text is empty" in alert(page)
+    assert "corpus.csv:4: the cn text is empty" in alert(page)
+    assert "tick “rows with one text”" in alert(page)
+    assert lead.post("columns", act="save", unpaired="yes", **COLUMNS).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"cn": "hs"}, "must be in two columns"),
+        ({"label_1": ""}, "An unsure label has no name"),
+        ({"label_1": "answers it"}, "duplicated"),
+        ({"cn_name": "statement"}, "different names"),
+        ({"language": "xx"}, "no row in language"),
+    ],
+)
+def test_columns_and_words_that_cannot_be_are_refused(lead: Starting, changes: dict[str, str], words: str) -> None:
+    lead.upload(CORPUS.read_bytes())
+    page = lead.post("columns", act="save", **{**COLUMNS, **changes})
+    assert (page.status_code, words in alert(page)) == (422, True), alert(page)
+    assert lead.site.study.start.draft().columns is None
+
+
+def test_a_second_table_without_the_columns_has_them_guessed_anew(lead: Starting) -> None:
+    lead.take_steps()
+    lead.upload(b"query,document\na,b\nc,d\n", "other.csv")
+    page = lead.get("columns").text
+    assert "does not have the columns that were chosen before" in page
+    assert '<option value="query" selected>' in page
+    assert location(lead.get("people")) == "/lead/start/plan"
+
+
+def test_conan_is_known_by_its_columns(lead: Starting) -> None:
+    lead.upload(b"cn_id,hateSpeech,counterSpeech\nEN1,a,b\nIT1,c,d\n")
+    page = lead.get("columns").text
+    assert "the columns of CONAN" in page
+    assert "1 row, 1 distinct" in page
+
+
+def test_the_figures_follow_the_form(lead: Starting) -> None:
+    lead.upload(CORPUS.read_bytes())
+    lead.post("columns", act="save", **COLUMNS)
+    part = " ".join(lead.post("figures", **PLAN).text.split())
+    assert "5,184 (42 × 127, less 150 that the table has)" in part
+    assert "5,837 (4,531 pairs with 1, 653 pairs with 2)" in part
+    assert "2,919 labels, 24.3 hours" in part
+    assert "5,184 pairs, 43.2 hours" in part
+    for changes, words in (
+        ({"annotators": "1"}, "there are 1 annotators"),
+        ({"annotators": "many"}, "The number of annotators is `many`"),
+        ({"kind": "retrieved", "hs": "43", "k": "2"}, "43 HS cannot be drawn; there are 42"),
+        ({"kind": "retrieved", "hs": "4", "k": "2", "candidates": "900"}, "lower the number"),
+        ({"twice": "200"}, "enter a percentage"),
+        ({"kind": "nothing", "hs": "4", "k": "2"}, "Kind is"),
+    ):
+        assert words in lead.post("figures", **{**PLAN, **changes}).text, words
+        assert lead.post("plan", **{**PLAN, **changes}).status_code == 422
+
+
+def test_where_the_model_is_not_here_that_is_said_and_all_pairs_are_offered(
+    lead: Starting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"h{i},c{i}\n" for i in range(60))
+    lead.upload(f"hs,cn\n{rows}".encode())
+    monkeypatch.setattr("fcpair.models.model_files.is_on_this_machine", lambda: False)
+    lead.post("columns", act="save", **COLUMNS)
+    page = lead.get("plan").text
+    assert "is not on this machine" in page
+    assert 'value="full" checked' in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"annotators": "ann\nann"}, "`ann` is named twice"),
+        ({"validators": "ann"}, "`ann` is named twice"),
+        ({"annotators": "ann\nAnn"}, "differ only in capitals"),
+        ({"annotators": "a/b"}, "cannot be a pseudonym"),
+        ({"adjudicators": "lea"}, "`lea` leads the study"),
+        ({"annotators": ""}, "There are no annotators"),
+        ({"annotators": "ann"}, "there are 1 annotators"),
+    ],
+)
+def test_names_that_cannot_be_are_refused(lead: Starting, changes: dict[str, str], words: str) -> None:
+    lead.take_steps()
+    before = lead.site.study.start.draft()
+    page = lead.post("people", **{**PEOPLE, **changes})
+    assert (page.status_code, words in alert(page)) == (422, True), alert(page)
+    assert lead.site.study.start.draft() == before
+
+
+def test_the_number_of_names_goes_into_the_plan(lead: Starting) -> None:
+    lead.take_steps()
+    assert lead.post("people", **{**PEOPLE, "annotators": "x, y, z"}).status_code == 303
+    plan = lead.site.study.start.draft().plan
+    assert plan
+    assert plan.annotators == 3
+
+
+def test_the_second_of_two_leads_is_told_what_the_first_did(lead: Starting) -> None:
+    lead.take_steps()
+    other = Starting(lead.site, "leo")
+    seen = lead.seen
+    assert other.post("plan", seen, **{**PLAN, "seed": "8"}).status_code == 303
+    for refused in (lead.post("people", seen, **PEOPLE), lead.post("guidelines", seen, act="save", body="Mine.")):
+        assert refused.status_code == 409
+        assert "The step “plan” was changed by leo since you opened this page" in alert(refused)
+    assert lead.upload(CORPUS.read_bytes(), seen=seen).status_code == 409
+    assert "Mine." in lead.post("guidelines", seen, act="save", body="Mine.").text  # what was typed is not lost
+
+
+def test_the_study_that_is_built_is_what_the_recipe_makes_of_the_table_elsewhere(
+    lead: Starting, tmp_path: Path
+) -> None:
+    lead.take_steps()
+    lead.build()
+    study = lead.site.study
+    assert location(lead.get("begin")) == "/lead"
+    assert lead.get("progress").headers["HX-Redirect"] == "/lead/start/links"
+    assert lead.client.get("/lead").status_code == 200
+    assert [(one.name, one.role.value) for one in study.people[2:]] == [
+        ("ann", "annotator"),
+        ("bob", "annotator"),
+        ("jo", "adjudicator"),
+        ("val", "validator"),
+    ]
+    assert study.facts["title"] == "Mild prejudices"
+    assert study.guidelines[1] == "# Rules\n\nBe kind."
+    assert [one.name for one in study.doctor(study.place).checks if one.found] == []
+    (uploaded,) = (tmp_path / "uploads").glob("*.csv")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.copy(uploaded, elsewhere / "table.csv")
+    text = study.recipe_text().replace(str(uploaded), "table.csv")
+    (elsewhere / "recipe.toml").write_text(text, "utf-8")
+    recipe = load_recipe(elsewhere / "recipe.toml")
+    with closing(Study.create(elsewhere / "study.db", recipe.setup)) as again:
+        list(again.walk(recipe))
+        assert shards(again) == shards(study)
+        assert len(shards(study)) == 5837
+
+
+def shards(study: Study) -> list[tuple[str, str, int, int]]:
+    """Which HS and CN stand at which place before which annotator, whatever their names."""
+    with closing(sqlite3.connect(study.place)) as connection:
+        rows = connection.execute(
+            "SELECT hs.digest, cn.digest, person.id, assignment.position FROM assignment "
+            "JOIN cell ON cell.id = assignment.cell_id JOIN text hs ON hs.id = cell.row_id "
+            "JOIN text cn ON cn.id = cell.column_id JOIN person ON person.id = assignment.person_id"
+        ).fetchall()
+    people = sorted({row[2] for row in rows})
+    return sorted((hs, cn, people.index(person), position) for hs, cn, person, position in rows)
+
+
+def test_a_page_from_before_the_start_is_refused(lead: Starting) -> None:
+    lead.take_steps()
+    seen = lead.seen
+    lead.build()
+    assert location(lead.post("plan", seen, **PLAN)) == "/lead"
+    assert location(lead.post("begin", seen)) == "/lead"
+    assert lead.upload(CORPUS.read_bytes(), seen=seen).status_code == 409
+
+
+def test_links_are_shown_once(lead: Starting) -> None:
+    assert location(lead.get("links")) == "/lead/start"
+    lead.take_steps()
+    lead.build()
+    assert "leo, ann, bob, jo, val" in lead.get("links").text
+    page = lead.post("links").text
+    links = dict(re.findall(r'value="(http://\S+/join#\S+)" aria-label="Link of (\w+)"', page))
+    assert set(links.values()) == {"leo", "ann", "bob", "jo", "val"}
+    token = next(link for link, name in links.items() if name == "ann").rpartition("#")[2]
+    visitor = lead.site.study.access.by_token(token)
+    assert visitor
+    assert visitor.name == "ann"
+    assert "Everybody has an invite link already" in lead.get("links").text
+    assert "/join#" not in lead.get("links").text
+
+
+def test_a_build_that_fails_leaves_nothing_and_can_be_repeated(lead: Starting, tmp_path: Path) -> None:
+    lead.take_steps()
+    (table,) = (tmp_path / "uploads").glob("*.csv")
+    content = table.read_bytes()
+    table.write_bytes(b"hs,cn\n")
+    lead.build()
+    assert not any(lead.site.study.status()["stages"].values())
+    page = lead.get("begin")
+    assert "the file has no rows" in alert(page)
+    assert location(lead.client.get("/lead")) == "/lead/start"
+    table.write_bytes(content)
+    lead.build()
+    assert lead.client.get("/lead").status_code == 200
