@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         DecidedCase,
         DecisionRequest,
     )
+    from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
     from fcpair.steps.oversight.answer_shares import PersonShares
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdjudicationQueue",
+    "CaseOrder",
+    "CaseQueue",
     "ConflictCase",
     "Curation",
     "DecidedCase",
@@ -50,6 +53,7 @@ if not TYPE_CHECKING:
             "Reviewing": "ExampleReview",
             "Ruling": "DecisionRequest",
         },
+        case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
         adjudication_queue=["ConflictCase", "DecidedCase", "AdjudicationQueue", "DecisionRequest"],
         examples=["ExampleReview"],
