@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         DecidedCase,
         DecisionRequest,
     )
+    from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
     from fcpair.steps.oversight.activity import StageActivity
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdjudicationQueue",
+    "CaseOrder",
+    "CaseQueue",
     "ConflictCase",
     "Curation",
     "DecidedCase",
@@ -55,6 +58,7 @@ if not TYPE_CHECKING:
             "Reviewing": "ExampleReview",
             "Ruling": "DecisionRequest",
         },
+        case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
         adjudication_queue=["ConflictCase", "DecidedCase", "AdjudicationQueue", "DecisionRequest"],
         examples=["ExampleReview"],

@@ -183,6 +183,22 @@ def test_later_shows_the_next_at_once_and_comes_back_to_it(served: Host, page: P
     assert pair_on(page) == first
 
 
+def test_a_queue_is_kept_from_case_to_case(served: Host, page: Page) -> None:
+    rows, waiting = served.study.grid().labels(), served.study.grid().waiting_pairs()
+    unsure = [pair for pair in waiting if "not_sure" in set(rows["label"][rows["pair"] == pair])]
+    page.get_by_role("link", name=f"{len(unsure)} not sure").click()
+    expect(page.locator("[aria-current=true]")).to_have_text(f"{len(unsure)} not sure")
+    seen = []
+    for _ in unsure:
+        seen.append(pair_on(page))
+        decide(page, YES)
+        expect(page).to_have_url(re.compile(r"queue=not_sure"))
+    expect(page.locator("#case-name")).to_have_text("Nothing is waiting for you")
+    assert sorted(seen) == unsure
+    page.get_by_role("link", name="Go on with all that wait").click()
+    expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
+
+
 def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:
     page.clock.install(time=0)
     page.reload()

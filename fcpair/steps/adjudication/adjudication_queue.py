@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
 from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Person, Role, Rule
+from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
 from fcpair.stages.questions.answer_keys import Keys
 from fcpair.steps.adjudication import adjudicate
+from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, order_cases, select_cases
 from fcpair.steps.adjudication.conflict_cache import ConflictCache
 from fcpair.steps.base.context import GridContext, find_cell, load_opaque_ids, scheme_of
 from fcpair.steps.base.idempotency import perform_once
@@ -140,29 +143,48 @@ class AdjudicationQueue:
                     conflicts.n_again(excluded),
                 )
 
-    def next(self, person_id: int, after: int | None = None, n_ahead: int = 0) -> ConflictCase | None:
+    def n_in_queues(self, person_id: int) -> dict[CaseQueue, int]:
+        """Count the cases in each queue of this person."""
+        with self._read_as(person_id) as (tx, person):
+            excluded = permissions.excluded_pairs(tx, person)
+            with self._conflicts.snapshot(tx) as conflicts:
+                return {queue: len(select_cases(conflicts, queue, person_id) - excluded) for queue in CaseQueue}
+
+    def left_s(self, person_id: int, n_cases: int) -> float | None:
+        """Seconds that so many cases take at this person's own pace; None while that is not known."""
+        with self._read_as(person_id) as (tx, _):
+            times = disputes.decision_times(tx, person_id, LAST_INTERVALS + 1)
+        return left_s(n_cases, pace_s([datetime.fromisoformat(at).timestamp() for at in times]))
+
+    def next(
+        self,
+        person_id: int,
+        after: int | None = None,
+        n_ahead: int = 0,
+        queue: CaseQueue = CaseQueue.ALL,
+        order: CaseOrder = CaseOrder.SPREAD,
+    ) -> ConflictCase | None:
         """The next case for this person, None when nothing waits or a limit is reached.
 
-        `after` is a pair to go on from; `n_ahead` cases are before this person already, and read before this one.
+        `after` is a pair to go on from; `n_ahead` cases are before this person already, and read before this one. The
+        flagged ones end with the last, because a decision does not take a case out of them.
 
         Adjudicators begin at different places, so that two of them seldom have the same case before them.
         """
         with self._read_as(person_id) as (tx, person):
             if not may_read_more(tx, person_id, self._annotate, n_ahead):
                 return None
-            cell_id = self._next_pair(tx, person, None if after is None else to_cell_id(tx, after))
+            cell_id = self._next_pair(tx, person, None if after is None else to_cell_id(tx, after), queue, order)
             return None if cell_id is None else _build_case(tx, person, cell_id)
 
-    def _next_pair(self, tx: Tx, person: Person, after: int | None) -> int | None:
+    def _next_pair(self, tx: Tx, person: Person, after: int | None, queue: CaseQueue, order: CaseOrder) -> int | None:
         excluded, everybody = permissions.excluded_pairs(tx, person), disputes.adjudicators(tx)
         with self._conflicts.snapshot(tx) as conflicts:
-            order = conflicts.order
-            route = [order[index] for index in visiting_order(len(order), everybody.index(person.id), len(everybody))]
+            route = order_cases(conflicts, order, everybody.index(person.id), len(everybody))
             start = route.index(after) + 1 if after in route else 0
-            onward = chain(route[start:], route[:start])
-            return next(
-                (cell_id for cell_id in onward if cell_id in conflicts.due_ids and cell_id not in excluded), None
-            )
+            onward = chain(route[start:], () if queue is CaseQueue.FLAGGED else route[:start])
+            cases = select_cases(conflicts, queue, person.id)
+            return next((cell_id for cell_id in onward if cell_id in cases and cell_id not in excluded), None)
 
     def case(self, person_id: int, number: int) -> ConflictCase:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
@@ -253,16 +275,6 @@ def _require_adjudicator(tx: Tx, person_id: int) -> Person:
     if not visitor.consented:
         raise RefusedError("please read what the study is about and agree to take part first")
     return Person(visitor.id, visitor.name, visitor.role)
-
-
-def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
-    """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` pairs.
-
-    First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
-    only where one share is all but done.
-    """
-    first, last = index * n // n_adjudicators, (index + 1) * n // n_adjudicators
-    return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
 
 
 def _build_case(tx: Tx, person: Person, cell_id: int) -> ConflictCase:

@@ -24,12 +24,18 @@ class ConflictCache:
     def __init__(self) -> None:
         self._lock = Lock()
         self._marks: activity_log.ChangeMarks = (0, 0, 0)
-        self._places: list[tuple[int, int]] = []  # HS and number, in this order
+        self.places: list[tuple[int, int]] = []
+        """HS and number of each, in this order."""
         self.order: list[int] = []
         """The numbers of all, by HS and number."""
         self._conflicts: dict[int, DisputedPair] = {}
-        self._due: set[int] = set()
-        self._second_looks: set[int] = set()
+        self.due_ids: set[int] = set()
+        """Those that nobody has decided, or that wait for a second look, and whose labels are all in."""
+        self.second_look_ids: set[int] = set()
+        self.unsure_ids: set[int] = set()
+        """Those with a "not sure" label, or another that decides nothing."""
+        self.flagged_ids: set[int] = set()
+        """Those whose newest decision by a person said that the guidelines should say more."""
 
     @contextmanager
     def snapshot(self, tx: Tx) -> Iterator[ConflictCache]:
@@ -41,14 +47,13 @@ class ConflictCache:
     def __iter__(self) -> Iterator[DisputedPair]:
         return (self._conflicts[cell_id] for cell_id in self.order)
 
-    @property
-    def due_ids(self) -> set[int]:
-        """Those that nobody has decided, or that wait for a second look, and whose labels are all in."""
-        return self._due
+    def is_by(self, cell_id: int, person_id: int) -> bool:
+        """Whether this person has decided a conflict."""
+        return self._conflicts[cell_id].by == person_id
 
     def n_again(self, excluded: set[int]) -> int:
         """Number of pairs that are due for a second look, `excluded` left out."""
-        return len((self._second_looks & self._due) - excluded)
+        return len((self.second_look_ids & self.due_ids) - excluded)
 
     def _refresh(self, tx: Tx) -> None:
         marks = activity_log.change_marks(tx)
@@ -71,20 +76,22 @@ class ConflictCache:
 
     def _remove(self, cell_ids: Sequence[int]) -> None:
         for conflict in (self._conflicts.pop(cell_id) for cell_id in cell_ids if cell_id in self._conflicts):
-            index = bisect_left(self._places, (conflict.hs_id, conflict.cell_id))
-            del self._places[index], self.order[index]
-            for id_set in (self._due, self._second_looks):
+            index = bisect_left(self.places, (conflict.hs_id, conflict.cell_id))
+            del self.places[index], self.order[index]
+            for id_set in (self.due_ids, self.second_look_ids, self.unsure_ids, self.flagged_ids):
                 id_set.discard(conflict.cell_id)
 
     def _insert(self, conflicts: Sequence[DisputedPair]) -> None:
         for conflict in conflicts:
             if conflict.cell_id not in self._conflicts:
-                index = bisect_left(self._places, (conflict.hs_id, conflict.cell_id))
-                self._places.insert(index, (conflict.hs_id, conflict.cell_id))
+                index = bisect_left(self.places, (conflict.hs_id, conflict.cell_id))
+                self.places.insert(index, (conflict.hs_id, conflict.cell_id))
                 self.order.insert(index, conflict.cell_id)
             self._conflicts[conflict.cell_id] = conflict
             for id_set, belongs in (
-                (self._due, conflict.by is None and conflict.due),
-                (self._second_looks, conflict.again),
+                (self.due_ids, conflict.by is None and conflict.due),
+                (self.second_look_ids, conflict.again),
+                (self.unsure_ids, conflict.unsure),
+                (self.flagged_ids, conflict.flagged),
             ):
                 (id_set.add if belongs else id_set.discard)(conflict.cell_id)

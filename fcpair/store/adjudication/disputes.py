@@ -20,7 +20,9 @@ from fcpair.store.database.tables import adjudication, assignment, cell, judgeme
 class DisputedPair(NamedTuple):
     """A pair whose labels settle nothing, or that was decided before they changed: that one waits for an `again`.
 
-    It is due when all its labels are in. `by` has decided it; None: it waits.
+    It is due when all its labels are in. `by` has decided it; None: it waits. It is `unsure` where a label decides
+    nothing, such as "not sure", and `flagged` where a person's newest decision said that the guidelines should say
+    more.
     """
 
     cell_id: int
@@ -28,6 +30,8 @@ class DisputedPair(NamedTuple):
     by: int | None
     again: bool
     hs_id: int
+    unsure: bool
+    flagged: bool
 
 
 class StandingDecision(NamedTuple):
@@ -65,6 +69,21 @@ def disputed_pairs(
     overtaken_ids = sql_lists.as_subquery(list(overtaken))
     candidates = union(unsettled, overtaken_ids).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
+    is_unsure = exists().where(
+        assignment.c.cell_id == cell.c.id,
+        rounds.in_round(rounds.primary(tx)),
+        latest_rows.ANSWER,
+        ~judgement.c.skipped,
+        judgement.c.answer_id.not_in([labels_[code] for code in definite]),
+    )
+    own = adjudication.alias("by_a_person")
+    newest_flag = (
+        select(own.c.flagged)
+        .where(own.c.cell_id == cell.c.id, own.c.rule == Rule.PERSON.value)
+        .order_by(own.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
     query = (
@@ -74,13 +93,18 @@ def disputed_pairs(
             case((by_person & ~is_overtaken, adjudication.c.person_id)),
             is_overtaken,
             cell.c.row_id.label("hs_id"),
+            is_unsure,
+            newest_flag,
         )
         .join(candidates, candidates.c.cell_id == cell.c.id)
         .outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
         .where(or_(is_overtaken, waits_or_not))
         .order_by(cell.c.row_id, cell.c.id)
     )
-    return [DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4]) for row in tx.execute(query)]
+    return [
+        DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4], bool(row[5]), bool(row[6]))
+        for row in tx.execute(query)
+    ]
 
 
 def pairs_changed_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list[int]:
@@ -262,6 +286,13 @@ def n_pairs_decided(tx: Tx, person_id: int, since: str) -> int:
     """On how many pairs a person has decided, or taken a decision back, since a time."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON & (adjudication.c.at >= since)
     return int(tx.execute(select(func.count(adjudication.c.cell_id.distinct())).where(own)).scalar_one())
+
+
+def decision_times(tx: Tx, person_id: int, n: int) -> list[str]:
+    """When a person made their newest `n` decisions, the oldest of them first."""
+    own = (adjudication.c.person_id == person_id) & _BY_PERSON
+    query = select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)
+    return list(tx.execute(query).scalars())[::-1]
 
 
 def newest_times(tx: Tx) -> list[str]:

@@ -6,13 +6,13 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from fcpair.errors import ConflictError
-from fcpair.grid import ConflictCase, DecidedCase, DecisionRequest
+from fcpair.errors import ConflictError, InputError
+from fcpair.grid import CaseOrder, CaseQueue, ConflictCase, DecidedCase, DecisionRequest
 from fcpair.records import Role, Rule, Visitor
 from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
 from fcpair.web.auth import open_to
@@ -32,6 +32,14 @@ REASONS = {
     Rule.IMPORTED: "from a file",
 }
 
+QUEUES = {
+    CaseQueue.ALL: "all {}",
+    CaseQueue.UNSURE: "{} not sure",
+    CaseQueue.FLAGGED: "{} flagged",
+    CaseQueue.AGAIN: "{} for a second look",
+}
+Choice = TypeVar("Choice", CaseQueue, CaseOrder)
+
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 Number = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
@@ -39,17 +47,33 @@ SentId = Annotated[RequestId, Form()]
 
 
 class _AdjudicatorPages:
-    """One visitor's conflicts in one grid, and what the routes show of them."""
+    """One visitor's conflicts in one grid, and what the routes show of them.
+
+    The address names the queue and the order of the cases, and so does every link and form of the page.
+    """
 
     def __init__(self, context: Context, request: Request, visitor: Visitor, here: CurrentGrid) -> None:
         self._context, self._request, self._visitor, self.here = context, request, visitor, here
         self.queue = context.adjudication_queue(here)
+        self._queue = _parse_choice(request, "queue", CaseQueue.ALL)
+        self._order = _parse_choice(request, "order", CaseOrder.SPREAD)
+
+    def address(self, path: str, **query: Any) -> str:
+        """An address in this grid that keeps the queue and the order, unless `query` names others."""
+        choice = {"queue": self._queue, "order": self._order} | query
+        is_usual = {"queue": CaseQueue.ALL, "order": CaseOrder.SPREAD}
+        return self.here.address(path, **{name: it for name, it in choice.items() if is_usual.get(name) != it})
 
     def show_case(self, case: ConflictCase | None, problem: str = "", *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
+        counts = self.queue.n_in_queues(self._visitor.id)
         values: dict[str, Any] = {
             "case": case,
+            "address": self.address,
             "queue": self.queue.state(self._visitor.id),
+            "queues": self._queue_links(counts),
+            "is_by_row": self._order is CaseOrder.ROW,
+            "left": in_words(self.queue.left_s(self._visitor.id, counts[self._queue])),
             "elsewhere": self._waiting_elsewhere(),
             "reading": self.queue.reading_allowance(self._visitor.id),
             "revealed": revealed,
@@ -69,7 +93,16 @@ class _AdjudicatorPages:
 
     def show_next(self, after: int | None = None, problem: str = "", *, n_ahead: int = 0) -> Response:
         """The next case, if any waits; `n_ahead` of the visitor's are at hand already."""
-        return self.show_case(self.queue.next(self._visitor.id, after, n_ahead), problem)
+        case = self.queue.next(self._visitor.id, after, n_ahead, self._queue, self._order)
+        return self.show_case(case, problem)
+
+    def _queue_links(self, counts: dict[CaseQueue, int]) -> list[tuple[str, str, bool]]:
+        """The queues in which there is anything, and the one that is shown: words, address, whether it is that one."""
+        queues = (one for one in CaseQueue if counts[one] or one is self._queue or one is CaseQueue.ALL)
+        return [
+            (QUEUES[one].format(counts[one]), self.address("/adjudicate", queue=one), one is self._queue)
+            for one in queues
+        ]
 
     def show_pair(self, cell_id: int) -> Response:
         """The case of a pair, or why there is none, with the next one."""
@@ -101,7 +134,7 @@ class _AdjudicatorPages:
             self.queue.decide(self._visitor.id, ruling)
         except ConflictError as error:
             return self._show_overtaken(ruling, str(error))
-        return RedirectResponse(self.here.address("/adjudicate", after=ruling.cell_id), HTTPStatus.SEE_OTHER)
+        return RedirectResponse(self.address("/adjudicate", after=ruling.cell_id), HTTPStatus.SEE_OTHER)
 
     def _show_overtaken(self, ruling: DecisionRequest, problem: str) -> Response:
         """Why a decision was not taken, with the same case and what was sent in, if it can still be decided."""
@@ -117,7 +150,7 @@ class _AdjudicatorPages:
             self.queue.undo(self._visitor.id, cell_id, request_id)
         except ConflictError as error:
             return self.show_next(problem=str(error))
-        return RedirectResponse(self.here.address(f"/adjudicate/{cell_id}"), HTTPStatus.SEE_OTHER)
+        return RedirectResponse(self.address(f"/adjudicate/{cell_id}"), HTTPStatus.SEE_OTHER)
 
     def show_decided(self, before: int | None, *, mine: bool) -> Response:
         """Show what is decided and by whom, newest first."""
@@ -129,6 +162,27 @@ class _AdjudicatorPages:
             "before": before,
         }
         return self.show_page("adjudicate_decided.html.j2", **values)
+
+
+def _parse_choice(request: Request, name: str, usual: Choice) -> Choice:
+    """What the address names; raises InputError with the names there are."""
+    choices = {choice.value: choice for choice in type(usual)}
+    word = request.query_params.get(name, usual.value)
+    if word not in choices:
+        raise InputError(f"there is no {name} `{word}`; expected one of {', '.join(choices)}")
+    return choices[word]
+
+
+def in_words(seconds: float | None) -> str:
+    """About how long that is; empty where it is not known, or nothing is left."""
+    if not seconds:
+        return ""
+    minutes = round(seconds / 60)
+    if minutes <= 1:
+        return "about a minute"
+    if minutes < 90:
+        return f"about {minutes if minutes <= 20 else 5 * round(minutes / 5)} min"
+    return f"about {round(minutes / 30) / 2:g} h"
 
 
 def _with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:

@@ -20,7 +20,7 @@ const FORBIDDEN = 403;
 const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
 
 const element = (id) => document.getElementById(id);
-const { outbox: place, csrf, grid, pausePairs, pauseMinutes } = element("desk").dataset;
+const { outbox: place, csrf, grid, case: example, pausePairs, pauseMinutes } = element("desk").dataset;
 const api = new Api(csrf);
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });
@@ -38,7 +38,7 @@ let isToFill = false;
 let refilling = null;
 let isTroubled = false; // something could not be sent, and nobody has said yet that it has been since
 
-const inGrid = (path) => (grid ? `${path}?${new URLSearchParams({ grid })}` : path);
+const addressOf = (pair) => example.replace("/0", `/${pair}`); // in this grid and queue
 const isHere = (item) => item.grid === grid;
 const undecided = () => outbox.items.filter((item) => isHere(item) && !item.isUndo).map((item) => item.cell_id);
 
@@ -159,7 +159,7 @@ async function send({ isTried, isUndo = false, draft, grid: name, outcome, ...it
 
 // Shows a case again on which a decision was refused, or where it cannot be decided any more, what was typed.
 async function comeBack(item, reason) {
-  const { status, docket } = isHere(item) ? await fetchDocket(inGrid(`/adjudicate/${item.cell_id}`)) : { status: 404 };
+  const { status, docket } = isHere(item) ? await fetchDocket(addressOf(item.cell_id)) : { status: 404 };
   if (meaning(status) === "later") return "later";
   const isAgain = status === 200 && docket?.pair === item.cell_id;
   const typed = isHere(item) && shown.pair === item.cell_id ? shown.ruling("") : item;

@@ -16,7 +16,8 @@ from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, 
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule
-from fcpair.steps.adjudication.adjudication_queue import ConflictCase, DecisionRequest, QueueCounts, visiting_order
+from fcpair.steps.adjudication.adjudication_queue import ConflictCase, DecisionRequest, QueueCounts
+from fcpair.steps.adjudication.case_queues import visiting_order
 from fcpair.study import Study
 from steps.online import admit
 from steps.small import ANNOTATORS, NAMES, assert_refused, dump, open_work, record, standing, write_csv

@@ -17,6 +17,7 @@ from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
 from fcpair.study import Study
+from fcpair.web.pages.adjudicate import in_words
 from web.conftest import Site
 
 SCRIPT = "<script>alert(1)</script>"
@@ -180,6 +181,48 @@ def test_later_goes_on_to_another_conflict(enter: Enter) -> None:
     assert pair_on(browser.get("/adjudicate")) == pair_on(page)
 
 
+def test_a_queue_is_chosen_by_a_link_with_its_count_and_kept_from_case_to_case(study: Study, enter: Enter) -> None:
+    browser, rows = enter("judy"), study.grid().labels()
+    unsure = set(rows["pair"][rows["label"] == "not_sure"]) & set(study.grid().waiting_pairs())
+    (link,) = re.findall(rf'<a href="([^"]+)">{len(unsure)} not sure</a>', browser.get("/adjudicate").text)
+    assert link == "/adjudicate?queue=not_sure"
+    page, action, seen = browser.get(link), re.escape(link), set[int]()
+    for _ in unsure:
+        seen.add(pair := int(form(page, action)["cell_id"]))
+        data = {**form(page, action), "outcome": "irreconcilable"}
+        page = browser.get(browser.post(link, data=data).headers["location"])
+        assert f'action="/adjudicate/{pair}/undo?queue=not_sure"' in page.text
+    assert seen == unsure
+    assert "Nothing is waiting for you" in page.text
+    assert '<a href="/adjudicate">Go on with all that wait</a>' in page.text
+
+
+def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter) -> None:
+    browser = enter("judy")
+    assert '<a href="/adjudicate?order=row">by hate speech</a>' in browser.get("/adjudicate").text
+    page = browser.get("/adjudicate?order=row&queue=not_sure")
+    assert 'action="/adjudicate?queue=not_sure&amp;order=row"' in page.text
+    assert '<a href="/adjudicate?queue=not_sure">in the usual order</a>' in page.text
+
+
+def test_the_time_that_the_rest_takes_is_told_once_it_is_known(study: Study, enter: Enter) -> None:
+    browser = enter("judy")
+    for _ in range(5):
+        decide(browser, browser.get("/adjudicate"), "irreconcilable")
+    assert not re.search(r"about a minute\s+left", browser.get("/adjudicate").text)
+    decide(browser, browser.get("/adjudicate"), "irreconcilable")
+    assert "· about a minute left" in browser.get("/adjudicate").text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, ""), (0.0, ""), (20.0, "about a minute"), (700.0, "about 12 min")]
+    + [(2_300.0, "about 40 min"), (5_000.0, "about 85 min"), (9_000.0, "about 2.5 h")],
+)
+def test_a_time_is_told_no_more_exactly_than_a_pace_can_be(seconds: float | None, words: str) -> None:
+    assert in_words(seconds) == words
+
+
 def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undone(study: Study, enter: Enter) -> None:
     browser = enter("judy")
     for _ in study.grid().waiting_pairs():
@@ -265,6 +308,8 @@ def test_a_form_without_its_guard_changes_nothing(study: Study, enter: Enter) ->
         (f"/adjudicate/{2**63}", 422),
         ("/adjudicate/x", 422),
         ("/adjudicate?after=0", 422),
+        ("/adjudicate?queue=mine", 422),
+        ("/adjudicate?order=column", 422),
         ("/adjudicate?after=999", 200),
         ("/adjudicate/decided?before=1", 200),
     ],

@@ -1,0 +1,59 @@
+"""Queues of cases: which of the conflicts an adjudicator goes through, and in which order."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import chain, groupby
+from operator import itemgetter
+
+from fcpair.steps.adjudication.conflict_cache import ConflictCache
+
+
+class CaseQueue(StrEnum):
+    """Cases that an adjudicator can choose to go through; each but the flagged ones is a part of what waits."""
+
+    ALL = "all"
+    UNSURE = "not_sure"
+    FLAGGED = "flagged"
+    AGAIN = "again"
+
+
+class CaseOrder(StrEnum):
+    """Order of the cases: `row` has all conflicts of one row, such as an HS, one after the other."""
+
+    SPREAD = "spread"
+    ROW = "row"
+
+
+def select_cases(conflicts: ConflictCache, queue: CaseQueue, person_id: int) -> set[int]:
+    """The pairs in a queue, whoever may decide them.
+
+    Those with a "not sure" label and those for a second look are a part of what waits. Flagged ones are those that
+    wait and those that this person has decided, if the newest decision of a person said that the guidelines should say
+    more.
+    """
+    due = conflicts.due_ids
+    if queue is CaseQueue.FLAGGED:
+        return {cell_id for cell_id in conflicts.flagged_ids if cell_id in due or conflicts.is_by(cell_id, person_id)}
+    parts = {CaseQueue.UNSURE: conflicts.unsure_ids, CaseQueue.AGAIN: conflicts.second_look_ids}
+    return due & parts[queue] if queue in parts else due
+
+
+def order_cases(conflicts: ConflictCache, order: CaseOrder, index: int, n_adjudicators: int) -> list[int]:
+    """All conflicts in the order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through them."""
+    groups = (
+        [[cell_id for _, cell_id in places] for _, places in groupby(conflicts.places, key=itemgetter(0))]
+        if order is CaseOrder.ROW
+        else [[cell_id] for cell_id in conflicts.order]
+    )
+    return list(chain.from_iterable(groups[at] for at in visiting_order(len(groups), index, n_adjudicators)))
+
+
+def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
+    """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` cases, or rows of them.
+
+    First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
+    only where one share is all but done.
+    """
+    first, last = index * n // n_adjudicators, (index + 1) * n // n_adjudicators
+    return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
