@@ -215,6 +215,10 @@ class SampleSize:
         return f"sampled {self.cells:,} of {self.of:,} cells"
 
 
+BY = "by"
+"""The parameter of a run that says who began it."""
+
+
 @dataclass(frozen=True, repr=False)
 class RunRecord:
     """Record of one call of a stage: its parameters, what it counted, and with which fcpair and model.
@@ -230,6 +234,16 @@ class RunRecord:
     at: str
     model: dict[str, str] | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def by(self) -> str | None:
+        """Who began it on the pages; None where that is not known."""
+        return self.params.get(BY)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The parameters of the stage itself: all but who began it."""
+        return {name: value for name, value in self.params.items() if name != BY}
 
     def __repr__(self) -> str:
         return f"<RunRecord {self.id}: {self.stage}{f' ({counted(self.counts)})' if self.counts else ''}, {self.at}>"

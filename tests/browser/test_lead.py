@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
@@ -157,3 +159,16 @@ def test_the_button_leads_to_the_page_that_does_it(
     expect(page.locator(".notice[role=status]")).to_contain_text("Done: assign")
     page.locator("#glance").get_by_role("button", name="Invite 1 annotator").click()
     expect(page).to_have_url(re.compile("/lead/people#links$"))
+
+
+def test_times_are_in_the_zone_and_language_of_the_reader(
+    host: Callable[..., Host], files: dict[str, Path], windows: Windows
+) -> None:
+    served = host(files["checked"])
+    newest = datetime.fromisoformat(served.study.log()[-1].at).astimezone(ZoneInfo("Asia/Tehran"))
+    page = windows.open(served.url, served.token("lea"), timezone_id="Asia/Tehran", locale="de-DE")
+    page.goto("/lead")
+    page.locator("summary", has_text="Latest runs").click()
+    time = page.locator(".lead-runs time").first
+    expect(time).to_have_text(f"{newest:%d.%m.%Y, %H:%M}")
+    expect(time).to_have_attribute("title", re.compile(" UTC$"))

@@ -68,7 +68,7 @@ def repair_old_decisions(tx: Tx) -> RunRecord | None:
     rules = set(adjudications.current_adjudications(tx, "rule")["rule"])
     standing_policies = {policy for rule, policy in POLICY_BY_RULE.items() if rule.value in rules}
     past_policies = (
-        Adjudicate(**run.params) for run in reversed(runs.runs(tx, Adjudicate.stage)) if "policy" in run.params
+        Adjudicate(**run.options) for run in reversed(runs.runs(tx, Adjudicate.stage)) if "policy" in run.params
     )
     policy = next((one for one in past_policies if one.policy in standing_policies), current_policy)
     changes = preview_policy(tx, policy)

@@ -50,13 +50,13 @@ def conflicts(request: Request, run: int = 0, policy: str = "", ties: str = "", 
 def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
     """Deal adjudicated pairs to those who validate."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    here = context.grids.from_request(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     people = here.grid.recipe_options(Validate, more=more).validators
     options = replace(
         here.grid.effective_options(Validate), validators=people, pairs=_parse_n_pairs(pairs), blind=blind
     )
-    return redirect_to(here, CONFLICTS.path, here.grid.assign_validation(options, more=more))
+    with context.study.acting_as(visitor.name):
+        return redirect_to(here, CONFLICTS.path, here.grid.assign_validation(options, more=more))
 
 
 def _validation_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:

@@ -237,13 +237,12 @@ def download(
 ) -> Response:
     """One of them."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    here = context.grids.from_request(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     if name not in DOWNLOADS:
         raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
     choices = DownloadChoices(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
     chosen_download = DOWNLOADS[name]
-    with TemporaryDirectory() as folder:
+    with context.study.acting_as(visitor.name), TemporaryDirectory() as folder:
         path = Path(folder) / chosen_download.name.format(tier=choices.tier, form=choices.form)
         chosen_download.write(context.study, here.grid, path, choices)
         return _attachment(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -198,9 +198,14 @@ def duration(seconds: float | None) -> str:
 
 
 def day(at: float) -> str:
-    """The day of a POSIX time where the server is: `2 March 2026`."""
-    then = datetime.fromtimestamp(at).astimezone()
-    return f"{then.day} {then:%B %Y}"
+    """The day of a POSIX time in UTC: `2 March 2026 (UTC)`."""
+    then = datetime.fromtimestamp(at, UTC)
+    return f"{then.day} {then:%B %Y} (UTC)"
+
+
+def iso(at: float) -> str:
+    """A POSIX time as a browser reads it: `2026-03-02T12:00:00+00:00`."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def heat_class(cell: KappaCell) -> str:
@@ -213,6 +218,7 @@ SHOWN_BY: Values = {
     "direction": direction,
     "duration": duration,
     "day": day,
+    "iso": iso,
     "heat": heat_class,
     "NO_PACE": NO_PACE,
     "NO_RATE": NO_RATE,

@@ -67,7 +67,9 @@ def retire(request: Request, name: str) -> Response:
     visitor = context.door.require_visitor(request)
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.retire(name))
+    with context.study.acting_as(visitor.name):
+        run = context.study.retire(name)
+    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
 
 
 @router.post("/lead/people/{name}/hand-over")
@@ -75,8 +77,10 @@ def retire(request: Request, name: str) -> Response:
 def hand_over(request: Request, name: str, to: Text = "") -> Response:
     """Give a person's open work to one other person, or to all in their role."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.hand_over(name, to or None))
+    visitor = context.door.require_visitor(request)
+    with context.study.acting_as(visitor.name):
+        run = context.study.hand_over(name, to or None)
+    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
 
 
 @router.post("/lead/people/{name}/invite")
@@ -87,7 +91,9 @@ def invite(request: Request, name: str) -> Response:
     visitor = context.door.require_visitor(request)
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
-    here, link = context.grids.from_request(request), invite_link(context.url, context.study.access.invite(name))
+    with context.study.acting_as(visitor.name):
+        link = invite_link(context.url, context.study.access.invite(name))
+    here = context.grids.from_request(request)
     return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
 
 
@@ -99,7 +105,8 @@ def revoke(request: Request, name: str) -> Response:
     visitor = context.door.require_visitor(request)
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
-    context.study.access.revoke(name)
+    with context.study.acting_as(visitor.name):
+        context.study.access.revoke(name)
     return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.log()[-1])
 
 

@@ -57,7 +57,9 @@ def adjudicate(request: Request, policy: Text = "", ties: Text = "", confirmed: 
         }
         values["overtaking"] = current if is_overtaken else None
         return context.page(request, visitor, "lead_confirm_policy.html.j2", here, **SHOWN_BY, **values)
-    return redirect_to(here, CONFLICTS.path, grid.adjudicate(options), before=policy_key(current) or NONE)
+    with context.study.acting_as(visitor.name):
+        run = grid.adjudicate(options)
+    return redirect_to(here, CONFLICTS.path, run, before=policy_key(current) or NONE)
 
 
 def parse_policy(policy: str, ties: str) -> Adjudicate:
@@ -113,6 +115,6 @@ def previous_policy(
     if done is None or not previous_key or not policy_runs or policy_runs[-1].id != done.id:
         return None
     before = Adjudicate() if previous_key == NONE else parse_policy(*f"{previous_key} ".split(" ")[:2])
-    if before == Adjudicate(**done.params):
+    if before == Adjudicate(**done.options):
         return None
     return PreviousPolicy(before, confirmation(grid.adjudicate_dry_run(before)), none=previous_key == NONE)

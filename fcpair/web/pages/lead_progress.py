@@ -59,9 +59,9 @@ def next_steps(request: Request) -> Response:
 def pair(request: Request) -> Response:
     """Fill the sides of a planned grid, and make its cells."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    here = context.grids.from_request(request)
-    return redirect_to(here, PROGRESS.path, here.grid.pair())
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    with context.study.acting_as(visitor.name):
+        return redirect_to(here, PROGRESS.path, here.grid.pair())
 
 
 @router.post("/lead/rounds/assign")
@@ -69,12 +69,12 @@ def pair(request: Request) -> Response:
 def assign(request: Request, round: Text = "") -> Response:
     """Deal the pairs to annotators, or a round of a planned grid to those who answer it."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    here = context.grids.from_request(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     rounds = next(of for one, of in context.grids.overview() if one.grid is here.grid)["rounds"]
     if any(one["dealt"] for one in rounds if one["name"] == round):
         raise ConflictError("this was assigned after the page was loaded, so nothing was done; load Progress again")
-    run = here.grid.assign_round(round) if here.is_planned else here.grid.assign()
+    with context.study.acting_as(visitor.name):
+        run = here.grid.assign_round(round) if here.is_planned else here.grid.assign()
     return redirect_to(here, PROGRESS.path, run)
 
 

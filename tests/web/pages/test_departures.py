@@ -170,7 +170,7 @@ def test_next_steps_deal_as_the_recipe_says_and_the_recipe_then_runs_on(serve: S
     assert 'name="pairs" value="9"' in steps
     page("/lead/conflicts/adjudicate", policy="majority", ties="wait")(site)
     page("/lead/conflicts/validate", pairs="9")(site)
-    assert site.study.log()[-1].params == {"validators": None, "pairs": 9, "blind": False, "seed": 13}
+    assert site.study.log()[-1].params == {"validators": None, "pairs": 9, "blind": False, "seed": 13, "by": "lea"}
     assert list(site.study.walk(said)) == []
     assert version(site.study) == 1
 

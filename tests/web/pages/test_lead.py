@@ -236,10 +236,50 @@ def test_there_is_no_other_panel(site: Site) -> None:
     assert site.browser("lea").get("/lead/panel/weather").status_code == 404
 
 
-def test_figures_that_are_undefined_say_why(site: Site) -> None:
+@pytest.mark.parametrize("stage", ["empty", "dealt", "labelled", "checked"])
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_says_undefined(serve: Serve, stage: str, page: str) -> None:
+    said = re.sub(r"<[^>]+>", " ", serve(stage).browser("lea").get(page).text)
+    assert not re.search("undefined(?! and left out)", said, re.IGNORECASE)  # kappas that a mean does without
+
+
+def test_a_figure_that_there_is_not_yet_is_a_dash_with_its_reason(site: Site) -> None:
     page = site.browser("lea").get("/lead").text
-    assert "undefined, because there was no answer on the pages in the last 7 days" in page
-    assert "Undefined, because there are no labels yet" in page
+    why = "there was no answer on the pages in the last 7 days"
+    dash = f'title="{why}" aria-hidden="true">–</span><span class="visually-hidden">none: {why}</span>'
+    assert dash in page
+    assert "No tiers yet: there are no labels." in page
+
+
+def test_times_are_marked_for_the_browser_and_said_to_be_utc(serve: Serve) -> None:
+    site = serve("checked")
+    page = site.browser("lea").get("/lead").text
+    newest = site.study.log()[-1].at
+    assert f'<time datetime="{newest}">{newest[:19].replace("T", " ")} UTC</time>' in unescape(page)
+    assert not re.search(r"UTC(?!\)?</)", re.sub(r"<th[^>]*>.*?</th>|<time.*?</time>", "", page[page.index("<main") :]))
+
+
+@pytest.mark.parametrize(
+    ("stage", "path", "form"),
+    [
+        ("paired", "/lead/rounds/assign", {"round": "label"}),
+        ("labelled", "/lead/conflicts/adjudicate", {"policy": "majority", "ties": "wait"}),
+        ("decided", "/lead/conflicts/validate", {"pairs": "5"}),
+        ("dealt", "/lead/people/ana/retire", {}),
+        ("dealt", "/lead/people/ana/hand-over", {}),
+        ("dealt", "/lead/guidelines", {"body": "Be kind.", "act": "save", "version": "1"}),
+    ],
+)
+def test_the_log_says_who_did_it(serve: Serve, stage: str, path: str, form: dict[str, str]) -> None:
+    site = serve(stage)
+    browser = site.browser("lea")
+    assert "by lea." in post(browser, path, **form)
+    assert site.study.log()[-1].by == "lea"
+    assert "<td>lea</td>" in browser.get("/lead").text
+
+
+def test_a_run_of_the_command_line_says_nobody(serve: Serve) -> None:
+    assert serve("paired").study.log()[-1].by is None
 
 
 @pytest.mark.parametrize("which", ["labels", "decisions"])
