@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from fcpair.plans import GridPlan
     from fcpair.steps.answers.work_queue import WorkQueue
     from fcpair.steps.people.access import Access
+    from fcpair.steps.rules.wording import PageWords
 
-__all__ = ["Access", "Grid", "Place", "Study", "WorkQueue", "display_name", "named"]
+__all__ = ["Access", "Grid", "PageWords", "Place", "Study", "WorkQueue", "display_name", "named"]
 
 if not TYPE_CHECKING:
-    __getattr__ = steps.classes(__name__, {"Desk": "WorkQueue"}, access=["Access"], work_queue=["WorkQueue"])
+    __getattr__ = steps.classes(
+        __name__, {"Desk": "WorkQueue"}, access=["Access"], wording=["PageWords"], work_queue=["WorkQueue"]
+    )
 
 display_name = backends.display_name
 
@@ -241,6 +244,8 @@ class Study(StudyContext):
     access = steps.cached(steps.access.Access)
 
     work_queue = steps.work_queue.open_work_queue
+    save_words = steps.wording.save_words
+    page_words = steps.wording.page_words
 
     walk = steps.recipe_runner.run_recipe
     recipe_options = steps.recipe_options.by_recipe

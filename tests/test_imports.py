@@ -78,6 +78,7 @@ LAYERS = {
             "records",
             "revisions",
             "round_options",
+            "words",
             "work_records",
         ),
         "base",

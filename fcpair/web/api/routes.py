@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -103,7 +104,11 @@ def progress(request: Request) -> Response:
     """Count your open and answered pairs, and estimate how long the rest takes at your own pace."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
-    return JSONResponse(vars(context.work_queue.progress(visitor)))
+    progress = context.work_queue.progress(visitor)
+    words = context.page_words(visitor)
+    if progress.limit and words:
+        progress = replace(progress, limit=words.noun.replace_pairs(progress.limit))
+    return JSONResponse(vars(progress))
 
 
 def _parse_demographics(lines: tuple[str, ...], answers: dict[str, str]) -> dict[str, str]:
