@@ -243,6 +243,7 @@ def _as_str(value: str | PathLike[Any]) -> Any:
 
 
 _PLAIN_READERS: dict[Any, Reader] = {
+    Any: lambda _name, value: value,  # which the class checks itself
     bool: _read_bool,
     int: _read_int,
     float: _read_float,

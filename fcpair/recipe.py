@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -43,9 +43,11 @@ from fcpair.recipe_values import check_texts, expand_variables, prefix_errors, r
 from fcpair.round_options import Models
 from fcpair.stages.assignment.plan import check_plans
 from fcpair.stages.questions import parse_form
+from fcpair.stages.questions.wording import GridNames, check_words
 from fcpair.stages.stats.rating_bins import check_bins
+from fcpair.words import Words
 
-_STUDY_WIDE = ("setup", "annotate", "simulate", "grids")  # what is about every grid, or about others than `main`
+_STUDY_WIDE = ("setup", "annotate", "words", "simulate", "grids")  # about every grid, or about others than `main`
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Recipe:
     pair: Pair | None = None
     assign: Assign | None = None
     annotate: Annotate | None = None
+    words: Words | None = None
     simulate: Simulate | None = None
     agreement: Agree | None = None
     adjudicate: Adjudicate | None = None
@@ -145,9 +148,22 @@ def _convert_sections(content: dict[str, Any], folder: Path) -> Recipe:
     checks = {
         check_plans: (recipe.grids, {MAIN: label} if recipe.has_main else {}),
         check_bins: (parse_form(label), recipe.agreement.bins if recipe.agreement else ()),
+        check_words: (recipe.words or Words(), list(_grid_names(recipe))),
     }
     _read_all(checks, lambda check, values: check(*values))
     return recipe
+
+
+def _grid_names(recipe: Recipe) -> Iterator[GridNames]:
+    """The names that the grids of a recipe have, to which words can be given."""
+    if recipe.has_main:
+        setup = recipe.setup or Setup()
+        labels = parse_form(f"label: {setup.scheme}")
+        yield GridNames(MAIN, (setup.hs_name, setup.cn_name, "hs", "cn"), (labels,))
+    for plan in recipe.grids:
+        forms = tuple(parse_form(round_.form) for round_ in plan.rounds)
+        names = (plan.row_name, plan.column_name, *plan.rows.names, *plan.columns.names)
+        yield GridNames(plan.name, names, forms)
 
 
 def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
@@ -241,7 +257,10 @@ _EXPANDED = (Path, tuple[Path, ...], tuple[str, ...], Models)
 
 
 def _section_toml(heading: str, options: Any) -> str:
-    return toml.format_section(f"[{heading}]", {item.name: _toml_value(options, item.name) for item in fields(options)})
+    values = {item.name: _toml_value(options, item.name) for item in fields(options)}
+    tables = {name: values.pop(name) for name in getattr(options, "verbatim", ())}
+    sections = {f"[{heading}]": values, **{f"[{heading}.{name}]": table for name, table in tables.items() if table}}
+    return "\n".join(toml.format_section(place, items) for place, items in sections.items())
 
 
 def _grid_toml(plan: GridPlan) -> str:

@@ -18,6 +18,7 @@ from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import Form
 from fcpair.stages.questions.labels import read_choices, read_labels
+from fcpair.words import TABLES, Nouns, Wordings
 
 
 @contextmanager
@@ -127,6 +128,16 @@ def _definitions(place: str, value: Any, _kind: Any, _folder: Path) -> dict[str,
     return dict(value)
 
 
+def _words(place: str, value: Any, _kind: Any, _folder: Path) -> dict[str, Any]:
+    """A table of [words]; raises all that is wrong with it as one group."""
+    if not isinstance(value, dict):
+        raise RecipeError(f'{place} must be a table, such as {{ fit = "Does it fit?" }}')
+    problems = list(TABLES[place.rpartition(" ")[2]](value))
+    if problems:
+        raise ExceptionGroup("words that cannot be used", [RecipeError(f"{place}: {problem}") for problem in problems])
+    return dict(value)
+
+
 def _shares(place: str, value: Any, _kind: Any, _folder: Path) -> dict[int, float]:
     try:
         return {int(n_labels): float(share) for n_labels, share in value.items()}
@@ -142,6 +153,8 @@ _CONVERTERS: dict[Any, Callable[[str, Any, Any, Path], Any]] = {
     Models: _models,
     Quota: _quota,
     Definitions: _definitions,
+    Nouns: _words,
+    Wordings: _words,
     Grids: _grids,
     Literal: _choice,
     Annotated: _labels,

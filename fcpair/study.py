@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from fcpair.steps.answers.work_queue import WorkQueue
     from fcpair.steps.oversight.study_start import StudyStart
     from fcpair.steps.people.access import Access
+    from fcpair.steps.rules.wording import PageWords
 
-__all__ = ["Access", "Grid", "Place", "Study", "StudyStart", "WorkQueue", "display_name", "named"]
+__all__ = ["Access", "Grid", "PageWords", "Place", "Study", "StudyStart", "WorkQueue", "display_name", "named"]
 
 if not TYPE_CHECKING:
     __getattr__ = steps.classes(
-        __name__, {"Desk": "WorkQueue"}, access=["Access"], study_start=["StudyStart"], work_queue=["WorkQueue"]
+        __name__,
+        {"Desk": "WorkQueue"},
+        access=["Access"],
+        study_start=["StudyStart"],
+        wording=["PageWords"],
+        work_queue=["WorkQueue"],
     )
 
 display_name = backends.display_name
@@ -248,6 +254,8 @@ class Study(StudyContext):
     start = steps.cached(steps.study_start.StudyStart)
 
     work_queue = steps.work_queue.open_work_queue
+    save_words = steps.wording.save_words
+    page_words = steps.wording.page_words
 
     walk = steps.recipe_runner.run_recipe
     recipe_options = steps.recipe_options.by_recipe

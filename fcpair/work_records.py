@@ -31,7 +31,8 @@ class RoundForm:
 
     `form` has its questions as pages need them (`Form.as_json`), `screen` what is shown at once: a `cell`, all cells of
     a `row`, or a `list` of rows with all their cells. In a round that checks decisions, `blind` says that these are not
-    shown.
+    shown. `row_text` and `column_text` are what people read in place of the names of the sides, and `texts` in place of
+    the names that are columns or rows, or labels to check. A `single_column` only names the grid, and is not shown.
     """
 
     grid: str
@@ -41,6 +42,10 @@ class RoundForm:
     form: list[dict[str, Any]]
     screen: str
     blind: bool
+    row_text: str | None
+    column_text: str | None
+    texts: dict[str, dict[str, str]]
+    single_column: bool
 
 
 @dataclass(frozen=True)

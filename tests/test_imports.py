@@ -79,6 +79,7 @@ LAYERS = {
             "revisions",
             "round_options",
             "start_draft",
+            "words",
             "work_records",
         ),
         "base",

@@ -56,7 +56,7 @@ def type_name(hint: Any) -> str:
     if origin is tuple:
         return f"list of {PLURALS.get(args[0]) or f'{type_name(args[0])}s'}"
     if origin is not None and issubclass(origin, Mapping):
-        return f"table of {PLURALS.get(args[1], 'numbers')}"
+        return f"table of {PLURALS.get(args[1], 'numbers' if args[1] in (int, float) else 'texts or tables')}"
     return "table" if is_dataclass(kind) else TYPES[kind]
 
 

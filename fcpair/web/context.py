@@ -14,16 +14,18 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
 from fcpair.records import Visitor
-from fcpair.study import Study, WorkQueue
+from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.pages.lead_navigation import lead_pages
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
 from fcpair.web.server.static_files import static_files
+from fcpair.words import READERS, Noun
 from fcpair.work_records import Task
 
 HERE = Path(__file__).parent
@@ -76,10 +78,19 @@ class Context:
         """The adjudicators' work in a grid, on the terms on which the study is served."""
         return here.adjudication_queue.with_terms(self.annotate)
 
+    def page_words(self, visitor: Visitor | None, here: CurrentGrid | None = None) -> PageWords | None:
+        """The words of pages for a visitor who answers or decides; None for others, and where they cannot be read."""
+        if visitor is None or visitor.role.value not in READERS:
+            return None
+        try:
+            return self.study.page_words(visitor.role, here.grid.grid.name if here else None)
+        except FcpairError:  # the page that says so needs words all the same
+            return None
+
     def page(
         self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
     ) -> HTMLResponse:
-        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `annotate` and `path`.
+        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `annotate` and `path`.
 
         One that is about a grid is `here`.
         """
@@ -88,7 +99,10 @@ class Context:
             "csrf": self.door.csrf_token(request) if visitor else "",
             "here": here,
         }
-        shared["facts"] = here.facts if here else self.facts
+        words = self.page_words(visitor, here)
+        facts = here.facts if here else self.facts
+        shared["facts"] = {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts
+        shared["noun"] = words.noun if words else Noun.of("pair")
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(variables))

@@ -137,12 +137,16 @@ class ErrorHandlers:
     def _answer(
         self, request: Request, status: HTTPStatus, sentence: str, headers: Mapping[str, str], heading: str = ""
     ) -> Response:
-        """JSON or a page, whose `heading` is the usual one of the status where none is given."""
+        """JSON or a page, whose `heading` is the usual one of the status where none is given.
+
+        The sentence calls a pair what pages call it for the visitor. Who is not known yet is not looked up: that may be
+        what failed.
+        """
+        visitor = self._context.door.cached_visitor(request)
+        if "pair" in sentence.lower() and (words := self._context.page_words(visitor)):
+            sentence = words.noun.replace_pairs(sentence)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
-        visitor = self._context.door.cached_visitor(
-            request
-        )  # who is not known yet is not looked up: that may be what failed
         shown_sentence = replace_commands(sentence)
         values = {"status": status.value, "title": "Something is wrong", "sentence": shown_sentence, "heading": heading}
         page = self._context.page(request, visitor, "error.html.j2", **values)

@@ -3,7 +3,8 @@
 `base` says what every question has, `notation` how one is written; the kinds are in `closed`, `scale`, `any_of`,
 `text_question` and `curate`, and `parse` lists them. `form` joins questions that are answered together, `labels` has
 what tiers and files of labels rest on, `answer_keys` the keys by which answers are chosen, and `answer_arrays` turns
-answers into arrays. `named_values` makes any value with options, such as a measure, one whose name can be read back.
+answers into arrays. `wording` has what people read in place of names. `named_values` makes any value with options,
+such as a measure, one whose name can be read back.
 """
 
 from fcpair.stages.questions.any_of import AnyOf

@@ -11,17 +11,19 @@ from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import TOPIC_SPLIT, WORKERS, Role, Round, Status, Visitor
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
+from fcpair.stages.questions.wording import option_wordings, with_wordings
 from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.reading_limits import reading_allowance
-from fcpair.steps.rules import text_checks
+from fcpair.steps.rules import text_checks, wording
 from fcpair.store import Tx
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
+from fcpair.words import Words
 from fcpair.work_records import Progress, RoundForm, ShownText, Task
 
 
@@ -55,24 +57,31 @@ class WorkQueue(Submissions):
         """
         with self._store.read() as tx:
             role_rounds = rounds.of_role(tx, visitor.role) if visitor.role in WORKERS else []
+            words = wording.effective_words(tx)
             return [
-                self._round_form(tx, round_, blind)
+                self._round_form(tx, words, round_, blind)
                 for round_ in role_rounds
                 for blind in _blind_kinds(tx, visitor, round_)
             ]
 
-    def _round_form(self, tx: Tx, round_: Round, blind: bool) -> RoundForm:
-        form = form_of(rounds.form(tx, round_.ids[blind])).as_json()
+    def _round_form(self, tx: Tx, words: Words, round_: Round, blind: bool) -> RoundForm:
+        grid_name, form = self._grid_name(tx, round_.grid_id), form_of(rounds.form(tx, round_.ids[blind])).as_json()
         if round_.checks is not None and not blind:  # agree first: what most people answer has the first key
             form = [{**question, "choices": question["choices"][::-1]} for question in form]
+        checked_form = [] if round_.checks is None else form_of(rounds.form(tx, round_.checks)).as_json()
         with grids.on_grid(tx, round_.grid_id):
+            sides = wording.side_words(tx, words)
             return RoundForm(
-                self._grid_name(tx, round_.grid_id),
+                grid_name,
                 round_.name,
                 *grids.side_names(tx),
-                form,
+                with_wordings(form, words, grid_name),
                 round_.options.screen,
                 blind,
+                sides.row.text,
+                sides.column.text,
+                option_wordings(checked_form, words, grid_name) | sides.names,
+                sides.single_column,
             )
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:

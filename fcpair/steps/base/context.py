@@ -178,8 +178,12 @@ def build_options(cls: type[Options], saved_settings: Mapping[str, Any], overrid
 
 def parameters_from_settings(cls: type, saved_settings: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that are parameters of a class, as they were given."""
-    names = {item.name for item in fields(cls)}
-    return {name: _setting_as_given(value) for name, value in saved_settings.items() if name in names}
+    names, verbatim = {item.name for item in fields(cls)}, getattr(cls, "verbatim", ())
+    return {
+        name: value if name in verbatim else _setting_as_given(value)
+        for name, value in saved_settings.items()
+        if name in names
+    }
 
 
 def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) -> InputError:

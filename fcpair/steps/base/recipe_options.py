@@ -14,6 +14,7 @@ from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.store.people import people
+from fcpair.words import Words
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 Options = TypeVar("Options")
 
 
-OF_STUDY = (Annotate, Simulate)  # kept with the first grid, as they are about all
+OF_STUDY = (Annotate, Simulate, Words)  # kept with the first grid, as they are about all
 
-HELD = (Adjudicate, Agree, Annotate, Partition)  # where none are given, what the stage was done with holds on
+HELD = (Adjudicate, Agree, Annotate, Partition, Words)  # where none are given, what the stage was done with holds on
 
 
 OF_PLAN: dict[str, type[Any]] = {

@@ -22,6 +22,7 @@ from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
 from fcpair.steps.release import evaluate, partition
+from fcpair.steps.rules import wording
 from fcpair.store import Tx
 from fcpair.store.corpus.grids import keys
 from fcpair.store.oversight.build_progress import BUILDING
@@ -62,11 +63,12 @@ def run_recipe(
 
 def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
     """The stages of all grids, which are there."""
-    if recipe.annotate and not recipe.has_main:
+    if not recipe.has_main:
         with study._store.read() as tx:
-            is_saved = matches_saved_options(tx, recipe.annotate)
-        if not is_saved:
-            yield assign.save_annotate_options(study, recipe.annotate)
+            changed_options = list(_changed_study_options(tx, recipe))
+            first_grid = GridContext(study._store, keys(tx)[0])
+        for _, save, options in changed_options:
+            yield save(first_grid, options)
     for plan in [*([None] if recipe.has_main else []), *recipe.grids]:
         with study._store.read() as tx:
             grid = GridContext(study._store, find_grid(tx, plan.name if plan else MAIN))
@@ -97,8 +99,8 @@ def _next_stage(grid: GridContext, plan: GridPlan | None, recipe: Recipe, progre
     with grid._store.read() as tx:
         steps = next_steps(tx)
         is_built = all(step.act not in BUILDING for step in steps)
-        if is_built and not plan and recipe.annotate and not matches_saved_options(tx, recipe.annotate):
-            return "annotate", assign.save_annotate_options, recipe.annotate
+        if is_built and not plan and (changed_options := next(_changed_study_options(tx, recipe), None)):
+            return changed_options
         for step in steps:
             if stage := _stage_of(tx, step, plan, recipe, progress):
                 return stage
@@ -107,6 +109,14 @@ def _next_stage(grid: GridContext, plan: GridPlan | None, recipe: Recipe, progre
                 checks = (_stage_of(tx, later, plan, recipe, progress) for later in steps if later.checks == open_round)
                 return next(filter(None, checks), None)
         return _next_figures(tx, plan, recipe, progress)
+
+
+def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
+    """Yield what a recipe says of the pages of people who answer, where the study has it otherwise."""
+    if recipe.annotate and not matches_saved_options(tx, recipe.annotate):
+        yield "annotate", assign.save_annotate_options, recipe.annotate
+    if recipe.words and not matches_saved_options(tx, recipe.words):
+        yield "words", wording.save_words, recipe.words
 
 
 def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:

@@ -144,7 +144,7 @@ def _recipe(tx: Tx) -> Recipe:
         about_all = {"setup": _setup(tx), **dict(_saved_sections(tx))}
         planned = is_planned(tx)
     if planned:
-        about_all = {name: about_all[name] for name in ("setup", "annotate", "simulate") if name in about_all}
+        about_all = {name: about_all[name] for name in ("setup", "annotate", "words", "simulate") if name in about_all}
     plans = []
     for key in grid_keys:
         with grids.on_grid(tx, key.id):

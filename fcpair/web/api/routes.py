@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -107,6 +108,9 @@ def progress(request: Request) -> Response:
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     progress = context.work_queue.progress(visitor)
+    words = context.page_words(visitor)
+    if progress.limit and words:
+        progress = replace(progress, limit=words.noun.replace_pairs(progress.limit))
     return JSONResponse({**vars(progress), "desk_version": desk_version(context, visitor)})
 
 

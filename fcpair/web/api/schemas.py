@@ -151,10 +151,19 @@ class RoundOut(BaseModel):
     form: list[dict[str, Any]] = Field(
         description="The questions, in order. Each has its `name`, its `kind` (`one_of`, `any_of`, `scale`, `text`, "
         "`edit` or `curate`) and what belongs to that kind, such as `choices` and, for each choice, the `keys` of the "
-        "pages: every way to type it, first the one that is shown."
+        "pages: every way to type it, first the one that is shown. If the study gives wordings, a question also has "
+        "`text` and `help`, to be shown in place of its name and below it, and `texts` and `helps`, one or null for "
+        "each choice. Answers are sent by their names all the same."
     )
     screen: Screen = Field(description="What the pages show at once: a cell, all cells of a row, or a list of rows.")
     blind: bool
+    row_text: str | None = Field(description="What people read instead of `row_name`; null: that.")
+    column_text: str | None = Field(description="What people read instead of `column_name`; null: that.")
+    texts: dict[str, dict[str, str]] = Field(
+        description="For texts of rows and columns that are names, and for labels to check: what people read instead, "
+        "with `text`, `help` or both."
+    )
+    single_column: bool = Field(description="Whether the grid has one column, which only names it and is not shown.")
 
 
 class Me(BaseModel):

@@ -28,9 +28,9 @@ HOME = {
     **dict.fromkeys(WORKERS, "/annotate"),
     **{Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"},
 }
-HEADINGS = {
-    **{Role.ANNOTATOR: "Label pairs", Role.VALIDATOR: "Check labels", Role.WRITER: "Write texts"},
-    **{Role.RATER: "Rate texts", Role.RESPONDENT: "Answer questions"},
+HEADINGS = {  # each with the noun of who reads
+    **{Role.ANNOTATOR: "Label {}", Role.VALIDATOR: "Check labels", Role.WRITER: "Write {}"},
+    **{Role.RATER: "Rate {}", Role.RESPONDENT: "Answer {}"},
 }
 NO_CONSENT = "To take part, please tick the box under “Your consent”."
 NOT_NOW = "The server is busy just now, so this is not saved yet. Please tick the box again and press Begin."

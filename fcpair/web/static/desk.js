@@ -21,17 +21,17 @@ const CONFLICT = 409; // the study has moved on, as where the pair was answered 
 const FORETOLD_AFTER_MS = 1_200; // without a key
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
-const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
+const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead, noun, nouns } =
   document.getElementById("desk").dataset;
 const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Reload it to read them.";
 const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
-const ELSEWHERE = "You have just answered this pair in another window. Press Forward to leave it as it is.";
-const USED_UP = "You have answered all the pairs that were at hand. More will come when the connection is back.";
+const ELSEWHERE = `You have just answered this ${noun} in another window. Press Forward to leave it as it is.`;
+const USED_UP = `You have answered all the ${nouns} that were at hand. More will come when the connection is back.`;
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const begun = new Begun(place);
-const view = new View(blurred === "true", rounds, { save, changed: typed });
+const view = new View(blurred === "true", rounds, { save, changed: typed, nouns });
 const watch = new Watch();
-const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
+const pause = new Pause(Number(pausePairs), Number(pauseMinutes), nouns);
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere, merge });
 const kept = new Kept(place, files);
 const pauseScreen = document.getElementById("pause-screen");
@@ -188,8 +188,8 @@ function isUndoable() {
 }
 
 function whyNone() {
-  if (exhausted) return "That was the last pair. Your answers are being sent.";
-  return troubled ? USED_UP : "The next pair is on its way.";
+  if (exhausted) return `That was the last ${noun}. Your answers are being sent.`;
+  return troubled ? USED_UP : `The next ${noun} is on its way.`;
 }
 
 function keepTexts() {

@@ -1,6 +1,6 @@
 // A form that is saved: its questions, one block each, for one cell, for all cells of a row, or for a list of rows.
 
-import { inWords, make, textOf } from "./make.js";
+import { helpLine, make, replaced, textOf, worded } from "./make.js";
 import { ask } from "./questions.js";
 
 export const SKIP = "skip";
@@ -14,6 +14,8 @@ const asAnswer = (form, value) => (form.length > 1 ? value : value[form[0].name]
 export class Form {
   #place;
   #form = [];
+  #texts = {}; // what is read in place of names of rows and columns
+  #isSingleColumn = false;
   #cells = []; // { task, blocks, skip }
   #blocks = [];
   #before = new Map(); // what each block, and each box that skips, held after the last change
@@ -38,12 +40,13 @@ export class Form {
   }
 
   // Asks a round's form on cells; `answerOf(task)` is what is put in to begin with, if only in part, or null.
-  show({ form, screen }, tasks, answerOf) {
+  show({ form, screen, texts, single_column }, tasks, answerOf) {
     const isRow = screen !== "cell";
-    this.#form = form;
+    [this.#form, this.#texts, this.#isSingleColumn] = [form, texts, single_column];
     this.#cells = tasks.map((task, at) => this.#cell(task, isRow, { number: at + 1, isAmongOthers: tasks.length > 1 }));
     this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
-    this.#place.replaceChildren(...(screen === "list" ? listed(this.#cells) : this.#cells.flatMap((cell) => cell.elements)));
+    const elements = screen === "list" ? listed(this.#cells, texts) : this.#cells.flatMap((cell) => cell.elements);
+    this.#place.replaceChildren(...(this.#isNamedByColumns(isRow) ? introduction(form[0]) : []), ...elements);
     for (const { task, blocks, skip } of this.#cells) {
       const answer = answerOf(task);
       if (skip) skip.checked = answer === SKIP;
@@ -98,33 +101,44 @@ export class Form {
     if (final && refused.length) block.question.inputs[0].focus();
   }
 
+  // Whether the columns of a row name what is asked.
+  #isNamedByColumns(isRow) {
+    return isRow && this.#form.length === 1 && !this.#isSingleColumn;
+  }
+
   #cell(task, isRow, { number, isAmongOthers }) {
-    const heading = task.column ?? { body: `${number}`, direction: "ltr" }; // where the column is hidden
+    const column = task.column ?? { body: `${number}`, direction: "ltr" }; // where the column is hidden
+    const heading = replaced(column, this.#texts);
+    const hasHeading = isRow && !this.#isSingleColumn;
+    const help = this.#texts[column.body]?.help;
     const cell = { task, blocks: [], elements: [], skip: null };
     const id = `cell-${task.assignment_id}`;
-    const isAlone = isRow && this.#form.length === 1; // then the column names the question
+    const isAlone = this.#isNamedByColumns(isRow);
     for (const question of this.#form) {
       const legend = { id: `${id}-${question.name}` };
-      const named = isAlone ? textOf("legend", heading, legend) : make("legend", legend, inWords(question.name));
-      const labelledby = isRow && !isAlone ? `${id} ${legend.id}` : legend.id;
+      const named = isAlone ? textOf("legend", heading, legend) : make("legend", legend, worded(question.text, question.name));
+      const lines = helpLine(isAlone ? help : question.help, `${legend.id}-help`);
+      const labelledby = hasHeading && !isAlone ? `${id} ${legend.id}` : legend.id;
       const { row, column, original } = task;
-      cell.blocks.push(this.#block(question, named, { id: legend.id, labelledby, row, column, original }));
+      cell.blocks.push(this.#block(question, [named, ...lines], { id: legend.id, labelledby, row, column, original }));
       cell.blocks.at(-1).cell = cell;
     }
     cell.elements = cell.blocks.map((block) => block.element);
     const box = isAmongOthers ? [skipBox(cell)] : [];
     if (isAlone) cell.blocks[0].question.element.append(...box);
-    else if (isRow) cell.elements = [cellOf(heading, id, [...cell.elements, ...box])];
+    else if (hasHeading) cell.elements = [cellOf(heading, id, [...helpLine(help), ...cell.elements, ...box])];
+    else if (box.length) cell.elements.push(...box);
     return cell;
   }
 
-  #block(asked, legend, about) {
+  #block(asked, [legend, ...help], about) {
     const question = ask(asked, about);
     const problem = make("p", { class: "problem", role: "alert" });
     const isAbove = about.original?.body === about.row.body; // where the row itself is edited
     const isGiven = EDITED.includes(asked.kind) && about.original && !isAbove;
     const given = isGiven ? [original(about.original, about.id)] : [];
-    const element = make("fieldset", { class: `asked ${asked.kind}` }, legend, ...given, question.element, problem);
+    const attributes = { class: `asked ${asked.kind}`, "aria-describedby": help[0]?.id ?? null };
+    const element = make("fieldset", attributes, legend, ...help, ...given, question.element, problem);
     const remarks = make("ul", { class: "remarks", "aria-live": "polite" });
     const hasText = WRITTEN.includes(asked.kind);
     if (hasText) problem.before(remarks);
@@ -225,11 +239,16 @@ function skipBox(cell) {
   return make("label", { class: "option skips" }, cell.skip, make("span", {}, "skip this"));
 }
 
+// What is asked in all columns of a row, where the study has words for it.
+function introduction({ name, text, help }) {
+  return text || help ? [make("div", { class: "introduction" }, ...(text ? [make("p", {}, worded(text, name))] : []), ...helpLine(help))] : [];
+}
+
 const cellOf = (column, id, elements) =>
   make("fieldset", { class: "cell" }, textOf("legend", column, { id }), ...elements);
 
 // Cells under the text of their row.
-function listed(cells) {
+function listed(cells, texts) {
   const rows = [];
   for (const cell of cells) {
     const last = rows.at(-1);
@@ -237,7 +256,7 @@ function listed(cells) {
     else rows.push([cell]);
   }
   return rows.map((row) =>
-    make("fieldset", { class: "listed" }, textOf("legend", row[0].task.row), ...row.flatMap((cell) => cell.elements)),
+    make("fieldset", { class: "listed" }, textOf("legend", replaced(row[0].task.row, texts)), ...row.flatMap((cell) => cell.elements)),
   );
 }
 

@@ -9,6 +9,18 @@ export function make(tag, attributes = {}, ...children) {
 // The name of an answer or of a question, as people read it.
 export const inWords = (name) => String(name).replaceAll("_", " ");
 
+// What the study wants people to read in place of a name, where it says anything; the text runs its own way.
+export const worded = (text, name) => (text ? make("bdi", { dir: directionOf(text) }, text) : inWords(name));
+
+// A text of the study, or what is read in its place where it is a name with a wording (`texts` of a round).
+export function replaced(text, texts) {
+  const wording = texts[text.body]?.text;
+  return wording ? { body: wording, language: null, direction: directionOf(wording) ?? text.direction } : text;
+}
+
+// A line of help below what it is about; nothing where there is none.
+export const helpLine = (help, id = null) => (help ? [make("p", { class: "help", id, dir: directionOf(help) }, help)] : []);
+
 // Which way most letters of a text run; null where it has none.
 export function directionOf(text) {
   const letters = text.match(/\p{L}/gu) ?? [];

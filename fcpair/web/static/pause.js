@@ -7,9 +7,11 @@ const PLACE = "fcpair-since-pause";
 export class Pause {
   #pairs;
   #minutes;
+  #nouns;
 
-  constructor(pairs, minutes) {
+  constructor(pairs, minutes, nouns = "pairs") {
     this.#pairs = pairs;
+    this.#nouns = nouns;
     this.#minutes = minutes;
   }
 
@@ -26,7 +28,7 @@ export class Pause {
     count.worked_ms += gap;
     count.last = Date.now();
     sessionStorage.setItem(PLACE, JSON.stringify(count));
-    if (count.answered >= this.#pairs) return `You have answered ${count.answered} pairs since your last pause.`;
+    if (count.answered >= this.#pairs) return `You have answered ${count.answered} ${this.#nouns} since your last pause.`;
     const minutes = Math.round(count.worked_ms / 60_000);
     return minutes >= this.#minutes ? `You have been at work for ${minutes} minutes.` : null;
   }

@@ -3,7 +3,7 @@
 // says why the value is no answer yet, or "".
 
 import { changed, difference, wordsOf } from "./difference.js";
-import { directionOf, inWords, make } from "./make.js";
+import { directionOf, inWords, make, worded } from "./make.js";
 
 const MOST_BUTTONS = 21; // of a scale; one that is longer is a field
 const LONGEST_TEXT = 20_000;
@@ -23,6 +23,21 @@ export function goesOn(keys) {
   return ways.some((one) => ways.some((other) => other !== one && other.startsWith(one)));
 }
 
+// What people read of the answer that has this name; after a number, its wording.
+export function textOfChoice({ kind, choices = [], texts = [] }, name) {
+  const text = texts[choices.indexOf(String(name))];
+  if (!text) return inWords(name);
+  return kind === "scale" ? `${name} (${text})` : text;
+}
+
+// What stands on a choice: its number and its wording, or its wording in place of its name, and a line of help.
+export function captionOf({ kind, choices, texts, helps }, at) {
+  const [text, help] = [texts?.[at], helps?.[at]];
+  const number = kind === "scale" && text ? [`${choices[at]} `] : [];
+  const line = help ? [make("small", { class: "help", dir: directionOf(help) }, help)] : [];
+  return [...number, worded(text, choices[at]), ...line];
+}
+
 // What the server is to be sent for the name of a choice.
 export const valueOf = (question, name) => (question.kind === "scale" ? Number(name) : name);
 
@@ -32,7 +47,7 @@ class Choices {
       const [ways, key] = [question.keys[at].join(" "), question.keys[at][0] ?? name];
       const shown = key === name ? [] : [make("kbd", { "aria-hidden": true }, key)];
       const input = make("input", { type, name: id, value: name, "data-key": ways || null });
-      return make("label", { class: "option" }, input, ...shown, make("span", {}, inWords(name)));
+      return make("label", { class: "option" }, input, ...shown, make("span", {}, ...captionOf(question, at)));
     });
     this.question = question;
     this.element = make("div", { class: "options", "data-n": question.choices.length }, ...options);
@@ -110,8 +125,10 @@ class Several extends Choices {
 }
 
 class Typed {
-  constructor({ low, high, step }, { labelledby }) {
-    this.range = `${low} to ${high} by ${step}`;
+  constructor(question, { labelledby }) {
+    const { low, high, step } = question;
+    const said = (number) => textOfChoice(question, number);
+    this.range = `${said(low)} to ${said(high)} by ${step}`;
     const limits = { type: "number", inputmode: "decimal", min: low, max: high, step };
     this.input = make("input", { ...limits, "aria-labelledby": labelledby });
     this.element = make("div", {}, make("p", { class: "hint" }, `A number from ${this.range}.`), this.input);
@@ -198,10 +215,10 @@ class Curated {
   constructor(question, about) {
     const { id } = about;
     Object.assign(this, { question, original: about.original?.body ?? "" });
-    const { acts, reasons, keys } = question;
+    const { acts, reasons, keys, texts, helps } = question;
     [this.accept, this.edit, this.reject] = acts.choices;
     this.acts = new Choices(acts, "radio", { id: `${id}-act` });
-    this.reasons = new Choices({ choices: reasons, keys }, "radio", { id: `${id}-reason` });
+    this.reasons = new Choices({ choices: reasons, keys, texts, helps }, "radio", { id: `${id}-reason` });
     this.written = new Written(question, about);
     this.changes = new Changes(this.original, about);
     this.why = make("fieldset", { class: "why" }, make("legend", {}, "Why is it rejected?"), this.reasons.element);

@@ -1,8 +1,8 @@
 // What is on the screen of the desk. Nothing here knows the server.
 
 import { Form, SKIP } from "./form.js";
-import { inWords, make } from "./make.js";
-import { goesOn, isPressed, valueOf } from "./questions.js";
+import { directionOf, helpLine, make, replaced, worded } from "./make.js";
+import { captionOf, goesOn, isPressed, textOfChoice, valueOf } from "./questions.js";
 import { veil } from "./veil.js";
 
 const element = (id) => document.getElementById(id);
@@ -19,11 +19,13 @@ export class View {
   #blurred;
   #rounds;
   #form;
+  #nouns;
   #forgetBanner = null;
 
-  // `rounds` is what the person can be asked, as the server says it; of a form that is saved, `save()` and `changed()`
-  // are called as Form says.
-  constructor(blurred, rounds, acts) {
+  // `rounds` is what the person can be asked, as the server says it, in units that are called `nouns`; of a form that is
+  // saved, `save()` and `changed()` are called as Form says.
+  constructor(blurred, rounds, { nouns, ...acts }) {
+    this.#nouns = nouns;
     this.#blurred = blurred;
     this.#rounds = JSON.parse(rounds);
     this.#form = new Form(element("form"), { ...acts, mayPutAway });
@@ -96,17 +98,18 @@ export class View {
   show(tasks, earlier, begunOf) {
     const [task] = tasks;
     const round = this.#roundOf(task);
-    this.#text("hs", task.row, round.row_name);
-    if (task.column) this.#text("cn", task.column, round.column_name);
+    this.#text("hs", replaced(task.row, round.texts), worded(round.row_text, round.row_name));
+    if (task.column) this.#text("cn", replaced(task.column, round.texts), worded(round.column_text, round.column_name));
+    element("cn-help").replaceChildren(...helpLine(round.texts[task.column?.body]?.help));
     shown("before", task.answered !== null);
     if (task.answered) this.#text("answered-text", task.answered);
     shown("untranslated", task.untranslated !== null);
     if (task.untranslated) this.#text("untranslated-text", task.untranslated);
     shown("hs", round.screen !== "list");
-    element("cn").parentElement.hidden = round.screen !== "cell" || task.column === null;
+    element("cn").parentElement.hidden = round.screen !== "cell" || task.column === null || round.single_column;
     element("note").value = begunOf(task)?.note ?? task.note;
     element("note").closest("details").open = element("note").value !== "";
-    element("label").textContent = inWords(task.shown ?? "");
+    element("label").replaceChildren(worded(round.texts[task.shown]?.text, task.shown ?? ""));
     shown("label-line", task.shown !== null);
     shown("stands", !task.outdated);
     shown("outdated", task.outdated);
@@ -114,9 +117,9 @@ export class View {
     shown("forward", earlier);
     const isOnePress = round.screen === "cell" && round.form.length === 1 && isPressed(round.form[0]);
     const below = begunOf(task) ? "as you saved it; below is what you have not saved yet" : "as it is below";
-    const said = isOnePress || task.answer === SKIP ? task.answer : below;
-    for (const id of ["answered", "lost"]) element(id).textContent = inWords(said ?? "");
-    element("answers").replaceChildren(...(isOnePress ? [buttons(round.form[0])] : []));
+    const said = isOnePress || task.answer === SKIP ? textOfChoice(round.form[0], task.answer ?? "") : below;
+    for (const id of ["answered", "lost"]) element(id).textContent = said;
+    element("answers").replaceChildren(...(isOnePress ? buttons(round.form[0]) : []));
     if (isOnePress) this.#form.clear();
     else this.#form.show(round, tasks, (one) => begunOf(one)?.answer ?? one.answer);
     this.veil(this.#blurred);
@@ -146,7 +149,7 @@ export class View {
   }
 
   #text(side, text, name) {
-    if (name) element(`${side}-name`).textContent = name;
+    if (name) element(`${side}-name`).replaceChildren(name);
     const place = element(side);
     place.textContent = text.body;
     place.scrollTop = 0;
@@ -165,7 +168,7 @@ export class View {
 
   // Instead of a pair: there is none left, and the way on.
   end(how) {
-    this.waiting("There are no more pairs for you now.", how);
+    this.waiting(`There are no more ${this.#nouns} for you now.`, how);
     shown("end", true);
   }
 
@@ -238,17 +241,21 @@ function mayPutAway() {
   });
 }
 
-// All answers look alike: none is the expected one.
-function buttons({ choices, keys }) {
+// All answers look alike: none is the expected one. What is asked stands above them where the study has words for it.
+function buttons(question) {
+  const { choices, keys, text, help } = question;
   const button = (name, at) => {
     const attributes = { type: "button", class: "outline", "data-answer": name, "data-key": keys[at].join(" ") || null };
     const [key] = keys[at];
-    return make("button", attributes, ...(key ? [make("kbd", {}, key), " "] : []), inWords(name));
+    return make("button", attributes, ...(key ? [make("kbd", {}, key), " "] : []), ...captionOf(question, at));
   };
-  const legend = make("legend", { class: "visually-hidden" }, "Your answer");
   const hint = goesOn(keys) ? [make("p", { class: "hint" }, "Type the number; Enter answers with it.")] : [];
-  return make("fieldset", { class: "answers hears" }, legend, ...hint, ...choices.map(button));
+  const asked = text ? [make("p", { class: "introduction", id: "asked", dir: directionOf(text) }, text)] : [];
+  const legend = text ? [] : [make("legend", { class: "visually-hidden" }, "Your answer")];
+  const lines = helpLine(help, "asked-help");
+  const about = { "aria-labelledby": text ? "asked" : null, "aria-describedby": help ? "asked-help" : null };
+  return [...asked, ...lines, make("fieldset", { class: "answers hears", ...about }, ...legend, ...hint, ...choices.map(button))];
 }
 
-const keysOf = ({ choices, keys }) =>
-  choices.flatMap((name, at) => (keys[at].length ? [[keys[at][0], inWords(name)]] : []));
+const keysOf = (question) =>
+  question.choices.flatMap((name, at) => (question.keys[at].length ? [[question.keys[at][0], textOfChoice(question, name)]] : []));

@@ -53,6 +53,10 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
         "column_name": "counter-narrative",
         "screen": "cell",
         "blind": False,
+        "row_text": None,
+        "column_text": None,
+        "texts": {},
+        "single_column": False,
     }
     asked = {**sides, "round": "label", "form": [question]}
     assert site.machine("ana").get("/api/me").json() == {**ana, "rounds": [asked]}

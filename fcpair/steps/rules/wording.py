@@ -1,0 +1,149 @@
+"""The words of a study: what people who answer read in place of its names, and what one unit of their work is called.
+
+A recipe's section `[words]` holds them; they are no data, and may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fcpair.errors import InputError
+from fcpair.records import Role, Round, RunRecord
+from fcpair.stages.questions.wording import GridNames, check_words, present_parts
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
+from fcpair.steps.base.keywords import own, takes_params
+from fcpair.store import Tx
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import settings
+from fcpair.words import DEFAULT_LANGUAGE, Noun, Wording, Words
+
+MAIN_SIDES = ("hs", "cn")
+MIXED = "item"  # where rounds of one role are about different things
+_WITHOUT_ROUNDS = {Role.RESPONDENT: "statement", Role.WRITER: "text", Role.RATER: "text"}
+_QUESTION_MARKS = ("?", "؟", "？")
+
+
+class PageWords(NamedTuple):
+    """What pages call a unit of somebody's work, and the rows and columns of a grid."""
+
+    noun: Noun
+    row_name: str
+    column_name: str
+
+
+class SideWords(NamedTuple):
+    """Wordings of a grid's sides and of their names. A single column that only names the grid is not shown."""
+
+    row: Wording
+    column: Wording
+    names: dict[str, dict[str, str]]
+    single_column: bool
+
+
+@takes_params
+def save_words(
+    study: StudyContext,
+    words: Words | None = None,
+    *,
+    language: str = own(DEFAULT_LANGUAGE),
+    nouns: Mapping[str, str] = own({}),
+    questions: Mapping[str, Any] = own({}),
+    options: Mapping[str, Any] = own({}),
+    sides: Mapping[str, Any] = own({}),
+) -> RunRecord:
+    """Set what people who answer read in place of names; pages that are loaded from now on show it.
+
+    Raises:
+        InputError: all wordings of questions, options and sides that the study does not have.
+    """
+    with study._store.write() as tx:
+        new_words = effective_words(tx) if words is None else words
+        try:
+            check_words(new_words, study_names(tx))
+        except ExceptionGroup as group:
+            raise InputError("; ".join(map(str, group.exceptions))) from None
+        counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}
+        with grids.on_first_grid(tx):
+            return note_stage_run(tx, new_words, counts)
+
+
+def effective_words(tx: Tx) -> Words:
+    """The words of the study as they are now."""
+    with grids.on_first_grid(tx):
+        return effective_options(tx, Words, {})
+
+
+def study_names(tx: Tx) -> list[GridNames]:
+    """The names that the study's grids have, to which words can be given."""
+    return [_grid_names(tx, key.name) for key in grids.for_each_grid(tx)]
+
+
+def _grid_names(tx: Tx, grid: str) -> GridNames:
+    plan = settings.of_stage(tx, PLAN)
+    side_names = [*grids.side_names(tx), *_listed_names(plan, "rows"), *_listed_names(plan, "columns")]
+    round_ids = [round_id for round_ in rounds.of_grid(tx) for round_id in round_.ids]
+    forms = tuple(form_of(rounds.form(tx, round_id)) for round_id in round_ids)
+    return GridNames(grid, (*side_names, *(() if plan else MAIN_SIDES)), forms)
+
+
+def _listed_names(plan: Mapping[str, Any], side: str) -> list[str]:
+    """The texts of a side that the recipe lists as `names`."""
+    return list(plan.get(side, {}).get("names") or ())
+
+
+def side_words(tx: Tx, words: Words) -> SideWords:
+    """The wordings of the sides of the grid that a transaction is about."""
+    plan = settings.of_stage(tx, PLAN)
+    row, column = (
+        words.side(name, *(() if plan else (own_name,)))
+        for name, own_name in zip(grids.side_names(tx), MAIN_SIDES, strict=True)
+    )
+    columns = _listed_names(plan, "columns")
+    names = {name: present_parts(words.side(name)) for name in (*_listed_names(plan, "rows"), *columns)}
+    is_single = len(columns) == 1 and not names[columns[0]] and not columns[0].endswith(_QUESTION_MARKS)
+    return SideWords(row, column, {name: parts for name, parts in names.items() if parts}, is_single)
+
+
+def page_words(study: StudyContext, role: Role, grid: str | None = None) -> PageWords:
+    """The words of pages for people in a role, about a grid or, without its name, about the first one."""
+    with study._store.read() as tx:
+        words = effective_words(tx)
+        grid_id = find_grid(tx, grid).id if grid else grids.keys(tx)[0].id
+        with grids.on_grid(tx, grid_id):
+            row_name, column_name = grids.side_names(tx)
+            row, column, _, _ = side_words(tx, words)
+        return PageWords(_noun(tx, words, role), row.text or row_name, column.text or column_name)
+
+
+def role_noun(tx: Tx, role: Role) -> Noun:
+    """What one unit of the work of a role is called: as the study's words have it, else by what is shown."""
+    return _noun(tx, effective_words(tx), role)
+
+
+def _noun(tx: Tx, words: Words, role: Role) -> Noun:
+    word = words.nouns.get(role.value)
+    return Noun.of(word or _noun_by_rounds(tx, role))
+
+
+def _noun_by_rounds(tx: Tx, role: Role) -> str:
+    if role is Role.ADJUDICATOR:
+        role_rounds = [rounds.primary(tx) for _ in grids.for_each_grid(tx) if labels_of(tx)]
+    else:
+        role_rounds = rounds.of_role(tx, role)
+    nouns = {_round_noun(tx, round_) for round_ in role_rounds} or {_WITHOUT_ROUNDS.get(role, "pair")}
+    return nouns.pop() if len(nouns) == 1 else MIXED
+
+
+def _round_noun(tx: Tx, round_: Round) -> str:
+    """What one cell of a round is called: a pair where two texts are shown, else by the text that is, and who reads."""
+    with grids.on_grid(tx, round_.grid_id):
+        plan = settings.of_stage(tx, PLAN)
+    n_names = len(_listed_names(plan, "columns"))
+    if not (n_names or round_.options.hides_column):
+        return "pair"
+    if round_.role is Role.RESPONDENT:
+        return "statement" if n_names == 1 or round_.options.hides_column else "question"
+    return "reply" if round_.role is Role.RATER and plan.get("rows", {}).get("answers") else "text"

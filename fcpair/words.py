@@ -1,0 +1,154 @@
+"""The words of the pages: what units, questions, options and sides are called for the people who answer.
+
+What is stored, exported and imported keeps the names; only pages, and clients of the API, show these words instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from fcpair.errors import InputError, suggest_name
+from fcpair.param_values import Checked, param, short_repr
+from fcpair.records import WORKERS, Role
+
+NOUNS = ("pair", "statement", "text", "reply", "item", "question", "case")
+READERS = tuple(role.value for role in (*WORKERS, Role.ADJUDICATOR))
+LONGEST_WORDING = 1_000
+DEFAULT_LANGUAGE = "en"
+_PARTS = ("text", "help")
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_PAIR = re.compile(r"(?<![`“\w-])([Pp])air(s?)\b(?![`”])")
+
+Nouns = Annotated[Mapping[str, str], "role and noun"]
+Wordings = Annotated[Mapping[str, Any], "name and wording: a text, or a table of text and help"]
+
+
+class Wording(NamedTuple):
+    """What people read in place of a name, and the line below it; None where there is none."""
+
+    text: str | None = None
+    help: str | None = None
+
+
+class Noun(NamedTuple):
+    """What one unit of somebody's work is called, and several."""
+
+    one: str
+    many: str
+
+    @classmethod
+    def of(cls, word: str) -> Noun:
+        """The noun with its plural."""
+        return cls(word, f"{word[:-1]}ies" if word.endswith("y") else f"{word}s")
+
+    def with_number(self, n: int) -> str:
+        """The number with the noun, as in `1 pair` and `1,200 pairs`."""
+        return f"{n:,} {self.one if n == 1 else self.many}"
+
+    def replace_pairs(self, sentence: str) -> str:
+        """The sentence with this noun wherever it says `pair`; what is quoted stays as it is."""
+
+        def replace(match: re.Match[str]) -> str:
+            word = self.many if match[2] else self.one
+            return word.capitalize() if match[1] == "P" else word
+
+        return _PAIR.sub(replace, sentence)
+
+
+def _table(help: str) -> Any:
+    return field(default_factory=dict, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Words(Checked):
+    """What people who answer read in place of names. The longer name of a question or option goes before the shorter.
+
+    A text can be a table of one text by language; without the study's language its English one holds, else any.
+    """
+
+    stage: ClassVar[str] = "words"
+    verbatim: ClassVar[tuple[str, ...]] = ("nouns", "questions", "options", "sides")
+    language: str = param(DEFAULT_LANGUAGE, "the language that people read, where a wording has several")
+    nouns: Nouns = _table(
+        f"what one unit of the work of a role is called: {', '.join(NOUNS[:-1])} or {NOUNS[-1]}; by default by what is "
+        "shown"
+    )
+    questions: Wordings = _table("wordings of questions, by `name` or `grid/name`")
+    options: Wordings = _table(
+        "wordings of options and of steps of a scale, by `name`, `question/name` or `grid/question/name`"
+    )
+    sides: Wordings = _table("wordings of what rows and columns are called, and of sides' `names`; also `hs`, `cn`")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not _LANGUAGE.fullmatch(self.language):
+            raise InputError(f"language is {short_repr(self.language)}; expected the code of one, such as en or fa")
+        for name in self.verbatim:
+            if problems := list(TABLES[name](getattr(self, name))):
+                raise InputError("; ".join(f"{name}: {problem}" for problem in problems))
+
+    def question(self, grid: str, name: str) -> Wording:
+        """The wording of a question of a grid."""
+        return self._find(self.questions, f"{grid}/{name}", name)
+
+    def option(self, grid: str, question: str, name: str) -> Wording:
+        """The wording of an option, or of a step of a scale."""
+        return self._find(self.options, f"{grid}/{question}/{name}", f"{question}/{name}", name)
+
+    def side(self, *names: str) -> Wording:
+        """The wording of a side, or of one of its names, by the first of its `names` that has one."""
+        return self._find(self.sides, *names)
+
+    def _find(self, wordings: Mapping[str, Any], *names: str) -> Wording:
+        value = next((wordings[name] for name in names if name in wordings), None)
+        if value is None:
+            return Wording()
+        parts = {"text": value} if isinstance(value, str) else value
+        return Wording(*(self._choose(parts.get(part)) for part in _PARTS))
+
+    def _choose(self, text: str | Mapping[str, str] | None) -> str | None:
+        """The text in the study's language, in English, or in whatever language there is."""
+        if text is None or isinstance(text, str):
+            return text
+        return next((text[tag] for tag in (self.language, DEFAULT_LANGUAGE) if tag in text), next(iter(text.values())))
+
+
+def _noun_problems(nouns: Mapping[str, Any]) -> Iterator[str]:
+    for role, noun in nouns.items():
+        if role not in READERS:
+            yield f"there is no role `{role}` that reads; {suggest_name(role, READERS, 'expected one of')}"
+        if noun not in NOUNS:
+            yield f"`{role}` is {short_repr(noun)}; expected one of {', '.join(NOUNS)}"
+
+
+def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
+    for name, wording in wordings.items():
+        parts = wording if isinstance(wording, dict) else {"text": wording}
+        if not parts:
+            yield f"`{name}` has no wording; give it a `text`, a `help`, or both"
+        for part, value in parts.items():
+            if part not in _PARTS:
+                yield f"`{name}` has `{part}`; {suggest_name(part, _PARTS, 'expected')}"
+                continue
+            yield from (f"`{name}`: {problem}" for problem in _text_problems(part, value))
+
+
+def _text_problems(part: str, value: Any) -> Iterator[str]:
+    texts = value if isinstance(value, dict) else {DEFAULT_LANGUAGE: value}
+    if not texts:
+        yield f"`{part}` has no text in any language"
+    for language, text in texts.items():
+        if not _LANGUAGE.fullmatch(language):
+            yield f"`{part}` has `{language}`; expected the code of a language, such as en or fa"
+        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_WORDING:
+            yield f"`{part}` is {short_repr(text)}; expected a text of 1 to {LONGEST_WORDING:,} characters"
+
+
+# Of each table of Words, what yields everything that is wrong with it.
+TABLES: dict[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
+    "nouns": _noun_problems,
+    **dict.fromkeys(("questions", "options", "sides"), _wording_problems),
+}

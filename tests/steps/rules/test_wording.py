@@ -1,0 +1,166 @@
+"""The words of a study: set at any time, kept in its recipe, shown beside names, and which noun holds for whom."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcpair.errors import InputError
+from fcpair.params import Annotate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.records import Role
+from fcpair.study import Study
+from fcpair.words import Words
+from fcpair.work_records import RoundForm
+from steps import forms
+from steps.plans import CRITERIA, RATED, STATEMENTS, TYPES, WRITTEN, study_of, with_round
+
+ASKED = GridPlan(
+    "ask",
+    SidePlan(names=STATEMENTS),
+    SidePlan(names=("heard", "believed")),
+    (RoundPlan("ask", "answer: one_of(yes,no)", role="respondent", answers=0, screen="row"),),
+    row_name="statement",
+)
+WORDS = Words(
+    questions={"rate": {"text": "How good is it?", "help": "As a whole."}},
+    options={"rate/1": "not at all", "rate/5": {"text": "entirely", "help": "Nothing is missing."}},
+    sides={"row": "Reply", "fluent": "In good language", "path": {"text": "Way"}},
+)
+
+
+def rated(folder: Path) -> Study:
+    plan = replace(RATED, rows=SidePlan(names=STATEMENTS), columns=SidePlan(names=(*CRITERIA, "path")))
+    study = study_of(folder, plan, rater=2)
+    study.grid("rate").pair()
+    study.grid("rate").assign_round()
+    return study
+
+
+def round_form(study: Study, name: str) -> RoundForm:
+    """What somebody, who has consented, is asked in their only round."""
+    visitor = study.access.by_token(study.access.invite(name))
+    assert visitor
+    (form,) = study.work_queue(Annotate()).rounds(visitor)
+    return form
+
+
+def test_a_form_says_its_wordings_beside_the_names(tmp_path: Path) -> None:
+    study = rated(tmp_path)
+    study.save_words(WORDS)
+    shown = round_form(study, "rater1")
+    (question,) = shown.form
+    assert (question["name"], question["text"], question["help"]) == ("rate", "How good is it?", "As a whole.")
+    assert question["choices"][::8] == ["1", "5"]
+    assert question["texts"] == ["not at all", *[None] * 7, "entirely"]
+    assert question["helps"] == [*[None] * 8, "Nothing is missing."]
+    assert (shown.row_name, shown.row_text, shown.column_text) == ("row", "Reply", None)
+    assert shown.texts == {"fluent": {"text": "In good language"}, "path": {"text": "Way"}}
+
+
+def test_a_study_without_words_says_none(tmp_path: Path) -> None:
+    shown = round_form(rated(tmp_path), "rater1")
+    assert not {"text", "help", "texts", "helps"} & shown.form[0].keys()
+    assert (shown.row_text, shown.column_text, shown.texts, shown.single_column) == (None, None, {}, False)
+
+
+def test_words_are_set_one_by_one_and_leave_a_run_and_the_recipe(tmp_path: Path) -> None:
+    study = rated(tmp_path)
+    assert study.save_words(WORDS).counts == {"nouns": 0, "questions": 1, "options": 2, "sides": 3}
+    study.save_words(nouns={"rater": "reply"}, language="fa")
+    expected = replace(WORDS, nouns={"rater": "reply"}, language="fa")
+    assert study.effective_options(Words) == study.recipe().words == expected
+    assert '[words.nouns]\nrater = "reply"' in study.recipe_text()
+
+
+def test_a_recipe_sets_words_and_may_change_them_at_any_time(tmp_path: Path) -> None:
+    study = rated(tmp_path)
+    recipe = replace(study.recipe(), words=WORDS)
+    assert [run.stage for run in study.walk(recipe)] == ["words"]
+    assert list(study.walk(recipe)) == []
+    list(study.walk(replace(recipe, words=Words(sides={"row": "Text"}))))
+    assert round_form(study, "rater1").row_text == "Text"
+
+
+def test_words_for_what_a_study_does_not_have_are_refused_all_at_once(tmp_path: Path) -> None:
+    study = rated(tmp_path)
+    with pytest.raises(InputError, match=r"`questions` has `rates`.*did you mean `rate`\?; .*`options` has `rate/9`"):
+        study.save_words(questions={"rates": "?"}, options={"rate/9": "!"})
+    assert study.effective_options(Words) == Words()
+
+
+def test_validators_read_the_wording_of_the_label_that_they_check(files: dict[str, Path], tmp_path: Path) -> None:
+    study = Study.open(shutil.copy(files["checking"], tmp_path / "study.db"))
+    study.save_words(options={"appropriate": "It fits", "agree": "Yes"}, sides={"hs": "Post"})
+    study.add_people(["vic"], Role.VALIDATOR)
+    shown = round_form(study, "vic")
+    assert shown.texts == {"appropriate": {"text": "It fits"}}
+    assert (shown.form[0]["choices"], shown.form[0]["texts"]) == (["agree", "disagree"], ["Yes", None])
+    assert shown.row_text == "Post"
+
+
+@pytest.mark.parametrize(
+    ("columns", "words", "is_single"),
+    [
+        (("reply",), {}, True),
+        (("Is it fit?",), {}, False),
+        (("آیا خوب است؟",), {}, False),
+        (("reply",), {"reply": "What was said"}, False),
+        (("heard", "believed"), {}, False),
+    ],
+)
+def test_one_column_is_not_shown_unless_it_asks_something(
+    tmp_path: Path, columns: tuple[str, ...], words: dict[str, str], is_single: bool
+) -> None:
+    study = study_of(tmp_path, replace(ASKED, columns=SidePlan(names=columns)), respondent=1)
+    study.save_words(sides=words)
+    assert round_form(study, "respondent1").single_column is is_single
+
+
+FILE = SidePlan(file=Path("texts.csv"), column="text")
+SURVEY = with_round(ASKED, hide="column", screen="cell")
+NOUNS = {
+    "two texts": (replace(WRITTEN, columns=FILE), Role.WRITER, "pair"),
+    "types": (WRITTEN, Role.WRITER, "text"),
+    "criteria": (replace(RATED, rows=SidePlan(names=STATEMENTS)), Role.RATER, "text"),
+    "several questions": (ASKED, Role.RESPONDENT, "question"),
+    "one question": (replace(ASKED, columns=SidePlan(names=("heard",))), Role.RESPONDENT, "statement"),
+    "hidden": (replace(SURVEY, columns=FILE), Role.RESPONDENT, "statement"),
+    "labels of types": (with_round(ASKED, role="annotator"), Role.ANNOTATOR, "text"),
+}
+
+
+@pytest.mark.parametrize(("plan", "role", "noun"), NOUNS.values(), ids=NOUNS)
+def test_a_unit_is_called_by_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: GridPlan, role: Role, noun: str
+) -> None:
+    (tmp_path / "texts.csv").write_text("text\nTea is fine.\n")
+    monkeypatch.chdir(tmp_path)
+    study = study_of(tmp_path, plan)
+    assert study.page_words(role).noun.one == noun
+    study.save_words(nouns={role.value: "case"})
+    assert study.page_words(role).noun == ("case", "cases")
+
+
+def test_who_rates_what_others_wrote_rates_replies_and_rounds_of_two_kinds_have_items(tmp_path: Path) -> None:
+    study = study_of(tmp_path, WRITTEN, RATED)
+    assert study.page_words(Role.RATER).noun.one == "reply"
+    study.add_grid(replace(RATED, name="again", rows=SidePlan(names=TYPES)))
+    assert study.page_words(Role.RATER).noun.one == "item"
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR])
+def test_a_study_of_pairs_has_pairs(files: dict[str, Path], role: Role) -> None:
+    study = Study.open(files["checking"])
+    assert study.page_words(role) == (("pair", "pairs"), "hate speech", "counter-narrative")
+
+
+def test_a_side_of_the_grid_has_its_wording(tmp_path: Path) -> None:
+    study = Study.open(forms.build(tmp_path))
+    study.save_words(sides={"hate speech": "Message"})
+    shown: Any = study.page_words(Role.WRITER, "write")
+    assert (shown.row_name, shown.column_name) == ("Message", "aspect")
