@@ -212,6 +212,7 @@ def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:
     page.clock.run_for(300)
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(second)
+    page.clock.resume()
     await_sent(page)
     assert len(decided(served)) == 2
 

@@ -43,6 +43,7 @@ const isHere = (item) => item.grid === grid;
 const undecided = () => outbox.items.filter((item) => isHere(item) && !item.isUndo).map((item) => item.cell_id);
 
 function say(sentence, link = "") {
+  if (!sentence && !element("banner").hasChildNodes()) return;
   element("banner").replaceChildren(sentence, ...(link ? [" ", make("a", { href: "/" }, link)] : []));
   element("banner").classList.toggle("empty", !sentence);
 }
@@ -66,15 +67,15 @@ function present(docket, delay_ms = TOO_SOON_MS) {
   if (pauseDue && docket.pair) propose(pauseDue);
 }
 
-// Goes on to a docket that was made before, with what is known by now.
+// Goes on to a docket that was made before, with what is known by now: all of it before the browser lays it out.
 function presentKept(docket) {
   docket.takeProgress(shown);
+  offerUndoOn(docket);
   present(docket);
-  if (made.length) offerUndo();
 }
 
-function offerUndo() {
-  if (made.length) shown.offerUndo(made.at(-1).item);
+function offerUndoOn(docket) {
+  if (made.length) docket.offerUndo(made.at(-1).item);
 }
 
 // Shows the case that comes next, or that it is on its way.
@@ -82,9 +83,8 @@ function goOn() {
   const next = ahead.shift();
   if (next) return presentKept(next);
   const { onward } = shown;
-  present(shown.waiting());
+  presentKept(shown.waiting());
   awaited = onward;
-  offerUndo();
 }
 
 // What is on the screen and not decided comes next.
@@ -102,6 +102,10 @@ function decide(outcome) {
   made = [...made.slice(1 - MOST_MADE), { item, docket: shown }];
   pauseDue = pause.answered() ?? pauseDue;
   goOn();
+  setTimeout(sendOn); // after the next case has been painted
+}
+
+function sendOn() {
   outbox.flush();
   if (!ahead.length) fill();
 }
@@ -171,9 +175,9 @@ async function comeBack(item, reason) {
   if (!isAgain) return tellRefused(typed, item, reason);
   if (shown.pair !== item.cell_id) putAside();
   if (!item.isUndo) docket.ask(typed, `${reason} What you typed is still here; please decide again.`);
+  offerUndoOn(docket);
   present(docket, CAME_BACK_MS);
   say(item.isUndo ? reason : "");
-  offerUndo();
   element("note").dispatchEvent(new Event("input", { bubbles: true })); // a draft again
   return "done";
 }

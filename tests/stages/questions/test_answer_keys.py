@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from fcpair.stages.questions import AnyOf, OneOf, Scale, parse_question
-from fcpair.stages.questions.answer_keys import keys_of
+from fcpair.stages.questions.answer_keys import DISCARD, keys_of
 from stages.questions import questions
 
 
@@ -32,6 +32,11 @@ def test_what_is_typed_on_a_scale_is_what_is_stored(scale: Scale) -> None:
         for way in keys:
             assert name.startswith(way)
             assert scale.store(scale.load(float(name))) == float(name)
+
+
+@given(questions.one_ofs() | questions.scales())
+def test_no_label_has_the_key_that_discards(question: OneOf | Scale) -> None:
+    assert not any(way.startswith(DISCARD) for way in ways([choice.name for choice in question]))
 
 
 @given(questions.scales())

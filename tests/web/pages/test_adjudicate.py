@@ -216,8 +216,15 @@ def test_the_time_that_the_rest_takes_is_told_once_it_is_known(study: Study, ent
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(None, ""), (0.0, ""), (20.0, "about a minute"), (700.0, "about 12 min")]
-    + [(2_300.0, "about 40 min"), (5_000.0, "about 85 min"), (9_000.0, "about 2.5 h")],
+    [
+        (None, ""),
+        (0.0, ""),
+        (20.0, "about a minute"),
+        (700.0, "about 12 min"),
+        (2_300.0, "about 40 min"),
+        (5_000.0, "about 85 min"),
+        (9_000.0, "about 2.5 h"),
+    ],
 )
 def test_a_time_is_told_no_more_exactly_than_a_pace_can_be(seconds: float | None, words: str) -> None:
     assert in_words(seconds) == words
