@@ -15,7 +15,8 @@ from fcpair.param_values import as_params, choose_params
 from fcpair.params import DEFAULT_SCHEME, Folding, Setup
 from fcpair.records import Person
 from fcpair.steps import use_cases as steps
-from fcpair.steps.base.context import StudyContext, acting_as, find_grid, note_run
+from fcpair.steps.base.actors import acting_as
+from fcpair.steps.base.context import StudyContext, find_grid, note_run
 from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, file_permissions, schema

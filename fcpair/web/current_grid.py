@@ -48,10 +48,11 @@ class CurrentGrid:
         return Monitor(self.grid)
 
     def address(self, path: str, **query: Any) -> str:
-        """An address that is about this grid: with `query`, and the grid where there are several, before an anchor."""
+        """An address that is about this grid: with `query`, and the grid where there are several."""
         path, hash_, anchor = path.partition("#")
         query_string = urlencode(query | ({GRID: self.name} if self.name else {}))
-        return f"{path}{'?' * bool(query_string)}{query_string}{hash_}{anchor}"
+        sign = ("&" if "?" in path else "?") if query_string else ""
+        return f"{path}{sign}{query_string}{hash_}{anchor}"
 
 
 class Grids:

@@ -136,6 +136,17 @@ def preview(page: Page) -> None:
     expect(page.locator(".lead-preview")).to_be_visible()
 
 
+def add_people(names: str) -> Act:
+    """Send a list of people."""
+
+    def act(page: Page) -> None:
+        page.get_by_label("Pseudonyms").fill(names)
+        click("Add and invite them")(page)
+        page.wait_for_load_state()
+
+    return act
+
+
 def wrong_number(page: Page) -> None:
     """Ask for no number of pairs."""
     page.get_by_label("How many pairs").fill("some")
@@ -275,11 +286,18 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("steps while validating", "lea", "/lead/conflicts", "checking"),
         State("a wrong number", "lea", "/lead/conflicts", "decided", act=wrong_number),
     ),
-    "/lead/people": (State("people", "lea", "/lead/people", "checking"),),
+    "/lead/people": (
+        State("people", "lea", "/lead/people", "checking"),
+        State("adding people", "lea", "/lead/people?role=validator"),
+        State("people added", "lea", "/lead/people?role=validator", act=add_people("zoe\nyan")),
+        State("people not added", "lea", "/lead/people?role=validator", act=add_people("ana")),
+    ),
     "/lead/people/{name}/{act}": (
         State("retire", "lea", "/lead/people/ana/retire"),
         State("retired", "lea", "/lead/people/ana/retire", act=click("Retire")),
         State("hand over", "lea", "/lead/people/ana/hand-over"),
+        State("dismiss", "lea", "/lead/people/ana/dismiss", "checked"),
+        State("another role", "lea", "/lead/people/ana/role"),
         State("revoke", "lea", "/lead/people/vera/revoke"),
         State("invite", "lea", "/lead/people/ana/invite"),
         State("invite link shown", "lea", "/lead/people/ana/invite", act=click("Make the link")),

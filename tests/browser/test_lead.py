@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import expect
 
+from browser.axe import IS_WIDER
 from browser.hosts import Host
 from browser.shown import Shown
 from browser.sitting import answer, await_sent, enter
@@ -35,6 +36,7 @@ def test_who_is_retired_is_shown_the_door_and_others_get_the_work(desk: Host, wi
     enter(ana)
     page = windows.open(desk.url, desk.token("lea"))
     page.goto("/lead/people")
+    page.get_by_label("Change: ana", exact=True).click()
     page.get_by_role("link", name="Retire ana").click()
     page.get_by_role("button", name="Retire").click()
     expect(page.locator(".notice[role=status]")).to_contain_text("Done")
@@ -70,7 +72,7 @@ def test_the_link_that_is_shown_lets_in(desk: Host, windows: Windows) -> None:
     page.goto("/lead/people/ana/invite")
     page.get_by_role("button", name="Make the link").click()
     ana = windows.open(desk.url)
-    ana.goto(page.get_by_label("The link").input_value())
+    ana.goto(page.get_by_role("textbox", name="The link").input_value())
     expect(ana).to_have_url(re.compile("/welcome$"))
 
 
@@ -172,3 +174,27 @@ def test_times_are_in_the_zone_and_language_of_the_reader(
     time = page.locator(".lead-runs time").first
     expect(time).to_have_text(f"{newest:%d.%m.%Y, %H:%M}")
     expect(time).to_have_attribute("title", re.compile(" UTC$"))
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+def test_people_are_added_and_come_in_by_the_links_that_are_copied(desk: Host, windows: Windows, width: int) -> None:
+    page = windows.open(desk.url, desk.token("lea"), viewport={"width": width, "height": 800})
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/lead/people")
+    page.locator("#add summary").click()
+    page.get_by_label("Pseudonyms").fill("zoe\nyan, validator")
+    page.get_by_role("button", name="Add and invite them").click()
+    expect(page.locator(".notice[role=status]")).to_contain_text("2 people added")
+    page.get_by_role("button", name="Copy the link of zoe").click()
+    expect(page.locator("#copied")).to_have_text("Copied.")
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == page.get_by_role("textbox", name="The link of zoe").input_value()
+    )
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save all links as CSV").click()
+    assert len(saving.value.path().read_text("utf-8").splitlines()) == 3
+    assert not page.evaluate(IS_WIDER)
+    zoe = windows.open(desk.url)
+    zoe.goto(page.get_by_role("textbox", name="The link of zoe").input_value())
+    expect(zoe).to_have_url(re.compile("/welcome$"))

@@ -22,7 +22,7 @@ CN = "</p><svg onload=\"window.ran = 'CN'\"> {{ 7 * 7 }} <b>bold</b>"
 NOTE = "</textarea><img src=x onerror=\"window.ran = 'note'\">"
 GUIDELINES = f"# <img src=x onerror=\"window.ran = 'g'\">\n\n{HS}\n\n[press](javascript:window.ran='link')\n\n![x](http://example.org/x.png)"
 NAME = "<img src=x onerror='ran=1'>"
-OURS = "img[src^='/lead/coverage.png'], img[src^='data:']"
+OURS = "img[src^='/lead/coverage.png'], img[src^='data:'], svg.lead-burn-up"
 THEIRS = "main img, main svg, main b, main script"
 INVADED = """([theirs, ours]) => [window.ran ?? "", ...document.querySelectorAll(theirs)].filter(
   (one) => one && !one.matches?.(ours)).map((one) => one.outerHTML ?? one)"""
@@ -102,7 +102,9 @@ def test_before_the_adjudicator_and_the_lead(served: Host, windows: Windows) -> 
     check(page, HS, NOTE)
     lead = windows.open(served.url, served.token("lea"))
     lead.goto("/lead")
-    check(lead, HS, NOTE, NAME)
+    check(lead, NAME)
+    lead.goto("/lead/guidelines")
+    check(lead, HS, NOTE)
     lead.goto(f"/lead/pair/{served.study.grid().waiting_pairs()[0]}")
     check(lead, HS, NOTE, NAME)
 
@@ -112,6 +114,7 @@ def test_in_names(served: Host, windows: Windows) -> None:
     page = windows.open(served.url, served.token("lea"))
     page.goto("/lead/people")
     check(page, NAME, "<b>vera", "&lt;walt")
+    page.get_by_label(f"Change: {NAME}", exact=True).click()
     page.get_by_role("link", name=f"Retire {NAME}").click()
     check(page, NAME)
 

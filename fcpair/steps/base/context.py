@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +14,9 @@ from fcpair.deprecation import OldName
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
 from fcpair.param_values import as_params
 from fcpair.params import IN_MEMORY, MAIN, Assign
-from fcpair.records import BY, GridKey, Round, RunRecord
+from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
+from fcpair.steps.base.actors import with_actor
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.store import Store, Tx
 from fcpair.store.assignment import rounds
@@ -269,23 +268,6 @@ def _version() -> str:
     return version("fcpair")  # which is read from a file
 
 
-_acting: ContextVar[str] = ContextVar("acting", default="")
-
-
-@contextmanager
-def acting_as(name: str) -> Iterator[None]:
-    """Note in the parameters of each run, as `by`, that this person began it; for what people do on pages."""
-    token = _acting.set(name)
-    try:
-        yield
-    finally:
-        _acting.reset(token)
-
-
-def _with_actor(params: dict[str, Any]) -> dict[str, Any]:
-    return {**params, BY: name} if (name := _acting.get()) else params
-
-
 def note_run(
     tx: Tx,
     stage: str,
@@ -295,12 +277,12 @@ def note_run(
     outcome: dict[str, Any] | None = None,
 ) -> RunRecord:
     """Note the run of a stage; `outcome` is all that it found, where that is more than counts."""
-    return runs.add_run(tx, stage, _with_actor(params), counts, _version(), model, outcome)
+    return runs.add_run(tx, stage, with_actor(params), counts, _version(), model, outcome)
 
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
     """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
-    return runs.begin_run(tx, stage, _with_actor(params), _version())
+    return runs.begin_run(tx, stage, with_actor(params), _version())
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:

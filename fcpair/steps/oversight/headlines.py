@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from fcpair.records import Person, Role
+from fcpair.records import Role
 from fcpair.stages.assignment.pace import PAUSE_S
 from fcpair.steps.oversight.next_steps import NextStep, next_steps
 from fcpair.store import Tx
@@ -35,13 +35,15 @@ class Headlines:
 
     `steps` are all that can be done now, first things first; `primary` is the round whose answers count. `by_day` has
     the number of its answers of each day (UTC) on which some were given, oldest first. People who acted in the last ten
-    minutes are `active`; `roles` are those of all who take part, and `uninvited` counts those without a link by role.
+    minutes are `active`; `last_seen` has by name when each acted last. `roles` are those of all who take part, and
+    `uninvited` counts those without a link by role.
     """
 
     steps: tuple[LeadStep, ...]
     primary: str
     by_day: tuple[tuple[str, int], ...]
     active: tuple[str, ...]
+    last_seen: Mapping[str, str]
     roles: frozenset[Role]
     uninvited: Mapping[Role, int]
 
@@ -49,12 +51,14 @@ class Headlines:
 def find_headlines(tx: Tx, now: datetime) -> Headlines:
     """The headlines of the grid that a transaction is about."""
     taking_part = [one for one in people.people(tx, active=True) if one.role is not Role.MODEL]
-    primary, with_token = rounds.primary(tx), people.ids_with_token(tx)
+    primary, with_token, newest = rounds.primary(tx), people.ids_with_token(tx), activity_log.newest_act_times(tx)
+    since = (now - timedelta(seconds=PAUSE_S)).isoformat()
     return Headlines(
         steps=tuple(_lead_step(step) for step in next_steps(tx) if step.n),
         primary=primary.name,
         by_day=tuple(activity_log.n_answered_by_day(tx, primary)),
-        active=_active_names(tx, taking_part, now),
+        active=tuple(one.name for one in taking_part if newest.get(one.id, "") >= since),
+        last_seen={one.name: newest[one.id] for one in people.people(tx) if one.id in newest},
         roles=frozenset(one.role for one in taking_part),
         uninvited=Counter(one.role for one in taking_part if one.id not in with_token),
     )
@@ -63,9 +67,3 @@ def find_headlines(tx: Tx, now: datetime) -> Headlines:
 def _lead_step(step: NextStep) -> LeadStep:
     round_ = step.progress.round if step.progress else None
     return LeadStep(step.act.value, step.n, round_.name if round_ else "", round_.role if round_ else None)
-
-
-def _active_names(tx: Tx, taking_part: list[Person], now: datetime) -> tuple[str, ...]:
-    """Those who acted less than a pause ago."""
-    since, newest = (now - timedelta(seconds=PAUSE_S)).isoformat(), activity_log.newest_act_times(tx)
-    return tuple(one.name for one in taking_part if newest.get(one.id, "") >= since)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fcpair.errors import InputError, StageError
@@ -75,6 +75,15 @@ class Access:
         """
         with self._store.write() as tx:
             return _issue_tokens(tx, enrol_people(tx, names, role))
+
+    def add_all(self, roles: Mapping[str, Role]) -> dict[str, str]:
+        """Add people, each in a role of their own, and invite them, as `add` does: all of them, or none."""
+        with self._store.write() as tx:
+            tokens: dict[str, str] = {}
+            for role in dict.fromkeys(roles.values()):
+                names = [name for name, own_role in roles.items() if own_role is role]
+                tokens |= _issue_tokens(tx, enrol_people(tx, names, role))
+            return {name: tokens[name] for name in roles}
 
     def invite(self, name: str) -> str:
         """A new token for a person, shown this once; the one before and its sessions end.

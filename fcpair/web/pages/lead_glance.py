@@ -88,7 +88,8 @@ def _agreement_tile(figures: MainPart) -> Tile:
     if alpha is None or alpha.value is None:
         why = (alpha and alpha.undefined) or "there are no labels yet"
         return Tile("Agreement", NOTHING, "", AGREEMENT.path, why)
-    return Tile("Agreement", decimal(alpha.value, 2), bounds(alpha.low, alpha.high), AGREEMENT.path)
+    interval = "no interval" if alpha.low is None else bounds(alpha.low, alpha.high)
+    return Tile("Agreement", decimal(alpha.value, 2), interval, AGREEMENT.path)
 
 
 def _decision_tiles(stage: StageActivity) -> Iterator[Tile]:

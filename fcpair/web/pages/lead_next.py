@@ -70,7 +70,7 @@ def _assign(step: LeadStep, headlines: Headlines, grid: str) -> Offer:
 def _add(role: Role, stage: str, text: str) -> Offer:
     article = "an" if role.value[0] in "aeiou" else "a"
     button = f"Add {article} {role}" if role is Role.ADJUDICATOR else f"Add {role}s"
-    return Offer(stage, text, button, f"{PEOPLE.path}#add")
+    return Offer(stage, text, button, f"{PEOPLE.path}?role={role}#add")
 
 
 def _see_people(stage: str, text: str, step: LeadStep, headlines: Headlines) -> Offer:

@@ -7,36 +7,68 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import InputError, UnknownIdError
-from fcpair.records import Role, invite_link
+from fcpair.records import Role, Visitor
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
+from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.pages.lead_navigation import PEOPLE
 from fcpair.web.pages.lead_panels import SHOWN_BY, build_panels
 from fcpair.web.pages.lead_runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
-ACTS = ("retire", "hand-over", "invite", "revoke")
+ACTS = ("retire", "dismiss", "hand-over", "role", "invite", "revoke")
+ROLES = tuple(role.value for role in Role if role is not Role.MODEL)
 NOT_ONESELF = "you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"
 
 
 @router.get(PEOPLE.path)
 @open_to(Role.LEAD)
-def people(request: Request, run: int = 0) -> Response:
+def people(request: Request, run: int = 0, role: str = "") -> Response:
     """Everybody, with the work they have."""
     context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    state = context.study.status()
+    visitor = context.door.require_visitor(request)
+    return show_people(request, visitor, run=run, role=role)
+
+
+def show_people(
+    request: Request, visitor: Visitor, *, run: int = 0, role: str = "", pasted: str = "", problem: str = ""
+) -> Response:
+    """The page; with what was `pasted` of people to be added, in a `role`, and the `problem` with it."""
+    context = context_of(request)
+    here, state, invited = context.grids.from_request(request), context.study.status(), context.study.access.invited()
     values = {
         "page": PEOPLE,
         "panels": build_panels(request, visitor, here, PEOPLE),
         "grids": context.grids.overview() if here.name else [],
-        "people": state["people"],
-        "invited": context.study.access.invited(),
+        "people": [row | facts for row in state["people"] for facts in [_facts_of(here, row["name"])]],
+        "consents": {row["name"]: row["consented_at"] for row in context.study.access.terms()},
+        "invited": invited,
+        "n_uninvited": sum(_can_be_invited(row) and row["name"] not in invited for row in state["people"]),
+        "roles": ROLES,
+        "role": role or Role.ANNOTATOR.value,
+        "adding": bool(role),
+        "pasted": pasted,
+        "problem": problem,
         "simulated": state["simulated"],
         "done": find_run(context.study.log(), run),
     }
     return context.page(request, visitor, "lead_people.html.j2", here, **SHOWN_BY, **values)
+
+
+def _can_be_invited(row: dict[str, Any]) -> bool:
+    return not row["retired"] and row["role"] != Role.MODEL
+
+
+def _facts_of(here: CurrentGrid, name: str) -> dict[str, Any]:
+    """When somebody acted last, their pace in the grid, and how often they were too fast."""
+    monitor = here.monitor
+    paces = (one.outlook.pace_s for stage in monitor.stages() for one in stage.people if one.name == name)
+    return {
+        "seen": monitor.headlines().last_seen.get(name),
+        "pace_s": next((pace for pace in paces if pace is not None), None),
+        "speed": next((one for one in monitor.speed().people if one.name == name), None),
+    }
 
 
 @router.get("/lead/people/{name}/{act}")
@@ -52,6 +84,7 @@ def confirm(request: Request, name: str, act: str) -> Response:
         "one": person,
         "act": act,
         "heirs": _candidates(context, person),
+        "roles": ROLES,
         "has_link": name in context.study.access.invited(),
     }
     return context.page(
@@ -83,18 +116,30 @@ def hand_over(request: Request, name: str, to: Text = "") -> Response:
     return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
 
 
-@router.post("/lead/people/{name}/invite")
+@router.post("/lead/people/{name}/role")
 @open_to(Role.LEAD)
-def invite(request: Request, name: str) -> Response:
-    """Make a new link, and show it this once."""
+def change_role(request: Request, name: str, role: Text = "") -> Response:
+    """Give a person without open work another role."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
     with context.study.acting_as(visitor.name):
-        link = invite_link(context.url, context.study.access.invite(name))
-    here = context.grids.from_request(request)
-    return context.page(request, visitor, "lead_invite.html.j2", here, **SHOWN_BY, person=name, link=link)
+        run = context.study.change_role(name, parse_role(role))
+    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
+
+
+@router.post("/lead/people/{name}/dismiss")
+@open_to(Role.LEAD)
+def dismiss(request: Request, name: str) -> Response:
+    """Let a person go, and set aside what they answered."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if name == visitor.name:
+        raise InputError(NOT_ONESELF)
+    with context.study.acting_as(visitor.name):
+        run = context.study.dismiss(name)
+    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
 
 
 @router.post("/lead/people/{name}/revoke")
@@ -108,6 +153,13 @@ def revoke(request: Request, name: str) -> Response:
     with context.study.acting_as(visitor.name):
         context.study.access.revoke(name)
     return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.log()[-1])
+
+
+def parse_role(role: str) -> Role:
+    """A role from a form; raises InputError where it is none that people have."""
+    if role not in ROLES:
+        raise InputError(f"there is no role `{role}`; expected one of {', '.join(ROLES)}")
+    return Role(role)
 
 
 def _workload_of(context: Context, name: str) -> dict[str, Any]:

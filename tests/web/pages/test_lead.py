@@ -347,7 +347,7 @@ def test_revoking_shuts_the_door(site: Site) -> None:
     assert site.study.access.by_token(token) is None
 
 
-@pytest.mark.parametrize("act", ["retire", "invite", "revoke"])
+@pytest.mark.parametrize("act", ["retire", "dismiss", "role", "invite", "revoke"])
 def test_nobody_shuts_the_door_on_themselves(site: Site, act: str) -> None:
     browser = site.browser("lea")
     assert browser.post(f"/lead/people/lea/{act}", data={"csrf": csrf_of(browser)}).status_code == 422

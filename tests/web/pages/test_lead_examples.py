@@ -147,7 +147,8 @@ def test_a_grid_without_examples_says_where_there_are_some(site: Site) -> None:
 def test_next_steps_lead_to_the_examples_of_a_round(site: Site) -> None:
     html = page(site.browser("lea"), "/lead?grid=replies")
     assert 'href="/lead/examples?round=propose&grid=replies"' in html
-    assert "2 rows have examples that nobody has reviewed; use these pages, where a lead does so, or <code>" in html
+    assert "Models are to be shown examples in round “propose”, which somebody has to review." in html
+    assert '<a role="button" href="/lead/examples?grid=replies">Review the examples</a>' in html
 
 
 def test_before_any_are_found_the_page_says_how(tmp_path: Path) -> None:

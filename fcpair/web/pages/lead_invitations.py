@@ -1,0 +1,113 @@
+"""Adding people on the lead's pages, one or a pasted list, and the links by which they come in, shown this once."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from http import HTTPStatus
+from io import StringIO
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Request, Response
+
+from fcpair.errors import InputError
+from fcpair.records import Role, Visitor, invite_link
+from fcpair.web.auth import open_to
+from fcpair.web.context import context_of
+from fcpair.web.page_hints import replace_commands
+from fcpair.web.pages.lead_navigation import PEOPLE
+from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.pages.lead_people import NOT_ONESELF, ROLES, parse_role, show_people
+
+router = APIRouter(include_in_schema=False)
+Text = Annotated[str, Form()]
+
+
+@router.post(PEOPLE.path)
+@open_to(Role.LEAD)
+def add(request: Request, people: Text = "", role: Text = Role.ANNOTATOR.value) -> Response:
+    """Add all people of a list and show their links, or none of them and say what is wrong with it."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    try:
+        roles = parse_people(people, parse_role(role), {one.name for one in context.study.people})
+        with context.study.acting_as(visitor.name):
+            tokens = context.study.access.add_all(roles)
+    except InputError as error:
+        page = show_people(request, visitor, role=role, pasted=people, problem=replace_commands(str(error)))
+        page.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+        return page
+    return _show_links(request, visitor, tokens, is_new=True)
+
+
+@router.post("/lead/people/links")
+@open_to(Role.LEAD)
+def invite_others(request: Request) -> Response:
+    """Make a link for everybody who takes part and has none, and show them this once."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    with context.study.acting_as(visitor.name):
+        tokens = context.study.access.invite_all()
+    return _show_links(request, visitor, tokens)
+
+
+@router.post("/lead/people/{name}/invite")
+@open_to(Role.LEAD)
+def invite(request: Request, name: str) -> Response:
+    """Make a new link, and show it this once."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    if name == visitor.name:
+        raise InputError(NOT_ONESELF)
+    with context.study.acting_as(visitor.name):
+        tokens = {name: context.study.access.invite(name)}
+    return _show_links(request, visitor, tokens)
+
+
+def _show_links(request: Request, visitor: Visitor, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:
+    context = context_of(request)
+    roles = {one.name: one.role.value for one in context.study.people}
+    links = [(name, roles[name], invite_link(context.url, token)) for name, token in tokens.items()]
+    values = {"links": links, "is_new": is_new, "table": f"data:text/csv;charset=utf-8,{quote(_table_of(links))}"}
+    return context.page(
+        request, visitor, "lead_links.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
+    )
+
+
+def _table_of(links: list[tuple[str, str, str]]) -> str:
+    file = StringIO()
+    rows = csv.writer(file)
+    rows.writerow(("name", "role", "link"))
+    rows.writerows(links)
+    return file.getvalue()
+
+
+def parse_people(pasted: str, usual: Role, existing: set[str]) -> dict[str, Role]:
+    """The people of a pasted list, each with their role: a line has a name, and after a comma or a tab a role, if it is
+    not the `usual` one.
+
+    Raises InputError that lists every line with a name that is there twice, or in the study (`existing`), or with no
+    role that there is.
+    """
+    roles: dict[str, Role] = {}
+    problems = []
+    for number, line in enumerate(pasted.splitlines(), 1):
+        name, _, role = (part.strip() for part in line.replace("\t", ",").partition(","))
+        if not name and not role:
+            continue
+        if not name:
+            problems.append(f"line {number} has no name")
+        elif role and role not in ROLES:
+            problems.append(f"line {number}: `{role}` is no role; expected one of {', '.join(ROLES)}")
+        elif name in roles:
+            problems.append(f"line {number}: `{name}` is in the list already")
+        elif name in existing:
+            problems.append(f"line {number}: `{name}` already takes part in the study; choose another pseudonym")
+        else:
+            roles[name] = Role(role) if role else usual
+    if problems:
+        raise InputError("; ".join(problems))
+    if not roles:
+        raise InputError("there is no name in the list; write one person on each line")
+    return roles
