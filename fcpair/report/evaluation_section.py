@@ -52,7 +52,7 @@ def evaluation_tables(figures: EvaluationFigures) -> EvaluationTables:
 
 
 def _picture(outcome: Outcome, measure: str) -> grid_map.Image:
-    return grid_map.render_both_themes(lambda theme: png(outcome, measure, theme.inks))
+    return grid_map.Image(lambda theme: png(outcome, measure, theme.inks))
 
 
 def _tau_rows(outcome: Outcome) -> list[tuple[str, list[Concordance]]]:

@@ -51,7 +51,7 @@ def build_sections(part: SurveysPart) -> list[Section]:
 def _render_image(forest: Forest | None) -> grid_map.Image | None:
     if forest is None or forest.n_rows > MOST_DRAWN:
         return None
-    return grid_map.render_both_themes(lambda theme: render_forest(forest, "png", theme.inks))
+    return grid_map.Image(lambda theme: render_forest(forest, "png", theme.inks))
 
 
 def _no_picture_notes(forest: Forest | None) -> tuple[str, ...]:

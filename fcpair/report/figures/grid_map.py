@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
-from base64 import b64encode
+import struct
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fcpair.report.cells import BlockMap, ClassMap
-from fcpair.report.figures.colours import LIGHT, THEMES, Theme, paint_classes, paint_means, paint_tile, to_hex
+from fcpair.report.figures.colours import DARK, LIGHT, Theme, paint_classes, paint_means, paint_tile, to_hex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,26 +30,57 @@ DPI = 150
 # What is drawn around the map, in pixels: left, right, below, above.
 LEFT, RIGHT, BELOW, ABOVE = 100, 30, 75, 20
 COLOUR_BAR = 110
+TILE, TILES = 14, (2, 3)  # of a sample: pixels of a tile, and tiles down and across
 # Without the version of matplotlib, which would change the bytes and not the picture.
 NO_METADATA: dict[str, Any] = {"Software": None}
 
 
 @dataclass(frozen=True)
 class Image:
-    """One picture in two versions, for light and for dark pages, as data URIs; `width` x `height` in CSS pixels."""
+    """One picture in two versions, for light and for dark pages, each drawn by `draw` when it is asked for.
 
-    light: str
-    dark: str
-    width: int
-    height: int
+    It is of so many `pixels` across and down; where that is not known before, the light version says it.
+    """
+
+    draw: Callable[[Theme], bytes]
+    pixels: tuple[int, int] | None = None
+
+    @cached_property
+    def light(self) -> str:
+        """The version for light pages, as a data URI."""
+        return _data_uri(self.draw(LIGHT))
+
+    @cached_property
+    def dark(self) -> str:
+        """The version for dark pages, as a data URI."""
+        return _data_uri(self.draw(DARK))
+
+    @property
+    def width(self) -> int:
+        """The width on a page, in CSS pixels."""
+        return round(self._size[0] * 0.7)
+
+    @property
+    def height(self) -> int:
+        """The height on a page, in CSS pixels."""
+        return round(self._size[1] * 0.7)
+
+    @cached_property
+    def _size(self) -> tuple[int, int]:
+        if self.pixels:
+            return self.pixels
+        width, height = struct.unpack(">2I", b64decode(self.light.partition(",")[2])[16:24])
+        return int(width), int(height)
 
 
 def class_map(classed: ClassMap, sides: Sides = CORPUS_SIDES) -> Image:
     """The map of a grid whose cells are in classes; `sides` name its rows and columns."""
     px = cell_pixels(classed.index.shape)
     looks = tuple(one.look for one in classed.classes)
-    return render_both_themes(
-        lambda theme: _render_map(paint_classes(classed.index, looks, px, theme), (px, px), theme, sides)
+    rows, columns = classed.index.shape
+    return Image(
+        lambda theme: _render_map(paint_classes(classed.index, looks, px, theme), (px, px), theme, sides),
+        _figure_pixels((rows * px, columns * px), wide_right=False),
     )
 
 
@@ -60,12 +94,16 @@ def block_map(blocked: BlockMap, unit: str, sides: Sides = CORPUS_SIDES) -> Imag
         pixels = paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme)
         return _render_map(pixels, (px / blocked.rows, px / blocked.columns), theme, sides, bar=(unit, top))
 
-    return render_both_themes(draw)
+    rows, columns = blocked.mean.shape
+    return Image(draw, _figure_pixels((rows * px, columns * px), wide_right=True))
 
 
 def swatch(look: str) -> Image:
     """A sample of a look, for a legend."""
-    return render_both_themes(lambda theme: _encode_png(np.tile(paint_tile(look, 14, theme), (2, 3, 1))))
+    return Image(
+        lambda theme: _encode_png(np.tile(paint_tile(look, TILE, theme), (*TILES, 1))),
+        (TILES[1] * TILE, TILES[0] * TILE),
+    )
 
 
 def cell_pixels(shape: tuple[int, ...]) -> int:
@@ -73,20 +111,30 @@ def cell_pixels(shape: tuple[int, ...]) -> int:
     return max(1, min(WIDEST // shape[1], TALLEST // shape[0], LARGEST_CELL))
 
 
-def render_both_themes(draw: Callable[[Theme], bytes]) -> Image:
-    """The picture that `draw` gives as PNG for each theme."""
-    pictures = {theme: draw(theme) for theme in THEMES}
-    light, dark = (f"data:image/png;base64,{b64encode(pictures[theme]).decode()}" for theme in THEMES)
-    width, height = (int.from_bytes(pictures[LIGHT][at : at + 4]) for at in (16, 20))
-    return Image(light, dark, round(width * 0.7), round(height * 0.7))
+def _data_uri(png: bytes) -> str:
+    return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+def _figure_size(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, int]:
+    """Width and height of a map of this shape with what is drawn around it."""
+    return shape[1] + LEFT + RIGHT + COLOUR_BAR * wide_right, shape[0] + BELOW + ABOVE
+
+
+def _figure_pixels(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, int]:
+    """The same as matplotlib has it, which is told inches."""
+    width, height = _figure_size(shape, wide_right=wide_right)
+    return int(width / DPI * DPI), int(height / DPI * DPI)
 
 
 def _encode_png(pixels: Pixels) -> bytes:
-    import matplotlib.image
-
-    file = io.BytesIO()
-    matplotlib.image.imsave(file, pixels, format="png", metadata=NO_METADATA)
-    return file.getvalue()
+    """A small picture as PNG (RGB, 8 bits), without the time and memory that it takes to load matplotlib."""
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)  # each begins with its filter, which is none
+    header = struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
 
 
 def _render_map(
@@ -110,8 +158,7 @@ def _canvas(pixels: Pixels, theme: Theme, *, wide_right: bool) -> tuple[Figure, 
     """A figure in which the axes have exactly as many pixels as the map, so that no cell is resampled."""
     from matplotlib.figure import Figure
 
-    right = RIGHT + COLOUR_BAR * wide_right
-    height, width = pixels.shape[0] + BELOW + ABOVE, pixels.shape[1] + LEFT + right
+    width, height = _figure_size(pixels.shape, wide_right=wide_right)
     figure = Figure(figsize=(width / DPI, height / DPI), facecolor=theme.inks.page)
     box = (LEFT / width, BELOW / height, pixels.shape[1] / width, pixels.shape[0] / height)
     axes = figure.add_axes(box, facecolor=theme.inks.page)

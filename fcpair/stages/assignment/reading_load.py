@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from fcpair.stages.assignment.pace import PAUSE_S
 
@@ -46,13 +47,9 @@ class Sitting:
 
 def split_sittings(times: Sequence[float]) -> list[Sitting]:
     """The answers at `times` parted where more than `PAUSE_S` passed between two of them, oldest first."""
-    parts: list[Sitting] = []
-    for at in times:
-        if parts and at - parts[-1].end <= PAUSE_S:
-            parts[-1] = Sitting(parts[-1].start, at, parts[-1].n + 1)
-        else:
-            parts.append(Sitting(at, at, 1))
-    return parts
+    pauses = [at for at, (before, after) in enumerate(pairwise(times), 1) if after - before > PAUSE_S]
+    bounds = pairwise([0, *pauses, len(times)]) if times else ()
+    return [Sitting(times[begin], times[end - 1], end - begin) for begin, end in bounds]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,12 @@ they were read in, and simulated people need none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fcpair.records import Origin, Person, Role, Round, Rule, Status
 from fcpair.stages.assignment.pace import (
@@ -30,7 +33,8 @@ from fcpair.stages.assignment.reading_load import (
     start_of_day,
 )
 from fcpair.steps.rules.pair_counts import PairCounts
-from fcpair.store.answers.activity_log import AnswerEvent, Decision
+from fcpair.store.answers.activity_log import Decision
+from fcpair.store.answers.answer_arrays import AnswerArrays
 from fcpair.store.corpus.grids import to_public_number
 
 ADJUDICATE = "adjudicate"
@@ -113,14 +117,13 @@ class _ActTimes:
     new: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
 
-    def add(self, at: str, *, new: bool, to_stage: bool = True, together: Hashable | None = None) -> None:
+    def add_decision(self, at: str, *, new: bool) -> None:
         time = _posix(at)
         self.times.append(time)
-        self.together.append(together)
+        self.together.append(None)
         if new:
             self.new.append(time)
-            if to_stage:
-                self.gains.append(time)
+            self.gains.append(time)
 
 
 @dataclass(frozen=True)
@@ -140,23 +143,15 @@ def round_activity(
     round_: Round,
     everybody: Sequence[Person],
     counts_by_person: Mapping[int, Mapping[str, int]],
-    answers: Iterable[AnswerEvent],
+    answers: AnswerArrays,
     vacant_and_free: tuple[int, int],
     clock: Clock,
 ) -> StageActivity:
-    """Measure the progress of a round; `answers` are those of its grid, `counts_by_person` each person's by status.
+    """Measure the progress of a round; `answers` are those of the study, `counts_by_person` each person's by status.
 
     `vacant_and_free` are how many slots are vacant and how many free.
     """
-    acts: dict[int, _ActTimes] = {}
-    seen_ids: set[int] = set()
-    for entry in answers:
-        if entry.round == round_.name and entry.origin == Origin.ONLINE:
-            shared_key = round_.screen_key(entry.hs_id)
-            acts.setdefault(entry.person_id, _ActTimes()).add(
-                entry.at, new=entry.assignment_id not in seen_ids, to_stage=not entry.skipped, together=shared_key
-            )
-            seen_ids.add(entry.assignment_id)
+    acts = _answer_times(round_, answers.where(np.isin(answers.round_id, round_.ids) & answers.is_from(Origin.ONLINE)))
     active_people = [entry for entry in everybody if entry.role is round_.role or entry.id in counts_by_person]
     people = tuple(
         _person_activity(entry, counts_by_person.get(entry.id, {}), acts.get(entry.id, _ActTimes()), clock)
@@ -169,6 +164,26 @@ def round_activity(
     )
     stage = _stage_activity((round_.name, round_.role), (done, n_open + n_free, vacant), people, acts, clock)
     return replace(stage, free=n_free)
+
+
+def _answer_times(round_: Round, answers: AnswerArrays) -> dict[int, _ActTimes]:
+    """When each person, by id, gave which of these answers of a round."""
+    acts, is_first = {}, answers.is_first()
+    keys = {hs_id: round_.screen_key(hs_id) for hs_id in np.unique(answers.hs_id).tolist()}
+    for person_id, is_own in _by_person(answers):
+        times, hs_ids, new = answers.time[is_own], answers.hs_id[is_own].tolist(), is_first[is_own]
+        acts[person_id] = _ActTimes(
+            times.tolist(),
+            [keys[hs_id] for hs_id in hs_ids],
+            times[new].tolist(),
+            times[new & ~answers.skipped[is_own]].tolist(),
+        )
+    return acts
+
+
+def _by_person(answers: AnswerArrays) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Each person who gave some of these answers, by id, and which of them."""
+    return ((person_id, answers.person_id == person_id) for person_id in np.unique(answers.person_id).tolist())
 
 
 def adjudication_activity(
@@ -188,7 +203,7 @@ def adjudication_activity(
     seen_ids: set[int] = set()
     for entry in decisions:
         if entry.rule == Rule.PERSON:
-            acts.setdefault(entry.person_id, _ActTimes()).add(entry.at, new=entry.cell_id not in seen_ids)
+            acts.setdefault(entry.person_id, _ActTimes()).add_decision(entry.at, new=entry.cell_id not in seen_ids)
             seen_ids.add(entry.cell_id)
     active_people = [entry for entry in everybody if entry.role is Role.ADJUDICATOR or entry.id in acts]
     people = tuple(
@@ -244,16 +259,15 @@ def _posix(at: str) -> float:
 
 
 def exposures(
-    everybody: Sequence[Person], answers: Iterable[AnswerEvent], decisions: Iterable[Decision], clock: Clock
+    everybody: Sequence[Person], answers: AnswerArrays, decisions: Iterable[Decision], clock: Clock
 ) -> list[tuple[Person, Exposure]]:
     """Measure what each person has read to answer and to decide; answers of simulated people are left out."""
     pairs_read: dict[int, set[tuple[int, int]]] = {entry.id: set() for entry in everybody}
     times: dict[int, list[float]] = {entry.id: [] for entry in everybody}
-    for entry in answers:
-        if entry.origin != Origin.SIMULATED:
-            pairs_read[entry.person_id].add((entry.cell_id, entry.hs_id))
-        if entry.origin == Origin.ONLINE:
-            times[entry.person_id].append(_posix(entry.at))
+    read = answers.where(~answers.is_from(Origin.SIMULATED))
+    for person_id, is_own in _by_person(read):
+        pairs_read[person_id] |= set(zip(read.cell_id[is_own].tolist(), read.hs_id[is_own].tolist(), strict=True))
+        times[person_id] += read.time[is_own & read.is_from(Origin.ONLINE)].tolist()
     for act in decisions:
         pairs_read[act.person_id].add((act.cell_id, act.hs_id))
         if act.rule != Rule.IMPORTED:
@@ -264,7 +278,7 @@ def exposures(
 
 
 def answer_speeds(
-    everybody: Sequence[Person], answers: Iterable[AnswerEvent], bodies: Mapping[int, str]
+    everybody: Sequence[Person], answers: AnswerArrays, bodies: Mapping[int, str]
 ) -> tuple[list[AnswerSpeed], list[TooFastAnswer]]:
     """Count how often each person answered sooner than the column's text can be read, and list the newest such answers.
 
@@ -273,25 +287,14 @@ def answer_speeds(
     """
     words = {cn_id: n_words(body) for cn_id, body in bodies.items()}
     names = {entry.id: entry.name for entry in everybody}
-    n_timed: Counter[int] = Counter()
-    n_fast: Counter[int] = Counter()
-    seen_ids: set[int] = set()
-    too_fast_answers: list[TooFastAnswer] = []
-    for entry in answers:
-        if entry.seconds is not None and not entry.skipped and entry.assignment_id not in seen_ids:
-            n_timed[entry.person_id] += 1
-            if is_too_fast(entry.seconds, words[entry.cn_id]):
-                n_fast[entry.person_id] += 1
-                too_fast_answers.append(
-                    TooFastAnswer(
-                        names[entry.person_id],
-                        to_public_number(entry.cell_id),
-                        entry.seconds,
-                        least_reading_s(words[entry.cn_id]),
-                        entry.at,
-                    )
-                )
-        seen_ids.add(entry.assignment_id)
-    return [
-        AnswerSpeed(entry.name, n_timed[entry.id], n_fast[entry.id]) for entry in everybody if n_timed[entry.id]
-    ], too_fast_answers[::-1]
+    timed = answers.where(~np.isnan(answers.seconds) & ~answers.skipped & answers.is_first())
+    rows = zip(timed.seconds.tolist(), map(words.__getitem__, timed.cn_id.tolist()), strict=True)
+    fast = timed.where(np.fromiter((is_too_fast(*row) for row in rows), np.bool_, len(timed)))
+    columns = (fast.person_id, fast.cell_id, fast.cn_id, fast.seconds, fast.at)
+    too_fast_answers = [
+        TooFastAnswer(names[person_id], to_public_number(cell_id), seconds, least_reading_s(words[cn_id]), at.decode())
+        for person_id, cell_id, cn_id, seconds, at in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    n_timed, n_fast = (Counter(rows.person_id.tolist()) for rows in (timed, fast))
+    speeds = [AnswerSpeed(entry.name, n_timed[entry.id], n_fast[entry.id]) for entry in everybody if n_timed[entry.id]]
+    return speeds, too_fast_answers[::-1]

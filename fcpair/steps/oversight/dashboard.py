@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
@@ -16,10 +16,12 @@ from fcpair.steps.base.context import GridContext, has_saved_options, is_planned
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
 from fcpair.steps.oversight.headlines import Headlines, find_headlines
+from fcpair.steps.oversight.shared_tally import SharedTally
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log
+from fcpair.store.answers.answer_arrays import AnswerArrays, answer_arrays
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.corpus import grids, texts
 from fcpair.store.corpus.grids import to_public_number
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 Marks = tuple[int, ...]
 Made = TypeVar("Made")
-Act = TypeVar("Act", activity_log.AnswerEvent, activity_log.Decision)
 MINUTE_S = 60
 SLOW_S = 1.0
 """What takes longer than this to make, in seconds, is not made anew at every change."""
@@ -71,7 +72,7 @@ class SpeedFigures:
 @dataclass(frozen=True)
 class _Acts:
     everybody: list[Person]
-    answers: activity_log.Answers
+    answers: AnswerArrays
     decisions: list[activity_log.Decision]
 
 
@@ -159,6 +160,7 @@ class Monitor:
 
     def __init__(self, grid: GridContext) -> None:
         self._grid = grid
+        self._tally = SharedTally()
         self._acts: _Cached[_Acts] = _Cached(grid, "acts")
         self._figures: _Cached[MainPart] = _Cached(grid, "figures")
         self._survey_sections: _Cached[list[Section]] = _Cached(grid, "asked")
@@ -186,7 +188,7 @@ class Monitor:
         from fcpair.steps.oversight.report_main import main_part
 
         with self._grid._store.read() as tx:
-            return main_part(tx)
+            return main_part(tx, tally_of=self._tally)
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
@@ -225,7 +227,7 @@ class Monitor:
 
     def status(self) -> dict[str, Any]:
         """The study at a glance, as `status.status` has it."""
-        return self._status.get(lambda: status.status(self._grid)).made
+        return self._status.get(lambda: status.load_status(self._grid, self._tally)).made
 
     def stages(self, now: datetime | None = None) -> tuple[activity.StageActivity, ...]:
         """Progress of each round of the grid and of adjudication, stage by stage and person by person."""
@@ -247,22 +249,18 @@ class Monitor:
             counts_by_round, cell_span, check_round = _counts_by_round(tx), grids.cell_range(tx), rounds.validation(tx)
 
             def round_stage(round_: Round) -> activity.StageActivity:
-                answers, vacant_and_free = (
-                    _acts_in_span(cell_span, acts.answers),
-                    (len(vacant_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)),
-                )
-                return activity.round_activity(
-                    round_, acts.everybody, counts_by_round.get(round_.name, {}), answers, vacant_and_free, clock
-                )
+                vacant_and_free = len(vacant_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)
+                counts = counts_by_round.get(round_.name, {})
+                return activity.round_activity(round_, acts.everybody, counts, acts.answers, vacant_and_free, clock)
 
             stages = [round_stage(one) for one in rounds.answer_rounds(tx)]
             if labels_of(tx) and (not is_planned(tx) or has_saved_options(tx, Adjudicate)):
                 pairs, n_decided_by_person, n_again = (
-                    pair_counts.tally(tx).pairs,
+                    self._tally(tx).pairs,
                     pair_counts.n_decided_by_person(tx),
                     len(rule_decisions.stale_decisions(tx)),
                 )
-                decisions = _acts_in_span(cell_span, acts.decisions)
+                decisions = [one for one in acts.decisions if cell_span.has(one.cell_id)]
                 stages.append(
                     activity.adjudication_activity(
                         acts.everybody, decisions, n_decided_by_person, pairs, n_again, clock
@@ -297,7 +295,9 @@ class Monitor:
         with self._grid._store.read() as tx:
             columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
         bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
-        speeds, newest = activity.answer_speeds(acts.everybody, _acts_in_span(cell_span, acts.answers), bodies)
+        ids = acts.answers.cell_id
+        answers = acts.answers.where((ids >= cell_span.first) & (ids <= cell_span.last))
+        speeds, newest = activity.answer_speeds(acts.everybody, answers, bodies)
         return SpeedFigures(tuple(speeds), tuple(newest))
 
     def flags(self) -> list[Flag]:
@@ -327,16 +327,11 @@ class Monitor:
 
     def _read_acts(self) -> _Acts:
         with self._grid._store.read() as tx:
-            return _Acts(people.people(tx), activity_log.answer_events(tx), activity_log.decisions_by_people(tx))
+            return _Acts(people.people(tx), answer_arrays(tx), activity_log.decisions_by_people(tx))
 
 
 def _minute_marks() -> Marks:
     return (int(datetime.now(UTC).timestamp() // MINUTE_S),)
-
-
-def _acts_in_span(span: grids.CellRange, acts: Iterable[Act]) -> Iterator[Act]:
-    """Those of all acts that are about cells of a grid."""
-    return (one for one in acts if span.has(one.cell_id))
 
 
 def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -83,15 +83,20 @@ class OpenWork(NamedTuple):
         return next((one for one in self.rounds.values() if one.round.checks is not None), None)
 
 
+TallyOf = Callable[[Tx], Tally]
 _NO_DECISIONS = Tally(PairCounts(*[0] * 7), by_rule={}, n_lost=0)
 
 
-def load_open_work(tx: Tx, counts: list[assignments.AssignmentCount] | None = None) -> OpenWork:
-    """Load what is open in the grid of the transaction; `counts` are those of its assignments, where they are known."""
+def load_open_work(
+    tx: Tx, counts: list[assignments.AssignmentCount] | None = None, tally_of: TallyOf = tally
+) -> OpenWork:
+    """Load what is open in the grid of the transaction; `counts` are those of its assignments, where they are known,
+    and its pairs are counted by `tally_of`.
+    """
     progress = {round_.name: round_progress(tx, round_, counts) for round_ in rounds.of_grid(tx)}
     has_decisions = not is_planned(tx) or has_saved_options(tx, Adjudicate)
     n_second_look = len(rule_decisions.stale_decisions(tx)) if has_decisions and judgements.is_answered(tx) else 0
-    counted = tally(tx) if has_decisions else _NO_DECISIONS
+    counted = tally_of(tx) if has_decisions else _NO_DECISIONS
     n_without_validator = pair_counts.n_without_validator(tx) if has_decisions else 0
     return OpenWork(progress, counted, n_second_look, disputes.n_verdicts_not_due(tx), n_without_validator)
 

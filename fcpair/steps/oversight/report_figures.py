@@ -10,7 +10,7 @@ from fcpair.report.data import DecisionsPart, PersonFigures, TierFigures
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.release.partition import tiers_of
-from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.pair_counts import PairCounts
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -27,21 +27,29 @@ def standing_decisions(tx: Tx) -> pd.DataFrame:
 
 
 def decision_figures(
-    tx: Tx, question: Closed, rules: Partition, decisions: pd.DataFrame, *, is_labelled: bool
+    tx: Tx,
+    question: Closed,
+    rules: Partition,
+    decisions: pd.DataFrame,
+    pairs: PairCounts,
+    labels: pd.DataFrame | None,
 ) -> DecisionsPart:
-    """Decisions in a grid, by `standing_decisions`, and its tiers where it is labelled (`is_labelled`)."""
+    """Decisions in a grid, by `standing_decisions`, and its tiers where it has `labels` (`cell_id`, `code`).
+
+    `pairs` are its pairs, as `pair_counts.tally` has them.
+    """
     n_by_rule = decisions["rule"].value_counts().sort_index()
     return DecisionsPart(
         question=question,
         rules_used=dict(zip(n_by_rule.index.tolist(), n_by_rule.tolist(), strict=True)),
-        n_need_person=pair_counts.tally(tx).pairs.wait_for_person,
-        tiers=_tier_figures(tx, rules) if is_labelled and not tier_obstacle(question) else None,
+        n_need_person=pairs.wait_for_person,
+        tiers=_tier_figures(tx, rules, labels) if labels is not None and not tier_obstacle(question) else None,
         no_tiers=tier_obstacle(question),
     )
 
 
-def _tier_figures(tx: Tx, options: Partition) -> TierFigures:
-    tiers = tiers_of(tx, options)
+def _tier_figures(tx: Tx, options: Partition, labels: pd.DataFrame) -> TierFigures:
+    tiers = tiers_of(tx, options, labels)
     verdict = tiers.pairs["verdict"]
     return TierFigures(
         diamond=options.diamond,
@@ -61,7 +69,7 @@ def people_figures(
 
     `assignment_counts` are the assignments, as `assignments.counts` has them.
     """
-    answers = judgements.all_answers(tx, round_)
+    answers = judgements.answer_counts(tx, round_)
     assignment_counts = assignment_counts[assignment_counts["round"] == round_.name]
     persons = [
         person
@@ -91,5 +99,5 @@ def _person_figures(
         answers=tuple(int((answers["code"] == choice.code).sum()) for choice in question or ()),
         median_s=float(seconds.median()) if len(seconds) else None,
         n_timed=len(seconds),
-        notes=int((answers["note"] != "").sum()),
+        notes=int(answers["has_note"].sum()),
     )

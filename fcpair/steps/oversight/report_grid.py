@@ -22,7 +22,7 @@ from fcpair.steps.oversight import grid_status as planned
 from fcpair.steps.oversight.answer_shares import MOST_CHOICES
 from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
 from fcpair.steps.oversight.report_surveys import asked_part
-from fcpair.steps.rules import round_progress
+from fcpair.steps.rules import pair_counts, round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
@@ -38,12 +38,19 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
     """Everything about the planned grid that a transaction is about; by its own options where none are given."""
     rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
     assignment_counts, question = assignments.counts(tx), labels_of(tx)
-    is_labelled = bool(judgements.answered_cells(tx, rounds.primary(tx)))
+    labels = judgements.current_labels(tx, "cell_id", "code")
     return GridPart(
         facts=planned.grid_facts(tx, name),
         look_again=tuple(look_again_notes(tx)),
         rounds=tuple(_round_part(tx, name, round_, assignment_counts, options) for round_ in rounds.of_grid(tx)),
-        decided=decision_figures(tx, question, rules, standing_decisions(tx), is_labelled=is_labelled)
+        decided=decision_figures(
+            tx,
+            question,
+            rules,
+            standing_decisions(tx),
+            pair_counts.tally(tx).pairs,
+            labels if len(labels) else None,
+        )
         if question
         else None,
         asked=asked_part(tx, name),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,9 +21,10 @@ from fcpair.steps.adjudication.agreement import sides_of
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import effective_options, scheme_of
 from fcpair.steps.base.sample_size import load_sample_size
+from fcpair.steps.oversight.next_steps import TallyOf
 from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
 from fcpair.steps.oversight.report_surveys import group_figures
-from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules import pair_counts
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -43,16 +44,22 @@ BUILDING = {
 }
 
 
-def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> MainPart:
-    """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
+def main_part(
+    tx: Tx, partition: Partition | None = None, agree: Agree | None = None, tally_of: TallyOf = pair_counts.tally
+) -> MainPart:
+    """Everything about a grid whose answers are labels, at any stage; by its own options where none are given.
+
+    Its pairs are counted by `tally_of`.
+    """
     rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
     question, assignment_counts, decisions = scheme_of(tx), assignments.counts(tx), standing_decisions(tx)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
+    counted = tally_of(tx)
     return MainPart(
-        **vars(decision_figures(tx, question, rules, decisions, is_labelled=bool(len(labels)))),
+        **vars(decision_figures(tx, question, rules, decisions, counted.pairs, labels if len(labels) else None)),
         look_again=tuple(look_again_notes(tx)),
         stages=_stages(tx, labels, decisions, assignment_counts),
-        grid=_grid_map(tx, labels, decisions, question),
+        grid=_grid_map(tx, labels, decisions, question, counted.waiting),
         agreement=compute_agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
         annotators=people_figures(tx, Role.ANNOTATOR, rounds.primary(tx), question, assignment_counts),
         validators=people_figures(tx, Role.VALIDATOR, rounds.validation(tx), VERDICT, assignment_counts),
@@ -105,23 +112,27 @@ def _answering_stage(name: str, n_by_status: dict[str, int], answer: str, comman
     return Stage(name, bool(n_done), result, command, n_open)
 
 
-def _grid_map(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed) -> GridMap | None:
+def _grid_map(
+    tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed, waiting: Sequence[int]
+) -> GridMap | None:
     n_pairs = build_progress.n_built(tx)["pair"]
     if not n_pairs:
         return None
     sample = load_sample_size(tx)
     if sample and block_size(cells.shape(tx)) != (1, 1):
-        return _sampled_grid_map(tx, labels, decisions, question)
+        return _sampled_grid_map(tx, labels, decisions, question, waiting)
     find_places = _CellPlaces(sides.text_ids(tx, "row"), sides.text_ids(tx, "column", drawn=True))
     cell_kinds = (
         _sampled_cell_kinds(tx, find_places, find_places.shape) if sample else _cell_kinds(tx, find_places, n_pairs)
     )
     return GridMap(
-        cell_kinds, *_label_counts_and_decisions(tx, find_places, find_places.shape, labels, decisions, question)
+        cell_kinds, *_label_counts_and_decisions(find_places, find_places.shape, labels, decisions, question, waiting)
     )
 
 
-def _sampled_grid_map(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed) -> GridMap:
+def _sampled_grid_map(
+    tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed, waiting: Sequence[int]
+) -> GridMap:
     """The map of a grid that is too large to be shown cell by cell, and of which only some cells were drawn."""
     shown_places = np.union1d(cells.places_of(tx, cells.cells(tx)), cells.places_of(tx, cells.corpus_pairs(tx)))
 
@@ -130,20 +141,25 @@ def _sampled_grid_map(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, que
 
     cell_kinds, label_counts = (
         _sampled_cell_kinds(tx, find_shown_places, shown_places.shape),
-        _label_counts_and_decisions(tx, find_shown_places, shown_places.shape, labels, decisions, question),
+        _label_counts_and_decisions(find_shown_places, shown_places.shape, labels, decisions, question, waiting),
     )
     return GridMap(cell_kinds, *label_counts, shown_places, cells.shape(tx))
 
 
 def _label_counts_and_decisions(
-    tx: Tx, find_places: Where, shape: tuple[int, ...], labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed
+    find_places: Where,
+    shape: tuple[int, ...],
+    labels: pd.DataFrame,
+    decisions: pd.DataFrame,
+    question: Closed,
+    waiting: Sequence[int],
 ) -> tuple[NDArray[np.int16], NDArray[np.int8]]:
     """Count the labels of each cell, and mark what was decided about it."""
     counts = np.zeros(shape, np.int16)
     np.add.at(counts, find_places(labels), 1)
     decision = np.full(shape, report_data.UNDECIDED, np.int8)
     kind = np.where(decisions["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
-    waiting_labels = labels[labels["cell_id"].isin(rule_decisions.waiting_cell_ids(tx))] if len(labels) else labels
+    waiting_labels = labels[labels["cell_id"].isin(waiting)] if len(labels) else labels
     decision[find_places(waiting_labels)] = report_data.WAITING
     decision[find_places(decisions)] = np.where(decisions["code"].isna(), report_data.DISCARDED, kind)
     return counts, decision

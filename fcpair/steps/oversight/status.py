@@ -12,7 +12,7 @@ from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight import grid_status
 from fcpair.steps.oversight.next_commands import final_commands, main_commands, next_and_also
-from fcpair.steps.oversight.next_steps import load_open_work
+from fcpair.steps.oversight.next_steps import TallyOf, load_open_work
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.store import Tx
@@ -38,13 +38,18 @@ def status(study: StudyContext) -> dict[str, Any]:
     planned, see `grid_status.overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
     else that can be done now). What is about the grid `main` is empty where there is none.
     """
+    return load_status(study, pair_counts.tally)
+
+
+def load_status(study: StudyContext, tally_of: TallyOf) -> dict[str, Any]:
+    """Load what `status` has; the pairs of `main` are counted by `tally_of`."""
     with study._store.read() as tx:
         facts, origins, planned_grids = runs.study_facts(tx), judgements.n_by_origin(tx), grid_status.planned_grids(tx)
         counts = assignments.counts_of_all_grids(tx)
         main = (
             _NO_MAIN
             if is_planned(tx)
-            else _main_status(tx, [one for one in counts if one.grid_id == current_grid_id(tx)])
+            else _main_status(tx, [one for one in counts if one.grid_id == current_grid_id(tx)], tally_of)
         )
         steps_now = [step for one in (main, *planned_grids) for step in (one["next"], *one["also"])]
         return {
@@ -79,9 +84,9 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
         return _people_status(tx, assignments.counts_of_all_grids(tx))
 
 
-def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str, Any]:
-    """Status of the grid `main` alone, whose assignments are counted in `counts`."""
-    work = load_open_work(tx, counts)
+def _main_status(tx: Tx, counts: list[assignments.AssignmentCount], tally_of: TallyOf) -> dict[str, Any]:
+    """Status of the grid `main` alone, whose assignments are counted in `counts`, and its pairs by `tally_of`."""
+    work = load_open_work(tx, counts, tally_of)
     sample = load_sample_size(tx)
     return {
         "sampled": asdict(sample) if sample else None,

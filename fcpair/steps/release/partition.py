@@ -123,10 +123,14 @@ def note_partition(grid: GridContext, options: Partition) -> RunRecord:
         return note_stage_run(tx, options, counts)
 
 
-def tiers_of(tx: Tx, options: Partition) -> Tiers:
-    """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
+def tiers_of(tx: Tx, options: Partition, labels: pd.DataFrame | None = None) -> Tiers:
+    """The tiers as they are in a transaction that is under way; raises what `need_tiers` does.
+
+    `labels` are the current ones (`cell_id`, `code`), where they have been read.
+    """
     question, rules = need_tiers(scheme_of(tx)), tier_rules(options.diamond)
-    evidence = _evidence(tx, judgements.current_labels(tx, "cell_id", "code"), question)
+    labels = judgements.current_labels(tx, "cell_id", "code") if labels is None else labels
+    evidence = _evidence(tx, labels, question)
     grid_cells = cells.ever_assigned(tx)
     pairs = (
         grid_cells[grid_cells["cell_id"].isin(evidence.tally.cell_id)]

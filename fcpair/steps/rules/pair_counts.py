@@ -37,19 +37,22 @@ class PairCounts:
 @dataclass(frozen=True)
 class Tally:
     """Where the `pairs` are; how many newest decisions each rule made, those taken back included; and how many pairs
-    have verdicts, none of which is about the label that they have now.
+    have verdicts, none of which is about the label that they have now. `waiting` are the pairs that wait for a person,
+    by id.
     """
 
     pairs: PairCounts
     by_rule: dict[str, int]
     n_lost: int
+    waiting: tuple[int, ...] = ()
 
 
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
     decision_counts = adjudications.n_by_rule(tx)
-    undecided_pairs = adjudications.undecided_pairs(tx)
-    n_for_person = len({*undecided_pairs} & {*rule_decisions.waiting_cell_ids(tx)}) if undecided_pairs else 0
+    n_undecided = adjudications.n_undecided(tx)
+    waiting = rule_decisions.waiting_cell_ids(tx) if n_undecided else []
+    n_for_person = len(adjudications.undecided_among(tx, waiting))
     standing_counts = {key: n for key, n in decision_counts.items() if key[0] != Rule.REOPENED}
     n_standing, n_discarded = (
         sum(standing_counts.values()),
@@ -63,15 +66,15 @@ def tally(tx: Tx) -> Tally:
     for (rule, _), n in decision_counts.items():
         by_rule[rule] = by_rule.get(rule, 0) + n
     pairs = PairCounts(
-        no_label=build_progress.n_built(tx)["pair"] - len(undecided_pairs) - n_standing,
+        no_label=build_progress.n_built(tx)["pair"] - n_undecided - n_standing,
         wait_for_person=n_for_person,
-        wait_for_policy=len(undecided_pairs) - n_for_person,
+        wait_for_policy=n_undecided - n_for_person,
         discarded=n_discarded,
         no_verdict=n_standing - n_discarded - n_checked,
         valid=n_valid,
         not_valid=n_checked - n_valid,
     )
-    return Tally(pairs, by_rule, n_lost)
+    return Tally(pairs, by_rule, n_lost, tuple(waiting))
 
 
 def n_decided_by_person(tx: Tx) -> Counter[int]:

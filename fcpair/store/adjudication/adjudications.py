@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy import ColumnElement, CompoundSelect, except_, exists, func, select
 
 from fcpair.records import BY_HAND, Round, Rule
 from fcpair.store.assignment import rounds
@@ -70,17 +70,23 @@ def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
     return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
 
 
-def undecided_pairs(tx: Tx) -> list[int]:
-    """The labelled pairs on which no decision stands, by id."""
-    labelling = assignment.alias("there")
-    assigned_cells = (
-        select(labelling.c.cell_id).where(labelling.c.round_id.in_(rounds.primary(tx).ids)).distinct().subquery()
-    )
-    has_label = exists().where(assignment.c.cell_id == assigned_cells.c.cell_id, rounds.in_round(rounds.primary(tx)))
-    has_label = has_label.where(latest_rows.ANSWER, ~judgement.c.skipped)
-    is_decided = exists().where(adjudication.c.cell_id == assigned_cells.c.cell_id, latest_rows.STANDING)
-    query = select(assigned_cells.c.cell_id).where(~is_decided, has_label).order_by(assigned_cells.c.cell_id)
-    return list(tx.execute(query).scalars())
+def n_undecided(tx: Tx) -> int:
+    """Count the labelled pairs on which no decision stands."""
+    return int(tx.execute(select(func.count()).select_from(_undecided(tx).subquery())).scalar_one())
+
+
+def undecided_among(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
+    """Those of these pairs that are labelled, and on which no decision stands."""
+    return set(tx.execute(_undecided(tx, sql_lists.as_subquery(list(cell_ids)))).scalars()) if cell_ids else set()
+
+
+def _undecided(tx: Tx, cell_ids: Any = None) -> CompoundSelect[Any]:
+    """The labelled pairs, or those of these, on which no decision stands: set by set, not pair by pair."""
+    labelled = select(latest_rows.BY_CELL).join(judgement, latest_rows.ANSWER)
+    labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
+    if cell_ids is not None:
+        labelled = labelled.where(assignment.c.cell_id.in_(cell_ids))
+    return except_(labelled, select(adjudication.c.cell_id).where(latest_rows.STANDING))
 
 
 def pairs_without_validator(tx: Tx) -> list[int]:

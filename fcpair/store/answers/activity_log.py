@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
-from itertools import pairwise
-from math import isnan, nan
-from sys import intern
 from typing import NamedTuple
 
 from sqlalchemy import exists, func, select
@@ -15,54 +10,10 @@ from fcpair.records import Round, Rule, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import STREAMED
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, run, text
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, run, text
 
 ChangeMarks = tuple[int, int, int]
-
-
-class AnswerEvent(NamedTuple):
-    """One answer, superseded or not; `seconds` is None where it is not known."""
-
-    person_id: int
-    round: str
-    assignment_id: int
-    cell_id: int
-    hs_id: int
-    cn_id: int
-    seconds: float | None
-    origin: str
-    at: str
-    skipped: bool
-
-
-class Answers:
-    """Answers in the order in which they were added, each in a tenth of the memory that a record of its own takes."""
-
-    def __init__(self) -> None:
-        self._numbers = [array("q") for _ in range(5)]
-        self._words: tuple[list[str], list[str]] = ([], [])
-        self._seconds, self._skipped = array("d"), bytearray()
-        self._times, self._ends = bytearray(), array("q", [0])
-
-    def add(self, answer: AnswerEvent) -> None:
-        """Add an answer."""
-        for column, value in zip(self._numbers, (answer[0], *answer[2:6]), strict=True):
-            column.append(value)
-        self._words[0].append(intern(answer.round))
-        self._words[1].append(intern(answer.origin))
-        self._seconds.append(nan if answer.seconds is None else answer.seconds)
-        self._skipped.append(answer.skipped)
-        self._times += answer.at.encode()
-        self._ends.append(len(self._times))
-
-    def __iter__(self) -> Iterator[AnswerEvent]:
-        rows = zip(*self._numbers, *self._words, self._seconds, self._skipped, pairwise(self._ends), strict=True)
-        for person_id, slot, cell_id, hs, cn, kind, origin, seconds, skipped, (begin, end) in rows:
-            at = self._times[begin:end].decode()
-            known_seconds = None if isnan(seconds) else seconds
-            yield AnswerEvent(person_id, kind, slot, cell_id, hs, cn, known_seconds, origin, at, bool(skipped))
 
 
 class Decision(NamedTuple):
@@ -101,34 +52,6 @@ def change_marks(tx: Tx) -> ChangeMarks:
         tx.execute(latest_rows.select_newest_id(table)).scalar_one() for table in (judgement, adjudication, run)
     )
     return judgement_id, adjudication_id, run_id
-
-
-def answer_events(tx: Tx) -> Answers:
-    """Every answer ever given, oldest first, those included that were withdrawn later."""
-    query = (
-        select(
-            assignment.c.person_id,
-            rounds.NAME,
-            judgement.c.assignment_id,
-            assignment.c.cell_id,
-            cell.c.row_id,
-            cell.c.column_id,
-            judgement.c.seconds,
-            judgement.c.origin,
-            judgement.c.at,
-            judgement.c.skipped,
-        )
-        .select_from(judgement)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(round_, round_.c.id == assignment.c.round_id)
-        .where(judgement.c.withdraws.is_(None))
-        .order_by(judgement.c.id)
-    )
-    events = Answers()
-    for row in tx.execute(query, execution_options=STREAMED):
-        events.add(AnswerEvent._make(row))
-    return events
 
 
 def n_answered_by_day(tx: Tx, of: Round) -> list[tuple[str, int]]:

@@ -46,14 +46,19 @@ def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame
         and (number_frame := backends.backend_of(tx).integer_frame(tx, query)) is not None
     ):
         return number_frame
-    result = cast("CursorResult[Any]", tx.execute(query, execution_options=STREAMED if streamed else {}))
-    names = list(result.keys())
+    names = [column.name for column in query.selected_columns]
     parts = [
         pd.DataFrame({name: _as_integers(part[at]) if is_integer[at] else part[at] for at, name in enumerate(names)})
-        for part in _column_chunks(result if streamed else _row_source(result, query), len(names))
+        for part in column_chunks(tx, query, streamed=streamed)
     ]
-    result.close()
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in names}, dtype="int64")
+
+
+def column_chunks(tx: Tx, query: Select[Any], *, streamed: bool = False) -> Iterator[list[list[Any]]]:
+    """The columns of the result of `query`, CHUNK rows or a few more at a time; `streamed` as in `frame`."""
+    result = cast("CursorResult[Any]", tx.execute(query, execution_options=STREAMED if streamed else {}))
+    yield from _column_chunks(result if streamed else _row_source(result, query), len(query.selected_columns))
+    result.close()
 
 
 def _as_integers(values: list[Any]) -> Any:

@@ -53,9 +53,9 @@ def pair_by_pair(tx: Tx) -> tuple[pair_counts.PairCounts, Counter[str], set[int]
 def assert_counted(study: Study) -> pair_counts.Tally:
     with study._store.read() as tx:
         pairs, rules, lost = pair_by_pair(tx)
-        counted = pair_counts.tally(tx)
+        counted, waiting = pair_counts.tally(tx), tuple(waiting_pairs(tx))
         assert judgements.lost_verdicts(tx) == sorted(lost)
-    assert counted == pair_counts.Tally(pairs, dict(sorted(rules.items())), len(lost))
+    assert counted == pair_counts.Tally(pairs, dict(sorted(rules.items())), len(lost), waiting)
     return counted
 
 

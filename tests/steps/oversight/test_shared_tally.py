@@ -1,0 +1,42 @@
+"""The tally that several figures share is the one that would be counted now, and counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from fcpair.params import Adjudicate
+from fcpair.steps.oversight import shared_tally
+from fcpair.steps.oversight.dashboard import Monitor
+from fcpair.steps.rules.pair_counts import tally
+from fcpair.store import Tx
+from fcpair.study import Study
+
+At = Callable[[str], Study]
+
+
+def test_panels_of_a_moment_count_the_pairs_once(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    n_counted: list[int] = []
+
+    def counting(tx: Tx) -> object:
+        n_counted.append(1)
+        return tally(tx)
+
+    monkeypatch.setattr(shared_tally, "tally", counting)
+    monitor = Monitor(at("labelled").grid())
+    for _ in range(2):
+        monitor.status()
+        monitor.stages()
+        monitor.figures()
+    assert len(n_counted) == 1
+
+
+@pytest.mark.server
+def test_the_tally_follows_what_happens(at: At) -> None:
+    grid = at("labelled").grid()
+    shared = shared_tally.SharedTally()
+    for change in (lambda: None, lambda: grid.adjudicate(Adjudicate("majority"))):
+        change()
+        with grid._store.read() as tx:
+            assert shared(tx) == tally(tx)
