@@ -253,7 +253,6 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("a pair that is not there", "judy", "/adjudicate/999", "labelled", status=404),
     ),
     "/lead": (
-        State("overview without data", "lea", "/lead", "empty"),
         State("overview of open work", "lea", "/lead"),
         State("overview with a flag", "lea", "/lead", "labelled", before=flag),
         State("overview of a finished study", "lea", "/lead", "checked"),
@@ -270,6 +269,14 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("no evaluation", "lea", "/lead/evaluation"),
         State("evaluation", "lea", "/lead/evaluation", "checked", before=evaluate),
     ),
+    "/lead/start/table": (State("a study to be started", "lea", "/lead", "empty"),),
+    "/lead/start/columns": (),  # these: test_start.py
+    "/lead/start/plan": (),
+    "/lead/start/people": (),
+    "/lead/start/guidelines": (),
+    "/lead/start/begin": (),
+    "/lead/start/progress": (),
+    "/lead/start/links": (State("nobody left to invite", "lea", "/lead/start/links"),),
     "/lead/panel/{name}": (),  # parts of the overview
     "/lead/pair/{cell_id}": (
         State("pair without answers", "lea", "/lead/pair/1"),
@@ -318,6 +325,7 @@ PAGES: dict[str, tuple[State, ...]] = {
 
 NO_PAGES = {
     "/",  # leads to another page
+    "/lead/start",  # so does this
     "/lead/coverage.png",
     "/worker.js",
     "/manifest.webmanifest",

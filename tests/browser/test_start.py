@@ -132,7 +132,7 @@ def test_the_keyboard_alone_is_enough(served: Served, link: str, windows: Window
         before = page.url
         reach(page, name)
         page.keyboard.press("Enter")
-        page.wait_for_url(lambda url, before=before: url != before)
+        expect(page).not_to_have_url(before)
     reach(page, "Build the study")
     page.keyboard.press("Enter")
     page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)

@@ -83,7 +83,9 @@ class StudyStart:
             return _load_draft(tx)
 
     def save(self, *parts: DraftPart, by: str, seen: int) -> Draft:
-        """Keep what a step has settled, and what follows from it for others; `by` is a person of the study, `seen` the version of the draft that they saw.
+        """Keep what a step has settled, and what follows from it for others.
+
+        `by` is a person of the study, `seen` the version of the draft that they saw.
 
         Another table or other columns take back the plan, which rests on them, and another number of people the names.
 
@@ -195,7 +197,7 @@ class StudyStart:
                 yield run
                 if run.stage == Pair.stage:
                     self._add_people(_need(draft.people, PeopleDraft))
-        except BaseException:
+        except Exception:
             self._clear()
             raise
 
@@ -248,8 +250,9 @@ class StudyStart:
 def _is_open(tx: Tx) -> bool:
     if is_planned(tx):
         return False
-    n_built = build_progress.n_built(tx)
-    return not n_built[Import.stage] or (not n_built[Assign.stage] and _load_draft(tx).start is not None)
+    if not build_progress.has_corpus(tx):
+        return True
+    return _load_draft(tx).start is not None and not build_progress.is_assigned(tx)
 
 
 def _load_draft(tx: Tx) -> Draft:
@@ -277,8 +280,8 @@ def _describe_change(tx: Tx, current: Draft) -> str:
     run = runs.find_run(tx, current.version)
     who, step = (run.params["by"], run.params["step"]) if run else ("somebody", "draft")
     return (
-        f"the step “{step}” was changed by {who} since you opened this page; look at what is there now, then send yours "
-        "again"
+        f"the step “{step}” was changed by {who} since you opened this page; look at what is there now, then send "
+        "yours again"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, exists, func, select
 
 from fcpair.store.answers import examples
 from fcpair.store.assignment import open_slots, rounds
@@ -25,6 +25,17 @@ def n_built(tx: Tx) -> dict[str, int]:
         "pair": cells.n_cells(tx),
         "assign": int(tx.execute(n_assigned).scalar_one()) + open_slots.n_free(tx, counting),
     }
+
+
+def has_corpus(tx: Tx) -> bool:
+    """Whether the study has texts of a corpus."""
+    return bool(tx.execute(select(exists().where(text.c.kind.in_(sides.CORPUS)))).scalar())
+
+
+def is_assigned(tx: Tx) -> bool:
+    """Whether pairs of the grid are assigned, or there are slots for whoever asks."""
+    of_grid = (exists().where(cell_range(tx).holds(table.c.cell_id)) for table in (assignment, slot))
+    return any(tx.execute(select(condition)).scalar() for condition in of_grid)
 
 
 def clear_from(tx: Tx, stage: str) -> None:

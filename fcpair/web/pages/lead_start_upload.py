@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from http import HTTPStatus
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -22,6 +25,9 @@ from fcpair.web.form import parse_number
 from fcpair.web.pages.lead_start import START, STEP_BY_PART, detour, show_step, start_of
 from fcpair.web.server.security import UPLOAD
 
+if TYPE_CHECKING:
+    from fcpair.web.server.worker import ReportWorker
+
 router = APIRouter(include_in_schema=False)
 MOST_UPLOAD = 50 * 1024 * 1024
 PATIENCE_S = 600.0
@@ -32,7 +38,10 @@ TOO_LARGE = (
 )
 EMPTY = "the file is empty; choose one with a row of column names and at least one pair"
 TOO_SLOW = "the file came in too slowly; try again with a better connection"
+GONE = "there is no such file any more; upload the table again"
 MEGABYTE = 1024 * 1024
+KEEP = f"{START}/keep"
+UPLOADED = re.compile(r"[0-9a-f]{16}\.[a-z]+")
 
 
 @router.get(f"{START}/table")
@@ -59,7 +68,7 @@ async def upload(request: Request, name: str = "", seen: str = "") -> Response:
         return _refusal(error)
     try:
         await _receive(request, path)
-        await run_in_threadpool(_keep, begun, visitor, path, name[:LONGEST_NAME], parse_number(seen) or 0)
+        kept = await _have_kept(request, visitor, path, name[:LONGEST_NAME], seen)
     except FcpairError as error:
         path.unlink()
         return _refusal(error)
@@ -69,15 +78,41 @@ async def upload(request: Request, name: str = "", seen: str = "") -> Response:
     except BaseException:
         path.unlink()
         raise
-    return PlainTextResponse(STEP_BY_PART[ColumnsDraft.step].address)
+    if kept.status_code != HTTPStatus.OK:
+        path.unlink()
+    return kept
 
 
-def _keep(begun: StudyStart, visitor: Visitor, path: Path, name: str, seen: int) -> None:
+async def _have_kept(request: Request, visitor: Visitor, path: Path, name: str, seen: str) -> Response:
+    """Have the file kept by the process that looks, where there is one: reading tables takes much memory."""
+    worker: ReportWorker | None = getattr(request.app.state, "aside", None)
+    if worker is None:
+        return await run_in_threadpool(_keep, start_of(request), visitor, path, name, seen)
+    query = urlencode({"file": path.name, "name": name, "seen": seen}).encode()
+    return await worker.forward({**request.scope, "path": KEEP, "raw_path": KEEP.encode(), "query_string": query})
+
+
+@router.post(KEEP)
+@open_to(Role.LEAD)
+def keep(request: Request, file: str = "", name: str = "", seen: str = "") -> Response:
+    """Let the draft have a table that was uploaded."""
+    visitor = context_of(request).door.require_visitor(request)
+    begun = start_of(request)
+    if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
+        return _refusal(InputError(GONE))
+    return _keep(begun, visitor, begun.folder / file, name[:LONGEST_NAME], seen)
+
+
+def _keep(begun: StudyStart, visitor: Visitor, path: Path, name: str, seen: str) -> Response:
     """Let the draft have the table, in the place of an earlier one, whose file goes."""
     earlier = begun.draft().table
-    begun.save(TableDraft(path.name, name), by=visitor.name, seen=seen)
-    if earlier is not None:
+    try:
+        begun.save(TableDraft(path.name, name), by=visitor.name, seen=parse_number(seen) or 0)
+    except FcpairError as error:
+        return _refusal(error)
+    if earlier is not None and earlier.file != path.name:
         (path.parent / earlier.file).unlink(missing_ok=True)
+    return PlainTextResponse(STEP_BY_PART[ColumnsDraft.step].address)
 
 
 async def _receive(request: Request, path: Path) -> None:

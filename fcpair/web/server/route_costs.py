@@ -44,6 +44,7 @@ KINDS = {
     (POST, "/adjudicate"): Kind.ACT,
     (GET, "/lead"): Kind.LOOK,
     (POST, "/lead"): Kind.ACT,
+    (POST, "/lead/start/keep"): Kind.LOOK,
     (POST, "/lead/start/columns"): Kind.LOOK,
     (POST, "/lead/start/plan"): Kind.LOOK,
     (POST, "/lead/start/people"): Kind.LOOK,

@@ -16,6 +16,7 @@ from httpx2 import Response
 from fcpair.params import Annotate
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
+from fcpair.start_draft import BegunDraft
 from fcpair.study import Study
 from web.conftest import Site, csrf_of
 
@@ -61,8 +62,8 @@ class Starting:
         headers = {"X-CSRF-Token": self.csrf}
         return self.client.post("/lead/start/table", params=query, content=content, headers=headers)
 
-    def post(self, step: str, seen: int | None = None, **values: str) -> Response:
-        form = {"csrf": self.csrf, "seen": str(self.seen if seen is None else seen), **values}
+    def post(self, step: str, **values: str) -> Response:
+        form = {"csrf": self.csrf, "seen": str(self.seen), **values}
         return self.client.post(f"/lead/start/{step}", data=form)
 
     def get(self, step: str) -> Response:
@@ -200,6 +201,12 @@ def test_an_upload_needs_the_form_s_token(lead: Starting, tmp_path: Path) -> Non
     assert not list(tmp_path.glob("uploads/*"))
 
 
+@pytest.mark.parametrize("name", ["../study.db", "0123456789abcdef.csv", ""])
+def test_no_other_file_of_the_server_can_be_taken_for_the_table(lead: Starting, name: str) -> None:
+    answer = lead.client.post("/lead/start/keep", params={"file": name}, headers={"X-CSRF-Token": lead.csrf})
+    assert (answer.status_code, "upload the table again" in answer.text) == (422, True)
+
+
 def test_the_rows_are_shown_with_their_numbers(lead: Starting) -> None:
     lead.upload(CORPUS.read_bytes())
     page = lead.get("columns").text
@@ -315,12 +322,17 @@ def test_the_second_of_two_leads_is_told_what_the_first_did(lead: Starting) -> N
     lead.take_steps()
     other = Starting(lead.site, "leo")
     seen = lead.seen
-    assert other.post("plan", seen, **{**PLAN, "seed": "8"}).status_code == 303
-    for refused in (lead.post("people", seen, **PEOPLE), lead.post("guidelines", seen, act="save", body="Mine.")):
+    assert other.post("plan", seen=str(seen), **{**PLAN, "seed": "8"}).status_code == 303
+    for refused in (
+        lead.post("people", seen=str(seen), **PEOPLE),
+        lead.post("guidelines", seen=str(seen), act="save", body="Mine."),
+    ):
         assert refused.status_code == 409
         assert "The step “plan” was changed by leo since you opened this page" in alert(refused)
     assert lead.upload(CORPUS.read_bytes(), seen=seen).status_code == 409
-    assert "Mine." in lead.post("guidelines", seen, act="save", body="Mine.").text  # what was typed is not lost
+    assert (
+        "Mine." in lead.post("guidelines", seen=str(seen), act="save", body="Mine.").text
+    )  # what was typed is not lost
 
 
 def test_the_study_that_is_built_is_what_the_recipe_makes_of_the_table_elsewhere(
@@ -370,8 +382,8 @@ def test_a_page_from_before_the_start_is_refused(lead: Starting) -> None:
     lead.take_steps()
     seen = lead.seen
     lead.build()
-    assert location(lead.post("plan", seen, **PLAN)) == "/lead"
-    assert location(lead.post("begin", seen)) == "/lead"
+    assert location(lead.post("plan", seen=str(seen), **PLAN)) == "/lead"
+    assert location(lead.post("begin", seen=str(seen))) == "/lead"
     assert lead.upload(CORPUS.read_bytes(), seen=seen).status_code == 409
 
 
@@ -389,6 +401,17 @@ def test_links_are_shown_once(lead: Starting) -> None:
     assert visitor.name == "ann"
     assert "Everybody has an invite link already" in lead.get("links").text
     assert "/join#" not in lead.get("links").text
+
+
+def test_a_build_that_was_killed_is_done_again(lead: Starting) -> None:
+    lead.take_steps()
+    study = lead.site.study
+    study.start.save(BegunDraft("lea"), by="lea", seen=lead.seen)
+    building = study.start.build()  # which goes on to be there, half-done, as if its process had been killed
+    assert [next(building).stage for _ in range(3)] == ["init", "import", "select"]
+    assert "was not built to the end" in alert(lead.get("begin"))
+    lead.build()
+    assert lead.client.get("/lead").status_code == 200
 
 
 def test_a_build_that_fails_leaves_nothing_and_can_be_repeated(lead: Starting, tmp_path: Path) -> None:
