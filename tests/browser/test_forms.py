@@ -270,6 +270,13 @@ def test_who_leaves_takes_along_what_they_began(served: Host, sit: Callable[...,
     box(page).fill(TEXT)
     assert page.evaluate(DRAFTS) == 1
     page.get_by_role("button", name="Leave").click()
+    asked = page.get_by_role("dialog", name="Leave now?")
+    expect(asked).to_contain_text("What you have begun and not saved will be deleted.")
+    asked.get_by_role("button", name="Stay").click()
+    expect(asked).to_be_hidden()
+    assert page.evaluate(DRAFTS) == 1
+    page.get_by_role("button", name="Leave").click()
+    page.keyboard.press("l")
     page.wait_for_url("**/join")
     assert page.evaluate(DRAFTS) == 0
 

@@ -66,7 +66,8 @@ function current() {
 function show() {
   const tasks = current();
   if (!tasks.length) return;
-  view.show(tasks, at !== null, (task) => begun.of(task.assignment_id));
+  const last = at === null ? past.findLast(({ stale }) => !stale) : null;
+  view.show(tasks, at !== null, (task) => begun.of(task.assignment_id), last);
   watch.restart();
   shownAt = performance.now();
 }
@@ -230,7 +231,8 @@ async function send({ again, mayReplace = false, isTried, ...item }) {
   if (canBeMended) begun.keep(item.assignment_id, item); // and sent again
   drop(item);
   nRefused += 1;
-  view.banner(nRefused === 1 ? sentence(reply) : `${nRefused} answers were not taken. The last: ${sentence(reply)}`);
+  const said = nRefused === 1 ? sentence(reply) : `${nRefused} answers were not taken. The last: ${sentence(reply)}`;
+  view.banner(said, { kind: "error" });
   return "done";
 }
 
@@ -305,7 +307,7 @@ function signedOut(isAnother = false) {
   const n = outbox.items.length;
   const unsent = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
   const why = isAnother ? NOT_THEIRS : "You are no longer signed in.";
-  view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? "Go on" : "Come in again" });
+  view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? "Go on" : "Come in again", kind: "error" });
 }
 
 async function fetchNext() {
@@ -445,6 +447,9 @@ async function rememberBlur(event) {
   else view.banner("This choice could not be saved; it applies to this page only.");
 }
 
+// Whether somebody has been asked already whether they want to leave, see leave.js.
+const isLeaving = () => "leaving" in document.documentElement.dataset;
+
 function on(id, type, act) {
   document.getElementById(id).addEventListener(type, act);
 }
@@ -476,7 +481,7 @@ on("pause-end", "click", () => pauseScreen.close());
 on("pause-screen", "close", endPause);
 on("guidelines-open", "click", () => document.getElementById("guidelines").showModal());
 on("guidelines-close", "click", () => document.getElementById("guidelines").close());
-window.addEventListener("beforeunload", (event) => outbox.items.length && event.preventDefault());
+window.addEventListener("beforeunload", (event) => outbox.items.length && !isLeaving() && event.preventDefault());
 
 if (location.hash === "#answers") back();
 const late = new Promise((resolve) => setTimeout(resolve, RESTORED_AFTER_MS, false));

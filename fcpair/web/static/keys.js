@@ -8,7 +8,7 @@
 
 const SWITCH = "fcpair-keys";
 const CHOICES = ".options, .answers";
-const SIGNS = { ",": ".", "٫": ".", "−": "-" }; // said by other keyboards
+const SIGNS = { ",": ".", "٫": ".", "−": "-", "؟": "?" }; // said by other keyboards
 const HELD = new Set(["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock", "NumLock"]);
 
 let typed = null; // { group, text, bearer }: what was typed last at a question, and chosen by it
@@ -25,7 +25,7 @@ function keysOf(event) {
   if (/^[a-z0-9]$/i.test(event.key)) return [event.key.toLowerCase()];
   const sign = SIGNS[event.key] ?? event.key;
   const printed = /^(?:Digit|Numpad|Key)(.)$/.exec(event.code);
-  return [...(/^[.-]$/.test(sign) ? [sign] : []), ...(printed ? [printed[1].toLowerCase()] : [])];
+  return [...(/^[.?-]$/.test(sign) ? [sign] : []), ...(printed ? [printed[1].toLowerCase()] : [])];
 }
 
 function areOff() {
@@ -92,9 +92,18 @@ function act(key, scope) {
   const bearers = [...scope.querySelectorAll(`[data-key="${key}"]`)].filter((one) => !one.closest(CHOICES));
   const bearer = bearers.find(isThere);
   if (!bearer) return false;
+  if (bearer.matches("summary")) return toggle(bearer);
   bearer.closest("details")?.setAttribute("open", ""); // what is folded away is unfolded by its key
   if (isField(bearer)) bearer.focus();
   else bearer.click();
+  return true;
+}
+
+// Unfolds or folds what a line heads, and shows it wherever it is on the page.
+function toggle(summary) {
+  summary.click();
+  summary.focus();
+  summary.parentElement.scrollIntoView({ block: "nearest" });
   return true;
 }
 

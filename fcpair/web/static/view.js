@@ -7,6 +7,7 @@ import { veil } from "./veil.js";
 
 const element = (id) => document.getElementById(id);
 const shown = (id, visible) => (element(id).hidden = !visible);
+const KINDS = { error: "Error", warning: "Warning", remark: "Note" }; // of what is said above the texts
 const TOO_FEW = "time left: known after a few more answers";
 const MOST_LISTED = 20; // questions on a list; of a longer row all the same
 const HOW_TO_SAVE = [
@@ -94,8 +95,8 @@ export class View {
   }
 
   // Shows a pair, or the pairs of a row, or of several; `earlier` when they have been answered before. `begunOf(task)` has the answer
-  // and the note that were begun, null where none were.
-  show(tasks, earlier, begunOf) {
+  // and the note that were begun, null where none were; `last` is what was answered before, where it can be undone.
+  show(tasks, earlier, begunOf, last) {
     const [task] = tasks;
     const round = this.#roundOf(task);
     this.#text("hs", replaced(task.row, round.texts), worded(round.row_text, round.row_name));
@@ -115,6 +116,7 @@ export class View {
     shown("outdated", task.outdated);
     shown("earlier", earlier);
     shown("forward", earlier);
+    this.#offerUndo(last);
     const isOnePress = round.screen === "cell" && round.form.length === 1 && isPressed(round.form[0]);
     const below = begunOf(task) ? "as you saved it; below is what you have not saved yet" : "as it is below";
     const said = isOnePress || task.answer === SKIP ? textOfChoice(round.form[0], task.answer ?? "") : below;
@@ -138,6 +140,16 @@ export class View {
     shown("pair", true);
     window.scrollTo(0, 0);
     element("hs-name").focus({ preventScroll: true });
+  }
+
+  // Says on the button what it undoes, where that is one answer.
+  #offerUndo(last) {
+    const question = last && this.#roundOf(last)?.form;
+    const answer = question?.length === 1 || last?.answer === SKIP ? last.answer : null;
+    const isName = ["string", "number"].includes(typeof answer) && (answer === SKIP || question[0].choices);
+    shown("last", isName);
+    element("last").replaceChildren(...(isName ? [make("bdi", {}, `“${textOfChoice(question[0], answer)}”`)] : []));
+    element("back").title = isName ? `Your last answer was “${textOfChoice(question[0], answer)}”.` : "";
   }
 
   #keys(keys) {
@@ -200,10 +212,13 @@ export class View {
     element("said").textContent = sentence;
   }
 
-  // For everybody, until it is taken away; `passing` ones leave by themselves.
-  banner(sentence, { passing = false, link = "" } = {}) {
+  // For everybody, until it is taken away: an error, a warning, or a note where it is `passing`, which leaves by itself.
+  banner(sentence, { passing = false, link = "", kind = passing ? "remark" : "warning" } = {}) {
     clearTimeout(this.#forgetBanner);
     element("banner-text").textContent = sentence;
+    element("banner-text").toggleAttribute("data-word", Boolean(sentence));
+    if (sentence) element("banner-text").dataset.word = KINDS[kind];
+    for (const one of Object.keys(KINDS)) element("banner").classList.toggle(one, sentence && one === kind);
     element("banner-link").textContent = link;
     shown("banner-link", link !== "");
     element("banner").classList.toggle("empty", !sentence);
