@@ -16,8 +16,8 @@ from fcpair.steps.base.context import GridContext, has_saved_options, is_planned
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
 from fcpair.steps.oversight.headlines import Headlines, find_headlines
-from fcpair.steps.oversight.shared_tally import SharedTally
 from fcpair.steps.rules import pair_counts, rule_decisions
+from fcpair.steps.rules.pair_counts import Tally, tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log
@@ -153,6 +153,22 @@ class _Cached(Generic[Made]):
             raise
         except StudyError:
             return n_before
+
+
+class SharedTally:
+    """The tally of the pairs of one grid, which all figures share until something happens in the study."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._counted: tuple[activity_log.ChangeMarks, Tally] | None = None
+
+    def __call__(self, tx: Tx) -> Tally:
+        """The tally as it is in a transaction that only reads: what one that writes takes back may come again."""
+        marks = activity_log.change_marks(tx)
+        with self._lock:
+            if self._counted is None or self._counted[0] != marks:
+                self._counted = marks, tally(tx)
+            return self._counted[1]
 
 
 class Monitor:

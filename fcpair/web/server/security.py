@@ -59,22 +59,19 @@ class Guard:
             await self._app(scope, receive, send)
             return
         sent = _Sender(scope, send)
+        is_upload = (
+            scope["method"],
+            scope["path"],
+        ) == UPLOAD  # which reads its body itself, once it knows who sends it
         try:
-            if (scope["method"], scope["path"]) == UPLOAD:
-                scope[BODY] = b""
-                await self._answer(scope, receive, sent)  # it reads the body itself, once it knows who sends it
-                return
-            body = scope[BODY] = await self._bodies.read(scope, receive)
+            body = scope[BODY] = b"" if is_upload else await self._bodies.read(scope, receive)
         except RefusedBodyError as refused:
             await sent.send_plain(refused.status, refused.sentence, refused.headers)
             return
         except GoneError:
             return  # half a form must not pass for a whole one
-        await self._answer(scope, _replay(body, receive), sent)
-
-    async def _answer(self, scope: Scope, receive: Receive, sent: _Sender) -> None:
         try:
-            await self._app(scope, receive, sent)
+            await self._app(scope, receive if is_upload else _replay(body, receive), sent)
         except Exception as error:
             log_failure(scope, error)
             if not sent.begun:

@@ -50,7 +50,7 @@ export class Docket {
   // Shows how far everything is by what another docket says, which is newer or older.
   takeProgress({ part }) {
     const [now, before] = [part, this.part].map((one) => one.querySelector(".progress"));
-    if (now.innerHTML !== before.innerHTML) before.replaceWith(now.cloneNode(true));
+    if (!now.isEqualNode(before)) before.replaceWith(now.cloneNode(true));
   }
 
   // Offers to take back what another docket offers to.

@@ -16,6 +16,7 @@ from fcpair.records import Role, RunRecord
 from fcpair.study import Study
 
 FIGURES = {"agreement", "partition"}  # noted when all is answered; `status` names such commands together
+WORDS = {"words"}  # saved as soon as a recipe has others than the study; `status` says nothing of them
 EVERYTHING = 40  # more stages and stops than any of these recipes has
 MANUAL = Adjudicate("manual")
 
@@ -63,7 +64,9 @@ def walk_with_people(study: Study, recipe: Recipe, habits: Simulate) -> list[str
         sentences = [state["next"], *state["also"]]
         run = next(study.walk(recipe), None)
         walked.append(run.stage if run else "people")
-        if run and run.stage not in FIGURES:
+        if run and run.stage in WORDS:
+            walked.pop()
+        elif run and run.stage not in FIGURES:
             at = next((at for at, sentence in enumerate(sentences) if command_of(run) in sentence), None)
             assert at is not None, f"{run.stage} was run, but status says: {sentences}"
             assert all(map(asks_people, sentences[:at])), f"{run.stage} was run first, but status says: {sentences}"

@@ -138,7 +138,7 @@ def tiles_of(page: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("stage", "said"),
     [
-        ("empty", ("The grid is not built yet. On the server: <code>fcpair import</code>.", "")),
+        ("imported", ("The grid is not built yet. On the server: <code>fcpair select</code>.", "")),
         ("paired", ("The pairs are not assigned yet.", "Assign the pairs to annotators")),
         ("dealt", ("42 answers are open.", "Invite ")),
         ("decided", ("5 pairs wait for a person's decision.", "See the conflicts")),

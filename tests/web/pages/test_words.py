@@ -16,7 +16,7 @@ from fcpair.params import Annotate
 from fcpair.plans import GridPlan, SidePlan
 from fcpair.records import Role
 from fcpair.study import Study
-from fcpair.web.context import STATIC
+from fcpair.web.server.static_files import FOLDER
 from fcpair.words import NOUNS, Noun
 from web.conftest import Site
 
@@ -86,7 +86,7 @@ def test_refusals_and_limits_say_the_noun_too(site: Site, name: str, noun: str) 
 
 @pytest.mark.parametrize("script", DESK_SCRIPTS)
 def test_the_sentences_of_the_scripts_say_no_noun(script: str) -> None:
-    source = re.sub(r"(^|\s)//.*", "", (STATIC / script).read_text("utf-8"))
+    source = re.sub(r"(^|\s)//.*", "", (FOLDER / script).read_text("utf-8"))
     sentences = [one for one in re.findall(r'"[^"\n]*"|`[^`]*`', source) if re.search(r"\w [a-z]", one)]
     assert [one for one in sentences if other_nouns(re.sub(r"\$\{[^}]*\}", "", one), "")] == []
 
