@@ -15,7 +15,6 @@ from fcpair.records import Person, Round, Rule
 from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of, scheme_of
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
-from fcpair.steps.oversight.shared_tally import SharedTally
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
@@ -159,7 +158,7 @@ class Monitor:
 
     def __init__(self, grid: GridContext) -> None:
         self._grid = grid
-        self._tally = SharedTally()
+        self._tally = pair_counts.SharedTally()
         self._acts: _Cached[_Acts] = _Cached(grid, "acts")
         self._figures: _Cached[MainPart] = _Cached(grid, "figures")
         self._survey_sections: _Cached[list[Section]] = _Cached(grid, "asked")

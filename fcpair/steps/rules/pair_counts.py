@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from threading import Lock
 
 from fcpair.params import Validate
 from fcpair.records import Rule
@@ -12,7 +13,7 @@ from fcpair.steps.base.context import effective_options, has_saved_options
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
-from fcpair.store.answers import judgements
+from fcpair.store.answers import activity_log, judgements
 from fcpair.store.oversight import build_progress
 
 
@@ -75,6 +76,22 @@ def tally(tx: Tx) -> Tally:
         not_valid=n_checked - n_valid,
     )
     return Tally(pairs, by_rule, n_lost, tuple(waiting))
+
+
+class SharedTally:
+    """The tally of a grid, which several figures share: counted once until something happens in the study."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._counted: tuple[activity_log.ChangeMarks, Tally] | None = None
+
+    def __call__(self, tx: Tx) -> Tally:
+        """The tally as it is in a transaction that only reads: what one that writes takes back may come again."""
+        marks = activity_log.change_marks(tx)
+        with self._lock:
+            if self._counted is None or self._counted[0] != marks:
+                self._counted = marks, tally(tx)
+            return self._counted[1]
 
 
 def n_decided_by_person(tx: Tx) -> Counter[int]:

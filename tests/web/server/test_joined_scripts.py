@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.web.server.joined_scripts import join_script
-from fcpair.web.server.static_files import FOLDER
+from fcpair.web.server.static_files import FOLDER, join_script
 
 NODE = shutil.which("node")
 Write = Callable[..., Path]

@@ -10,8 +10,7 @@ import pytest
 from httpx2 import Response
 
 from fcpair.web.context import HERE
-from fcpair.web.server.joined_scripts import _modules_of
-from fcpair.web.server.static_files import FOLDER, static_files
+from fcpair.web.server.static_files import FOLDER, _modules_of, static_files
 from web.conftest import Site
 
 NAMES = sorted(static_files().versions)

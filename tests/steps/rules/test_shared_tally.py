@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from fcpair.params import Adjudicate
-from fcpair.steps.oversight import shared_tally
 from fcpair.steps.oversight.dashboard import Monitor
-from fcpair.steps.rules.pair_counts import tally
+from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.pair_counts import SharedTally, tally
 from fcpair.store import Tx
 from fcpair.study import Study
 
@@ -23,7 +23,7 @@ def test_panels_of_a_moment_count_the_pairs_once(at: At, monkeypatch: pytest.Mon
         n_counted.append(1)
         return tally(tx)
 
-    monkeypatch.setattr(shared_tally, "tally", counting)
+    monkeypatch.setattr(pair_counts, "tally", counting)
     monitor = Monitor(at("labelled").grid())
     for _ in range(2):
         monitor.status()
@@ -35,7 +35,7 @@ def test_panels_of_a_moment_count_the_pairs_once(at: At, monkeypatch: pytest.Mon
 @pytest.mark.server
 def test_the_tally_follows_what_happens(at: At) -> None:
     grid = at("labelled").grid()
-    shared = shared_tally.SharedTally()
+    shared = SharedTally()
     for change in (lambda: None, lambda: grid.adjudicate(Adjudicate("majority"))):
         change()
         with grid._store.read() as tx:
