@@ -199,10 +199,10 @@ def test_a_queue_is_chosen_by_a_link_with_its_count_and_kept_from_case_to_case(s
 
 def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter) -> None:
     browser = enter("judy")
-    assert '<a href="/adjudicate?order=row">by hate speech</a>' in browser.get("/adjudicate").text
+    assert '<a href="/adjudicate?order=row">row by row</a>' in browser.get("/adjudicate").text
     page = browser.get("/adjudicate?order=row&queue=not_sure")
     assert 'action="/adjudicate?queue=not_sure&amp;order=row"' in page.text
-    assert '<a href="/adjudicate?queue=not_sure">in the usual order</a>' in page.text
+    assert '<a href="/adjudicate?queue=not_sure">mixed</a>' in page.text
 
 
 def test_the_time_that_the_rest_takes_is_told_once_it_is_known(study: Study, enter: Enter) -> None:
