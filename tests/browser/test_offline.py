@@ -394,7 +394,7 @@ def test_the_start_page_leads_to_the_desk_and_others_say_why_they_do_not_open(de
     page.context.set_offline(True)
     page.goto("/guidelines")
     expect(page.get_by_role("heading", level=1)).to_have_text("No connection")
-    page.get_by_role("link", name="Back to the pairs").click()
+    page.get_by_role("link", name="Back to your work").click()
     await_pair(page)
     assert urlsplit(page.url).path == "/annotate"
     page.context.set_offline(False)
@@ -496,7 +496,6 @@ def outbox(page: Page) -> str | None:
 
 def test_who_leaves_without_a_connection_is_told_that_they_are_still_signed_in(desk: Host, windows: Windows) -> None:
     page = windows.open(desk.url, desk.token("ana"), forgive=CUT)
-    page.on("dialog", lambda dialog: dialog.accept())
     enter(page)
     await_kept(page)
     page.context.set_offline(True)
@@ -504,12 +503,13 @@ def test_who_leaves_without_a_connection_is_told_that_they_are_still_signed_in(d
     unsent = outbox(page)
     assert unsent
     page.get_by_role("button", name="Leave").click()
+    page.get_by_role("dialog", name="Leave now?").get_by_role("button", name="Leave").click()  # and nothing else asks
     expect(page.get_by_role("heading", level=1)).to_have_text("You have not left yet")
     expect(page.locator("main")).to_contain_text("You are still signed in in this browser")
     assert texts(page) is None
     assert outbox(page) == unsent
     page.context.set_offline(False)
-    page.get_by_role("link", name="Back to the pairs").click()
+    page.get_by_role("link", name="Back to your work").click()
     await_pair(page)
     await_sent(page)
     assert stored(desk.study.place) == given
@@ -530,6 +530,6 @@ def test_a_form_that_does_not_reach_the_server_changes_nothing_and_the_pairs_sta
     expect(page.get_by_role("heading", level=1)).to_have_text("This did not reach the server")
     expect(page.locator("main")).to_contain_text("nothing was changed")
     assert texts(page) is not None
-    page.get_by_role("link", name="Back to the pairs").click()
+    page.get_by_role("link", name="Back to your work").click()
     await_pair(page)
     page.context.set_offline(False)
