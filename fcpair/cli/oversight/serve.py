@@ -70,9 +70,9 @@ class _NewStudy:
 
 
 def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give the command `--study`, and open the study, or where there is none in an existing folder, prepare a new one.
+    """Give the command `--study`, and open the study, or where its folder has none at all, prepare a new one.
 
-    Databases on a server are made by `fcpair init`.
+    A mistyped name of a study makes none, and databases on a server are made by `fcpair init`.
     """
 
     @study_option
@@ -80,7 +80,8 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
     def call_with_study(study: Place, **arguments: Any) -> Any:
         from fcpair.study import Study
 
-        is_new = isinstance(study, Path) and not Study.exists(study) and study.parent.is_dir()
+        is_missing = isinstance(study, Path) and not Study.exists(study) and study.parent.is_dir()
+        is_new = is_missing and not any(study.parent.glob("*.db"))
         return command(study=_NewStudy(Path(study)) if is_new else close_at_end(Study.open(study)), **arguments)
 
     return call_with_study
@@ -97,8 +98,8 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
 def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
 
-    Where there is no study yet, an empty one is made, and a link is printed for its lead, who uploads the texts and
-    makes the study in the browser.
+    Where the folder has no study yet, an empty one is made, and a link is printed for its lead, who uploads the texts
+    and makes the study in the browser.
 
     Everybody signs in with a link of their own: `fcpair people invite NAME` prints it. Links that the lead's pages make
     point to FCPAIR_URL, or else to where the server listens. Ctrl-C ends the server; every answer that it has accepted

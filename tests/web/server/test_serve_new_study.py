@@ -68,6 +68,20 @@ def test_a_new_path_in_a_folder_with_other_files_makes_a_study(unserved: Callabl
     assert leads(tmp_path / "other.db") == ["lead"]
 
 
+def test_a_mistyped_study_beside_another_makes_none(unserved: Callable[..., Result], tmp_path: Path) -> None:
+    Study.create(tmp_path / "study.db").close()
+    result = unserved("--port", "0", "--study", "stduy.db")
+    assert result.exit_code == 2
+    assert "there is no study at stduy.db; `fcpair init` makes one" in result.output
+    assert not (tmp_path / "stduy.db").exists()
+
+
+def test_a_study_of_any_name_is_served_as_it_is(unserved: Callable[..., Result], tmp_path: Path) -> None:
+    Study.create(tmp_path / "mine.sqlite").close()
+    assert unserved("--port", "0", "--study", "mine.sqlite").exit_code == 0
+    assert leads(tmp_path / "mine.sqlite") == []
+
+
 def test_serving_it_again_makes_no_other_lead_nor_link(unserved: Callable[..., Result], tmp_path: Path) -> None:
     unserved("--port", "0")
     again = unserved("--port", "0")
