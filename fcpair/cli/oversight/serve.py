@@ -80,11 +80,15 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
     def call_with_study(study: Place, **arguments: Any) -> Any:
         from fcpair.study import Study
 
-        is_missing = isinstance(study, Path) and not Study.exists(study) and study.parent.is_dir()
-        is_new = is_missing and not any(study.parent.glob("*.db"))
-        return command(study=_NewStudy(Path(study)) if is_new else close_at_end(Study.open(study)), **arguments)
+        if isinstance(study, Path) and not Study.exists(study) and _is_without_studies(study.parent):
+            return command(study=_NewStudy(study), **arguments)
+        return command(study=close_at_end(Study.open(study)), **arguments)
 
     return call_with_study
+
+
+def _is_without_studies(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.glob("*.db"))
 
 
 @click.command()
