@@ -139,6 +139,7 @@ export class View {
     shown("reopen", false);
     shown("pair", true);
     window.scrollTo(0, 0);
+    document.querySelector("#pair > .case").scrollTop = 0;
     element("hs-name").focus({ preventScroll: true });
   }
 
