@@ -98,13 +98,13 @@ def test_people_write_and_others_rate_what_they_wrote(begun: Callable[[str], Hos
     page = sit(served, "w1")
     for at in range(3):
         page.locator("#form textarea").fill(f"{TEXT} {at}")
-        page.get_by_role("group", name="also").get_by_text("question").click()
+        page.get_by_role("group", name="What else is your reply?").get_by_text("a question").click()
         save(page)
     expect(page).to_have_url("/thanks")
     others_answer(study, "writer", "w1", {"text": "There is more to it than that.", "also": ["facts"]})
     list(study.walk(recipe))
     page = sit(served, "r1")
-    expect(page.locator("#form legend")).to_have_text(["to the point", "kind", "in good language"])
+    expect(page.locator("#form legend")).to_have_text(["Is it to the point?", "Is it kind?", "Is its language good?"])
     while page.locator("#form fieldset").count() == 3:
         for group in page.locator("#form fieldset").all():
             group.get_by_text("4.5", exact=True).click()
@@ -132,7 +132,7 @@ def test_people_curate_what_models_proposed(begun: Callable[[str], Host], sit: A
     assert shown in proposed["text"].tolist()
     page.get_by_role("radio", name="Edit").check(force=True)
     page.locator("#form textarea").first.fill(f"{shown} {TEXT}")
-    page.get_by_role("group", name="fit").get_by_text("usable").click()
+    page.get_by_role("group", name="How good is what you kept?").get_by_text("usable").click()
     save(page)
     (curated,) = served.study.grid().answers("curate").to_dict("records")
     assert (curated["text"], curated["fit"], curated["by"]) == (f"{shown} {TEXT}", "usable", "a1")

@@ -39,7 +39,7 @@ def test_an_answer_given_on_the_pages_appears_by_itself(desk: Host, windows: Win
 
 def test_labels_that_another_process_imports_appear_by_themselves(desk: Host, windows: Windows, tmp_path: Path) -> None:
     lead = overview(desk, windows)
-    expect(lead.locator("#tiers")).to_contain_text("there are no labels yet")
+    expect(lead.locator("#tiers")).to_contain_text("there are no labels")
     rows = [{"pair": pair, "annotator": who, "label": "appropriate"} for who, pair in open_work(desk.study)[:3]]
     labels = write_csv(tmp_path / "labels.csv", rows)
     command = [sys.executable, "-m", "fcpair", "labels", "import", str(labels), "--study", str(desk.study.place)]
