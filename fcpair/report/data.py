@@ -103,6 +103,15 @@ class PersonFigures:
 
 
 @dataclass(frozen=True)
+class PeopleFigures:
+    """Work of the annotators, whose labels answer `question`, and of the validators."""
+
+    question: Closed
+    annotators: tuple[PersonFigures, ...]
+    validators: tuple[PersonFigures, ...]
+
+
+@dataclass(frozen=True)
 class EvaluationFigures:
     """Outcome of the newest evaluation, the run that made it, and how many later steps changed what it rests on."""
 
@@ -163,7 +172,7 @@ class SurveysPart:
 
 @dataclass(frozen=True)
 class MainPart(DecisionsPart):
-    """Part of a report about the grid of HS and CNs, and of pages of leads about any grid of labels.
+    """Part of a report about the grid of HS and CNs.
 
     What it has not come to yet is None or empty.
     """

@@ -10,7 +10,7 @@ from fcpair.report.data import DecisionsPart, PersonFigures, TierFigures
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.release.partition import tiers_of
-from fcpair.steps.rules.pair_counts import PairCounts
+from fcpair.steps.rules.pair_counts import Tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -30,19 +30,14 @@ def decision_figures(
     tx: Tx,
     question: Closed,
     rules: Partition,
-    decisions: pd.DataFrame,
-    pairs: PairCounts,
+    tally: Tally,
     labels: pd.DataFrame | None,
 ) -> DecisionsPart:
-    """Decisions in a grid, by `standing_decisions`, and its tiers where it has `labels` (`cell_id`, `code`).
-
-    `pairs` are its pairs, as `pair_counts.tally` has them.
-    """
-    n_by_rule = decisions["rule"].value_counts().sort_index()
+    """Decisions in a grid, by its `tally`, and its tiers where it has `labels` (`cell_id`, `code`)."""
     return DecisionsPart(
         question=question,
-        rules_used=dict(zip(n_by_rule.index.tolist(), n_by_rule.tolist(), strict=True)),
-        n_need_person=pairs.wait_for_person,
+        rules_used={rule: n for rule, n in sorted(tally.by_rule.items()) if rule != Rule.REOPENED},
+        n_need_person=tally.pairs.wait_for_person,
         tiers=_tier_figures(tx, rules, labels) if labels is not None and not tier_obstacle(question) else None,
         no_tiers=tier_obstacle(question),
     )

@@ -20,7 +20,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import effective_options, labels_of
 from fcpair.steps.oversight import grid_status as planned
 from fcpair.steps.oversight.answer_shares import MOST_CHOICES
-from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
+from fcpair.steps.oversight.report_figures import decision_figures, people_figures
 from fcpair.steps.oversight.report_surveys import asked_part
 from fcpair.steps.rules import pair_counts, round_progress
 from fcpair.store import Tx
@@ -47,8 +47,7 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
             tx,
             question,
             rules,
-            standing_decisions(tx),
-            pair_counts.tally(tx).pairs,
+            pair_counts.tally(tx),
             labels if len(labels) else None,
         )
         if question

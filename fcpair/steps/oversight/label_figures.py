@@ -1,0 +1,53 @@
+"""Figures of a grid of labels that pages show, each by itself: agreement, decisions and tiers, people, the map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fcpair.params import Agree, Partition
+from fcpair.records import Role
+from fcpair.report.data import DecisionsPart, GridMap, PeopleFigures
+from fcpair.stages.questions.labels import VERDICT
+from fcpair.stages.stats.agreement import Agreement, compute_agreement
+from fcpair.steps.adjudication.agreement import sides_of
+from fcpair.steps.base.context import effective_options, scheme_of
+from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
+from fcpair.steps.oversight.report_main import grid_map
+from fcpair.steps.rules.pair_counts import Tally
+from fcpair.store import Tx
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import assignments, rounds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def load_agreement(tx: Tx) -> Agreement | None:
+    """All figures of agreement, by the grid's own options; None before there are labels."""
+    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
+    if labels.empty:
+        return None
+    return compute_agreement(labels, scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
+
+
+def load_decisions(tx: Tx, tally: Tally) -> DecisionsPart:
+    """The decisions, by their `tally`, and the tiers as they would be now, by the grid's own rules."""
+    labels = judgements.current_labels(tx, "cell_id", "code")
+    rules = effective_options(tx, Partition, {})
+    return decision_figures(tx, scheme_of(tx), rules, tally, labels if len(labels) else None)
+
+
+def load_people(tx: Tx) -> PeopleFigures:
+    """What annotators and validators did."""
+    counts, question = assignments.counts(tx), scheme_of(tx)
+    return PeopleFigures(
+        question,
+        people_figures(tx, Role.ANNOTATOR, rounds.primary(tx), question, counts),
+        people_figures(tx, Role.VALIDATOR, rounds.validation(tx), VERDICT, counts),
+    )
+
+
+def load_grid_map(tx: Tx, tally: Tally) -> GridMap | None:
+    """The map of the grid, as `report_main.grid_map` has it."""
+    labels: pd.DataFrame = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id")
+    return grid_map(tx, labels, standing_decisions(tx), scheme_of(tx), tally.waiting)
