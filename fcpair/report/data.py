@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.records import Role, RunRecord, SampleSize
+from fcpair.stages.adjudication.partition import TableRows
 from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TierFigures:
 
     diamond: str
     rules: tuple[tuple[str, str], ...]
-    tables: tuple[pd.DataFrame, ...]
+    tables: tuple[TableRows, ...]
     n_labelled: int
     n_final: int
     n_verdicts: int

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
-from fcpair.records import Person, Round, Rule
+from fcpair.records import Figure, Person, Round, Rule
 from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of, scheme_of
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
@@ -179,6 +179,7 @@ class Monitor:
         self._grid = grid
         self._tally = SharedTally()
         self._acts: _Cached[_Acts] = _Cached(grid, "acts")
+        self._alpha: _Cached[Figure | None] = _Cached(grid, "alpha")
         self._agreement: _Cached[Agreement | None] = _Cached(grid, "agreement")
         self._decisions: _Cached[DecisionsPart] = _Cached(grid, "decisions")
         self._people: _Cached[PeopleFigures] = _Cached(grid, "people")
@@ -195,6 +196,16 @@ class Monitor:
         """Numbers that change when anything happens in the study."""
         with self._grid._store.read() as tx:
             return activity_log.change_marks(tx)
+
+    def alpha(self) -> Figure | None:
+        """The alpha of `agreement`, without the rest of it."""
+        return self._alpha.get(self._measure_alpha).made
+
+    def _measure_alpha(self) -> Figure | None:
+        from fcpair.steps.oversight.label_figures import load_alpha
+
+        with self._grid._store.read() as tx:
+            return load_alpha(tx)
 
     def agreement(self) -> Agreement | None:
         """Agreement on the labels, by the grid's own options; None before there are any."""
@@ -372,11 +383,9 @@ def _minute_marks() -> Marks:
 
 def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
     """Count the assignments by round, person and status."""
-    counts = assignments.counts(tx)
     counts_by_round: dict[str, dict[int, dict[str, int]]] = {}
-    columns = (counts[name].tolist() for name in ("round", "person_id", "status", "n"))
-    for round_, person_id, state, n in zip(*columns, strict=True):
-        counts_by_round.setdefault(round_, {}).setdefault(person_id, {})[state] = n
+    for row in assignments.counts_of_grid(tx):
+        counts_by_round.setdefault(row.round, {}).setdefault(row.person_id, {})[row.status] = row.n
     return counts_by_round
 
 

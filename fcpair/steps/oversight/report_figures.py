@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from fcpair.params import Partition
 from fcpair.records import Person, Role, Round, Rule, Status, Verdict
 from fcpair.report.data import DecisionsPart, PersonFigures, TierFigures
+from fcpair.stages.adjudication.partition import tier_rules, tier_table_rows
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import tier_obstacle
-from fcpair.steps.release.partition import tiers_of
+from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
 from fcpair.steps.rules.pair_counts import Tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -31,27 +32,30 @@ def decision_figures(
     question: Closed,
     rules: Partition,
     tally: Tally,
-    labels: pd.DataFrame | None,
+    labels: LabelArrays,
 ) -> DecisionsPart:
-    """Decisions in a grid, by its `tally`, and its tiers where it has `labels` (`cell_id`, `code`)."""
+    """Decisions in a grid, by its `tally`, and its tiers where it has any `labels` (`cell_id`, `code`)."""
     return DecisionsPart(
         question=question,
         rules_used={rule: n for rule, n in sorted(tally.by_rule.items()) if rule != Rule.REOPENED},
         n_need_person=tally.pairs.wait_for_person,
-        tiers=_tier_figures(tx, rules, labels) if labels is not None and not tier_obstacle(question) else None,
+        tiers=_tier_figures(tx, question, rules, labels)
+        if len(labels["cell_id"]) and not tier_obstacle(question)
+        else None,
         no_tiers=tier_obstacle(question),
     )
 
 
-def _tier_figures(tx: Tx, options: Partition, labels: pd.DataFrame) -> TierFigures:
-    tiers = tiers_of(tx, options, labels)
-    verdict = tiers.pairs["verdict"]
+def _tier_figures(tx: Tx, question: Closed, options: Partition, labels: LabelArrays) -> TierFigures:
+    rules = tier_rules(options.diamond)
+    pairs = graded_pairs(tx, question, rules, labels)
+    verdict = pairs["verdict"]
     return TierFigures(
         diamond=options.diamond,
-        rules=tuple((rule.tier.label, str(rule)) for rule in reversed(tiers.rules)),
-        tables=tiers.tables,
-        n_labelled=len(tiers.pairs),
-        n_final=int((tiers.pairs["final"] >= 0).sum()),
+        rules=tuple((rule.tier.label, str(rule)) for rule in reversed(rules)),
+        tables=tier_table_rows(pairs, question, rules, heads_of(tx)),
+        n_labelled=len(verdict),
+        n_final=int((pairs["final"] >= 0).sum()),
         n_verdicts=int((verdict >= 0).sum()),
         n_valid=int((verdict == Verdict.AGREE).sum()),
     )

@@ -38,7 +38,7 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
     """Everything about the planned grid that a transaction is about; by its own options where none are given."""
     rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
     assignment_counts, question = assignments.counts(tx), labels_of(tx)
-    labels = judgements.current_labels(tx, "cell_id", "code")
+    labels = judgements.label_arrays(tx, "cell_id", "code")
     return GridPart(
         facts=planned.grid_facts(tx, name),
         look_again=tuple(look_again_notes(tx)),
@@ -48,7 +48,7 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
             question,
             rules,
             pair_counts.tally(tx),
-            labels if len(labels) else None,
+            labels,
         )
         if question
         else None,

@@ -50,7 +50,11 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     tally = pair_counts.tally(tx)
     return MainPart(
-        **vars(decision_figures(tx, question, rules, tally, labels if len(labels) else None)),
+        **vars(
+            decision_figures(
+                tx, question, rules, tally, {name: labels[name].to_numpy() for name in ("cell_id", "code")}
+            )
+        ),
         look_again=tuple(look_again_notes(tx)),
         stages=_stages(tx, labels, decisions, assignment_counts),
         grid=grid_map(tx, labels, decisions, question, tally.waiting),

@@ -19,7 +19,6 @@ from fcpair.web.pages.lead_next import offers
 if TYPE_CHECKING:
     from fcpair.grid import StageActivity
     from fcpair.report.data import DecisionsPart
-    from fcpair.stages.stats.agreement import Agreement
 
 WIDTH, HEIGHT = 600, 140  # of the picture, in its own units
 
@@ -64,7 +63,7 @@ def glance(here: CurrentGrid) -> dict[str, Any]:
         "others": all_offers[1:],
         "tiles": [
             _answered_tile(primary),
-            *([_agreement_tile(here.monitor.agreement())] if here.has_labels else []),
+            *([_agreement_tile(here.monitor.alpha())] if here.has_labels else []),
             *(_decision_tiles(decided) if decided and has_decisions(here) else []),
             *([_tier_tile(here.monitor.decisions())] if has_decisions(here) else []),
             _time_tile(stages),
@@ -83,8 +82,7 @@ def _answered_tile(stage: StageActivity) -> Tile:
     return Tile("Answered", value, share(stage.done, wanted) if wanted else "", PEOPLE.path, why)
 
 
-def _agreement_tile(agreement: Agreement | None) -> Tile:
-    alpha: Figure | None = agreement.alpha if agreement else None
+def _agreement_tile(alpha: Figure | None) -> Tile:
     if alpha is None or alpha.value is None:
         why = (alpha and alpha.undefined) or "there are no labels yet"
         return Tile("Agreement", NOTHING, "", AGREEMENT.path, why)
@@ -103,9 +101,8 @@ def _tier_tile(decisions: DecisionsPart) -> Tile:
     address = f"{PROGRESS.path}#tiers"
     if decisions.tiers is None:
         return Tile("Tiers now", NOTHING, "", address, decisions.no_tiers or "there are no labels yet")
-    sizes = decisions.tiers.tables[0]
-    named = dict(zip(sizes.iloc[:, 0].tolist(), sizes.iloc[:, 1].tolist(), strict=True))
-    best, *rest = ((str(tier).capitalize(), int(n)) for tier, n in named.items())
+    sizes = (list(row.values()) for row in decisions.tiers.tables[0])
+    best, *rest = ((str(tier).capitalize(), n) for tier, n, *_ in sizes)
     return Tile(
         "Tiers now", f"{best[0]} {count(best[1])}", " · ".join(f"{tier} {count(n)}" for tier, n in rest), address
     )

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import pandas as pd
 import pytest
 
 from fcpair.params import Adjudicate, Annotate, Simulate
@@ -211,8 +212,11 @@ def test_figures_are_those_of_the_study(at: At) -> None:
     monitor = Monitor(grid)
     tiers = monitor.decisions().tiers
     assert monitor.agreement() == grid.agreement()
+    assert monitor.alpha() == grid.agreement().alpha
     assert tiers is not None
-    assert [table.to_dict() for table in tiers.tables] == [table.to_dict() for table in grid.partition().tables]
+    assert [pd.DataFrame(rows).to_dict() for rows in tiers.tables] == [
+        table.to_dict() for table in grid.partition().tables
+    ]
 
 
 def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> None:
@@ -225,7 +229,7 @@ def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> 
 
 
 def parts(monitor: Monitor) -> list[object]:
-    return [monitor.agreement(), monitor.decisions(), monitor.people(), monitor.maps()]
+    return [monitor.alpha(), monitor.agreement(), monitor.decisions(), monitor.people(), monitor.maps()]
 
 
 @pytest.mark.server
