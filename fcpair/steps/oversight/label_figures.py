@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def load_alpha(tx: Tx) -> Figure | None:
-    """The alpha of `load_agreement`, from the labels of those pairs alone that have several."""
-    if not judgements.has_labels(tx):
+    """The alpha of `load_agreement`, by itself."""
+    labels = judgements.label_arrays(tx, "cell_id", "hs_id", "cn_id", "person_id", "code")
+    if not len(labels["cell_id"]):
         return None
-    labels = judgements.label_arrays(tx, "cell_id", "hs_id", "cn_id", "person_id", "code", overlapped=True)
     ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda one: one.name)]
     place_of = np.zeros(max(ids_by_name, default=0) + 1, np.int64)
     place_of[ids_by_name] = np.arange(len(ids_by_name))

@@ -116,21 +116,11 @@ def current_labels(
     return _with_names(tx, labels)[list(columns)] if "annotator" in columns else labels
 
 
-def label_arrays(
-    tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, overlapped: bool = False
-) -> dict[str, NDArray[np.int64]]:
-    """The same as arrays, of those columns that are whole numbers, and of the round that counts.
-
-    Those `overlapped` are on pairs with two labels or more.
-    """
-    primary = rounds.primary(tx)
-    query = _select_answers(tx, primary, *columns).where(~judgement.c.skipped)
+def label_arrays(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
+    """The same as arrays, of those columns that are whole numbers, and of the round that counts."""
+    query = _select_answers(tx, rounds.primary(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
         query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
-    if overlapped:
-        labels = select(assignment.c.cell_id).select_from(judgement).join(assignment, latest_rows.ANSWER)
-        labels = labels.where(rounds.in_round(primary), ~judgement.c.skipped)
-        query = query.where(assignment.c.cell_id.in_(labels.group_by(assignment.c.cell_id).having(func.count() > 1)))
     return integer_arrays(tx, query)
 
 
@@ -314,13 +304,6 @@ def answered_cells(tx: Tx, of: Round) -> list[int]:
     """The cells that have a current answer in a round, skips left out."""
     query = select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER)
     return list(tx.execute(query.where(rounds.in_round(of), ~judgement.c.skipped).distinct()).scalars())
-
-
-def has_labels(tx: Tx) -> bool:
-    """Whether the round that counts has a current answer that is no skip."""
-    query = select(judgement.c.id).join(assignment, latest_rows.ANSWER)
-    query = query.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
-    return tx.execute(query.limit(1)).first() is not None
 
 
 def is_answered(tx: Tx) -> bool:
