@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.records import Role, RunRecord, SampleSize
+from fcpair.stages.adjudication.partition import TableRows
 from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TierFigures:
 
     diamond: str
     rules: tuple[tuple[str, str], ...]
-    tables: tuple[pd.DataFrame, ...]
+    tables: tuple[TableRows, ...]
     n_labelled: int
     n_final: int
     n_verdicts: int
@@ -100,6 +101,15 @@ class PersonFigures:
     def n_answers(self) -> int:
         """Number of current answers that the person has given, skips not counted."""
         return sum(self.answers)
+
+
+@dataclass(frozen=True)
+class PeopleFigures:
+    """Work of the annotators, whose labels answer `question`, and of the validators."""
+
+    question: Closed
+    annotators: tuple[PersonFigures, ...]
+    validators: tuple[PersonFigures, ...]
 
 
 @dataclass(frozen=True)
@@ -163,7 +173,7 @@ class SurveysPart:
 
 @dataclass(frozen=True)
 class MainPart(DecisionsPart):
-    """Part of a report about the grid of HS and CNs, and of pages of leads about any grid of labels.
+    """Part of a report about the grid of HS and CNs.
 
     What it has not come to yet is None or empty.
     """

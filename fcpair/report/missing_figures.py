@@ -142,7 +142,7 @@ def _figure_gap(figure: Figure, name: str, noun: str) -> Gap:
 
 
 def _tier_gaps(tiers: TierFigures, noun: str) -> Iterator[Gap]:
-    for tier, n in tiers.tables[0].iloc[:, :2].itertuples(index=False, name=None):
+    for tier, n, *_ in (row.values() for row in tiers.tables[0]):
         if not n:
             yield Gap(f"share of positive {noun}s, {str(tier).capitalize()}", f"0 {noun}s", "the tier is empty")
 

@@ -33,11 +33,11 @@ class Listing:
 
 def tier_tables(tiers: TierFigures, question: Closed) -> list[Listing]:
     """FC-CONAN's Tables 1 to 3, best tier first."""
-    sizes, balance, labels = (table.to_dict("records") for table in tiers.tables)
+    sizes, balance, labels = tiers.tables
     positive = ", ".join(formatting.named(name) for name in positive_names(question))
-    cells, rows, columns = (str(name) for name in tiers.tables[0].columns[1:4])
-    kinds = [str(name) for name in tiers.tables[1].columns[2:4]]
-    per_cell = [str(name) for name in tiers.tables[2].columns[2:]]
+    cells, rows, columns = list(sizes[0])[1:4]
+    kinds = list(balance[0])[2:4]
+    per_cell = list(labels[0])[2:]
     sides = [name.upper() if name in ("hs", "cn") else name for name in (rows, columns)]
     head = ["Tier", cells.capitalize()]
     return [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from fcpair.stages.questions import NO_CODE, Closed
 if TYPE_CHECKING:
     import pandas as pd
 
+TableRows = list[dict[str, Any]]
 Agreement = Literal["any", "unanimous", "majority"]
 MOST_LABELS = 3
 
@@ -138,10 +140,25 @@ CELL_HEADS = ColumnHeads("cells", "rows", "columns", "positive", "not_positive")
 def tier_tables(
     pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...], heads: ColumnHeads = PAIR_HEADS
 ) -> list[pd.DataFrame]:
-    """FC-CONAN's Tables 1 to 3, best tier first.
+    """The rows of `tier_table_rows` as frames."""
+    import pandas as pd
+
+    return [
+        pd.DataFrame(rows)
+        for rows in tier_table_rows({str(one): pairs[one].to_numpy() for one in pairs}, question, rules, heads)
+    ]
+
+
+def tier_table_rows(
+    pairs: Mapping[str, NDArray[np.int64]],
+    question: Closed,
+    rules: tuple[TierRule, ...],
+    heads: ColumnHeads = PAIR_HEADS,
+) -> tuple[TableRows, TableRows, TableRows]:
+    """FC-CONAN's Tables 1 to 3, best tier first, row by row.
 
     Args:
-        pairs: one row per graded pair: `tier` (0 to 4), `hs_id`, `cn_id`, `final` (code), `n_labels`.
+        pairs: a value per graded pair: `tier` (0 to 4), `hs_id`, `cn_id`, `final` (code), `n_labels`.
         question: of the labels.
         rules: of the tiers.
         heads: what the columns are called.
@@ -151,20 +168,22 @@ def tier_tables(
         `share` (of appropriate pairs, 0 to 1; None for an empty tier). Table 3: `tier`, `pairs`, and how many of
         them rest on three or more, two, and one label. Other `heads` stand in place of these.
     """
-    import pandas as pd
-
-    sizes, balance, labels = [], [], []
+    sizes: TableRows = []
+    balance: TableRows = []
+    labels: TableRows = []
     for rule in reversed(rules):
-        tier = pairs[pairs["tier"] >= rule.tier]
-        head = {"tier": rule.tier.label, heads.cells: len(tier)}
-        sides = {heads.rows: tier["hs_id"].nunique(), heads.columns: tier["cn_id"].nunique()}
-        sizes.append({**head, **sides, "rule": str(rule)})
-        positive = int(tier["final"].isin(question.positive).sum())
-        share = positive / len(tier) if len(tier) else None
-        balance.append({**head, heads.positive: positive, heads.other: len(tier) - positive, "share": share})
-        n_labels = tier["n_labels"].clip(upper=MOST_LABELS)
-        labels.append({**head, **{_label_column(n): int((n_labels == n).sum()) for n in range(MOST_LABELS, 0, -1)}})
-    return [pd.DataFrame(rows) for rows in (sizes, balance, labels)]
+        is_in = pairs["tier"] >= rule.tier
+        n = int(is_in.sum())
+        head = {"tier": rule.tier.label, heads.cells: n}
+        n_rows, n_columns = (len(np.unique(pairs[side][is_in])) for side in ("hs_id", "cn_id"))
+        sizes.append({**head, heads.rows: n_rows, heads.columns: n_columns, "rule": str(rule)})
+        positive = int(np.isin(pairs["final"][is_in], list(question.positive)).sum())
+        balance.append(
+            {**head, heads.positive: positive, heads.other: n - positive, "share": positive / n if n else None}
+        )
+        n_labels = np.minimum(pairs["n_labels"][is_in], MOST_LABELS)
+        labels.append({**head, **{_label_column(k): int((n_labels == k).sum()) for k in range(MOST_LABELS, 0, -1)}})
+    return sizes, balance, labels
 
 
 def _label_column(n: int) -> str:

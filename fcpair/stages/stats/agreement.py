@@ -15,11 +15,11 @@ from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Closed, Form, Scale
 from fcpair.stages.questions.answer_arrays import numbers
-from fcpair.stages.questions.base import NO_CODE
+from fcpair.stages.questions.base import NO_CODE, Choice
 from fcpair.stages.stats.interval_cautions import find_cautions
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.kappa import ON_BINS, SubsetAgreement, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, pooled_figures
+from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, own_alpha, pooled_figures
 from fcpair.stages.stats.rating_bins import check_bins, parse_bins
 from fcpair.stages.stats.rating_counts import Overlap
 
@@ -159,11 +159,12 @@ def compute_agreement(
     """
     options = options or Agree()
     _check_labels(labels, question)
-    classes = [choice for choice in question if choice.definite or options.not_sure == "class"]
-    codes = np.array([choice.code for choice in classes], dtype=np.int64)
+    classes, codes = _classes_of(question, options)
     labels = labels.loc[labels["code"].isin(codes)]
     overlapped = labels.loc[labels.duplicated("cell_id", keep=False)]
-    overlap, names = _overlap(overlapped, codes)
+    annotator, names = _annotators_by_name(overlapped)
+    columns = {name: overlapped[name].to_numpy(dtype=np.int64) for name in ("cell_id", "hs_id", "cn_id", "code")}
+    overlap = _overlap({**columns, "annotator": annotator}, codes)
     subsets = Subsets(overlap, options.weights)
     bins = parse_bins(question, options.bins) if options.bins else None
     on_bins = Subsets(overlap.merge_classes(bins.bin_of), "none") if bins else None
@@ -224,16 +225,50 @@ def part_agreements(
     return tuple(blocks)
 
 
-def _overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overlap, list[str]]:
-    """The labels as numbers, in an order of their own, so that the order of the rows changes nothing; and the names."""
+def compute_alpha(
+    labels: Mapping[str, npt.NDArray[np.int64]], question: Closed, options: Agree, sides: Sides = HS_AND_CN
+) -> Figure:
+    """The alpha of `compute_agreement`, and nothing else.
+
+    `labels` are the columns of its labels as arrays; `annotator` has numbers in the order of the names. Those of pairs
+    with one label change nothing. They are not checked.
+    """
+    _, codes = _classes_of(question, options)
+    counted = _rows_of(labels, np.isin(labels["code"], codes))
+    place, n_labels = np.unique(counted["cell_id"], return_inverse=True, return_counts=True)[1:]
+    overlap = _overlap(_rows_of(counted, n_labels[place] > 1), codes)
+    return own_alpha(overlap, options.intervals, options.level, question.distance, numbers(question, codes), sides)
+
+
+def _classes_of(question: Closed, options: Agree) -> tuple[list[Choice], npt.NDArray[np.int64]]:
+    """The answers that count, and their codes."""
+    classes = [choice for choice in question if choice.definite or options.not_sure == "class"]
+    return classes, np.array([choice.code for choice in classes], dtype=np.int64)
+
+
+def _rows_of(
+    columns: Mapping[str, npt.NDArray[np.int64]], is_meant: npt.NDArray[np.bool_]
+) -> dict[str, npt.NDArray[np.int64]]:
+    return {name: column[is_meant] for name, column in columns.items()}
+
+
+def _annotators_by_name(labels: pd.DataFrame) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """The annotator of each label as a number, in the order of the names; and the names."""
     import pandas as pd
 
     annotator, names = pd.factorize(labels["annotator"].astype(str), sort=True)
-    pair, hs, cn = (pd.factorize(labels[name], sort=True)[0] for name in ("cell_id", "hs_id", "cn_id"))
-    klass = np.searchsorted(codes, labels["code"].to_numpy(dtype=np.int64))
+    return annotator.astype(np.int64), [str(name) for name in names]
+
+
+def _overlap(labels: Mapping[str, npt.NDArray[np.int64]], codes: npt.NDArray[np.int64]) -> Overlap:
+    """The labels as numbers, in an order of their own, so that the order of the rows changes nothing."""
+    pair, hs, cn, annotator = (
+        np.unique(labels[name], return_inverse=True)[1] for name in ("cell_id", "hs_id", "cn_id", "annotator")
+    )
+    klass = np.searchsorted(codes, labels["code"])
     order = np.lexsort((annotator, pair))
     columns = (column[order].astype(np.int64) for column in (pair, hs, cn, annotator, klass))
-    return Overlap(len(codes), *columns), [str(name) for name in names]
+    return Overlap(len(codes), *columns)
 
 
 def _check_labels(labels: pd.DataFrame, question: Closed) -> None:

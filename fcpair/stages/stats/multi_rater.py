@@ -173,6 +173,16 @@ def pooled_figures(
     return tuple(figures[coefficient.name] for coefficient in selected)
 
 
+def own_alpha(
+    overlap: Overlap, reach: IntervalScope, level: float, distance: Distance, numbers: Floats, sides: Sides = HS_AND_CN
+) -> Figure:
+    """The alpha with the distance of the question, as `pooled_figures` has it."""
+    coefficient = next(one for one in coefficients_of(distance, numbers) if one.name == ALPHA[distance])
+    part = LeftOutSums(overlap, constant=False)
+    (figure,) = _compute_figures([coefficient], part, sides.clusters_left_out(reach), level, sides)
+    return figure
+
+
 def _with_all_fleiss(overlap: Overlap, coefficients: Sequence[Coefficient]) -> list[Coefficient]:
     """The coefficients, and Fleiss' kappa for each higher number of labels that pairs have, after those for fewer."""
     n_labels_listed = [one.n_labels for one in coefficients]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
-from fcpair.records import Person, Round, Rule
+from fcpair.records import Figure, Person, Round, Rule
 from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of, scheme_of
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
@@ -29,10 +29,11 @@ from fcpair.store.oversight import figure_versions
 from fcpair.store.people import people
 
 if TYPE_CHECKING:
-    from fcpair.report.data import MainPart
+    from fcpair.report.data import DecisionsPart, PeopleFigures
     from fcpair.report.page import GridMaps
     from fcpair.report.survey_section import Section
     from fcpair.stages.assignment.reading_load import Exposure
+    from fcpair.stages.stats.agreement import Agreement
 
 Marks = tuple[int, ...]
 Made = TypeVar("Made")
@@ -178,7 +179,10 @@ class Monitor:
         self._grid = grid
         self._tally = SharedTally()
         self._acts: _Cached[_Acts] = _Cached(grid, "acts")
-        self._figures: _Cached[MainPart] = _Cached(grid, "figures")
+        self._alpha: _Cached[Figure | None] = _Cached(grid, "alpha")
+        self._agreement: _Cached[Agreement | None] = _Cached(grid, "agreement")
+        self._decisions: _Cached[DecisionsPart] = _Cached(grid, "decisions")
+        self._people: _Cached[PeopleFigures] = _Cached(grid, "people")
         self._survey_sections: _Cached[list[Section]] = _Cached(grid, "asked")
         self._shares: _Cached[tuple[QuestionShares, ...]] = _Cached(grid, "shares")
         self._maps: _Cached[GridMaps | None] = _Cached(grid, "maps")
@@ -193,18 +197,45 @@ class Monitor:
         with self._grid._store.read() as tx:
             return activity_log.change_marks(tx)
 
-    def figures(self) -> MainPart:
-        """Figures of the report, by the study's own rules: agreement, label shares, tiers, the cells of the grid."""
-        return self._newest_figures().made
+    def alpha(self) -> Figure | None:
+        """The alpha of `agreement`, without the rest of it."""
+        return self._alpha.get(self._measure_alpha).made
 
-    def _newest_figures(self) -> _CacheEntry[MainPart]:
-        return self._figures.get(self._gather_figures)
-
-    def _gather_figures(self) -> MainPart:
-        from fcpair.steps.oversight.report_main import main_part
+    def _measure_alpha(self) -> Figure | None:
+        from fcpair.steps.oversight.label_figures import load_alpha
 
         with self._grid._store.read() as tx:
-            return main_part(tx, tally_of=self._tally)
+            return load_alpha(tx)
+
+    def agreement(self) -> Agreement | None:
+        """Agreement on the labels, by the grid's own options; None before there are any."""
+        return self._agreement.get(self._measure_agreement).made
+
+    def _measure_agreement(self) -> Agreement | None:
+        from fcpair.steps.oversight.label_figures import load_agreement
+
+        with self._grid._store.read() as tx:
+            return load_agreement(tx)
+
+    def decisions(self) -> DecisionsPart:
+        """What was decided, and the tiers that follow, by the grid's own rules."""
+        return self._decisions.get(self._find_decisions).made
+
+    def _find_decisions(self) -> DecisionsPart:
+        from fcpair.steps.oversight.label_figures import load_decisions
+
+        with self._grid._store.read() as tx:
+            return load_decisions(tx, self._tally(tx))
+
+    def people(self) -> PeopleFigures:
+        """Labels and verdicts of each person."""
+        return self._people.get(self._count_answers).made
+
+    def _count_answers(self) -> PeopleFigures:
+        from fcpair.steps.oversight.label_figures import load_people
+
+        with self._grid._store.read() as tx:
+            return load_people(tx)
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
@@ -230,15 +261,15 @@ class Monitor:
 
     def maps(self) -> GridMaps | None:
         """The two maps of the grid, light and dark, with their legends; None before there is a grid."""
-        return self._maps.get(self._draw_maps, base_marks=lambda: self._newest_figures().marks).made
+        return self._maps.get(self._draw_maps).made
 
     def _draw_maps(self) -> GridMaps | None:
         from fcpair.report.figures.grid_map import CORPUS_SIDES, PLAN_SIDES
         from fcpair.report.page import grid_maps
+        from fcpair.steps.oversight.label_figures import load_grid_map
 
-        grid = self.figures().grid
         with self._grid._store.read() as tx:
-            sides = PLAN_SIDES if is_planned(tx) else CORPUS_SIDES
+            grid, sides = load_grid_map(tx, self._tally(tx)), PLAN_SIDES if is_planned(tx) else CORPUS_SIDES
         return None if grid is None else grid_maps(grid, sides)
 
     def status(self) -> dict[str, Any]:
@@ -292,7 +323,7 @@ class Monitor:
 
     def _find_headlines(self) -> Headlines:
         with self._grid._store.read() as tx:
-            return find_headlines(tx, datetime.now(UTC))
+            return find_headlines(tx, datetime.now(UTC), self._tally)
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """Pairs that each person has read in all grids, and for how long."""
@@ -352,11 +383,9 @@ def _minute_marks() -> Marks:
 
 def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
     """Count the assignments by round, person and status."""
-    counts = assignments.counts(tx)
     counts_by_round: dict[str, dict[int, dict[str, int]]] = {}
-    columns = (counts[name].tolist() for name in ("round", "person_id", "status", "n"))
-    for round_, person_id, state, n in zip(*columns, strict=True):
-        counts_by_round.setdefault(round_, {}).setdefault(person_id, {})[state] = n
+    for row in assignments.counts_of_grid(tx):
+        counts_by_round.setdefault(row.round, {}).setdefault(row.person_id, {})[row.status] = row.n
     return counts_by_round
 
 

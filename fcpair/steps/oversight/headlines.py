@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from fcpair.records import Role
 from fcpair.stages.assignment.pace import PAUSE_S
-from fcpair.steps.oversight.next_steps import NextStep, next_steps
+from fcpair.steps.oversight.next_steps import NextStep, TallyOf, next_steps
+from fcpair.steps.rules.pair_counts import tally
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log
 from fcpair.store.assignment import rounds
@@ -48,13 +49,13 @@ class Headlines:
     uninvited: Mapping[Role, int]
 
 
-def find_headlines(tx: Tx, now: datetime) -> Headlines:
-    """The headlines of the grid that a transaction is about."""
+def find_headlines(tx: Tx, now: datetime, tally_of: TallyOf = tally) -> Headlines:
+    """The headlines of the grid that a transaction is about, whose pairs are counted by `tally_of`."""
     taking_part = [one for one in people.people(tx, active=True) if one.role is not Role.MODEL]
     primary, with_token, newest = rounds.primary(tx), people.ids_with_token(tx), activity_log.newest_act_times(tx)
     since = (now - timedelta(seconds=PAUSE_S)).isoformat()
     return Headlines(
-        steps=tuple(_lead_step(step) for step in next_steps(tx) if step.n),
+        steps=tuple(_lead_step(step) for step in next_steps(tx, tally_of=tally_of) if step.n),
         primary=primary.name,
         by_day=tuple(activity_log.n_answered_by_day(tx, primary)),
         active=tuple(one.name for one in taking_part if newest.get(one.id, "") >= since),

@@ -101,11 +101,14 @@ def load_open_work(
     return OpenWork(progress, counted, n_second_look, disputes.n_verdicts_not_due(tx), n_without_validator)
 
 
-def next_steps(tx: Tx, work: OpenWork | None = None) -> list[NextStep]:
-    """All that can be done now in the grid of the transaction, what comes first before the rest."""
+def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) -> list[NextStep]:
+    """All that can be done now in the grid of the transaction, what comes first before the rest.
+
+    Where its open `work` is not known yet, its pairs are counted by `tally_of`.
+    """
     if not cells.number_range(tx)[1]:
         return [NextStep(_building_act(tx))]
-    work = work or load_open_work(tx)
+    work = work or load_open_work(tx, tally_of=tally_of)
     answer_rounds = (progress for progress in work.rounds.values() if progress.round.checks is None)
     round_steps = (step for progress in answer_rounds for step in _round_steps(tx, progress, work))
     return [*round_steps, *_decision_steps(work), *_validation_steps(work)]

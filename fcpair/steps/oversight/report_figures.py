@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from fcpair.params import Partition
 from fcpair.records import Person, Role, Round, Rule, Status, Verdict
 from fcpair.report.data import DecisionsPart, PersonFigures, TierFigures
+from fcpair.stages.adjudication.partition import tier_rules, tier_table_rows
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import tier_obstacle
-from fcpair.steps.release.partition import tiers_of
-from fcpair.steps.rules.pair_counts import PairCounts
+from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
+from fcpair.steps.rules.pair_counts import Tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -30,33 +31,31 @@ def decision_figures(
     tx: Tx,
     question: Closed,
     rules: Partition,
-    decisions: pd.DataFrame,
-    pairs: PairCounts,
-    labels: pd.DataFrame | None,
+    tally: Tally,
+    labels: LabelArrays,
 ) -> DecisionsPart:
-    """Decisions in a grid, by `standing_decisions`, and its tiers where it has `labels` (`cell_id`, `code`).
-
-    `pairs` are its pairs, as `pair_counts.tally` has them.
-    """
-    n_by_rule = decisions["rule"].value_counts().sort_index()
+    """Decisions in a grid, by its `tally`, and its tiers where it has any `labels` (`cell_id`, `code`)."""
     return DecisionsPart(
         question=question,
-        rules_used=dict(zip(n_by_rule.index.tolist(), n_by_rule.tolist(), strict=True)),
-        n_need_person=pairs.wait_for_person,
-        tiers=_tier_figures(tx, rules, labels) if labels is not None and not tier_obstacle(question) else None,
+        rules_used={rule: n for rule, n in sorted(tally.by_rule.items()) if rule != Rule.REOPENED},
+        n_need_person=tally.pairs.wait_for_person,
+        tiers=_tier_figures(tx, question, rules, labels)
+        if len(labels["cell_id"]) and not tier_obstacle(question)
+        else None,
         no_tiers=tier_obstacle(question),
     )
 
 
-def _tier_figures(tx: Tx, options: Partition, labels: pd.DataFrame) -> TierFigures:
-    tiers = tiers_of(tx, options, labels)
-    verdict = tiers.pairs["verdict"]
+def _tier_figures(tx: Tx, question: Closed, options: Partition, labels: LabelArrays) -> TierFigures:
+    rules = tier_rules(options.diamond)
+    pairs = graded_pairs(tx, question, rules, labels)
+    verdict = pairs["verdict"]
     return TierFigures(
         diamond=options.diamond,
-        rules=tuple((rule.tier.label, str(rule)) for rule in reversed(tiers.rules)),
-        tables=tiers.tables,
-        n_labelled=len(tiers.pairs),
-        n_final=int((tiers.pairs["final"] >= 0).sum()),
+        rules=tuple((rule.tier.label, str(rule)) for rule in reversed(rules)),
+        tables=tier_table_rows(pairs, question, rules, heads_of(tx)),
+        n_labelled=len(verdict),
+        n_final=int((pairs["final"] >= 0).sum()),
         n_verdicts=int((verdict >= 0).sum()),
         n_valid=int((verdict == Verdict.AGREE).sum()),
     )

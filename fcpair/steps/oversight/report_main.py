@@ -21,7 +21,6 @@ from fcpair.steps.adjudication.agreement import sides_of
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import effective_options, scheme_of
 from fcpair.steps.base.sample_size import load_sample_size
-from fcpair.steps.oversight.next_steps import TallyOf
 from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
 from fcpair.steps.oversight.report_surveys import group_figures
 from fcpair.steps.rules import pair_counts
@@ -44,22 +43,21 @@ BUILDING = {
 }
 
 
-def main_part(
-    tx: Tx, partition: Partition | None = None, agree: Agree | None = None, tally_of: TallyOf = pair_counts.tally
-) -> MainPart:
-    """Everything about a grid whose answers are labels, at any stage; by its own options where none are given.
-
-    Its pairs are counted by `tally_of`.
-    """
+def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> MainPart:
+    """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
     rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
     question, assignment_counts, decisions = scheme_of(tx), assignments.counts(tx), standing_decisions(tx)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-    counted = tally_of(tx)
+    tally = pair_counts.tally(tx)
     return MainPart(
-        **vars(decision_figures(tx, question, rules, decisions, counted.pairs, labels if len(labels) else None)),
+        **vars(
+            decision_figures(
+                tx, question, rules, tally, {name: labels[name].to_numpy() for name in ("cell_id", "code")}
+            )
+        ),
         look_again=tuple(look_again_notes(tx)),
         stages=_stages(tx, labels, decisions, assignment_counts),
-        grid=_grid_map(tx, labels, decisions, question, counted.waiting),
+        grid=grid_map(tx, labels, decisions, question, tally.waiting),
         agreement=compute_agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
         annotators=people_figures(tx, Role.ANNOTATOR, rounds.primary(tx), question, assignment_counts),
         validators=people_figures(tx, Role.VALIDATOR, rounds.validation(tx), VERDICT, assignment_counts),
@@ -112,9 +110,13 @@ def _answering_stage(name: str, n_by_status: dict[str, int], answer: str, comman
     return Stage(name, bool(n_done), result, command, n_open)
 
 
-def _grid_map(
+def grid_map(
     tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed, waiting: Sequence[int]
 ) -> GridMap | None:
+    """The map of the grid: of its `labels`, its standing `decisions`, and the pairs `waiting` for a person.
+
+    None before the grid has cells.
+    """
     n_pairs = build_progress.n_built(tx)["pair"]
     if not n_pairs:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
     PAIR_HEADS,
+    ColumnHeads,
     Evidence,
     TierRule,
     as_tier,
@@ -59,6 +61,7 @@ from fcpair.store.oversight import runs
 if TYPE_CHECKING:
     import pandas as pd
 
+LabelArrays = Mapping[str, NDArray[np.int64]]
 NO_LABELS = "the answers in this grid are not labels"
 
 
@@ -123,29 +126,37 @@ def note_partition(grid: GridContext, options: Partition) -> RunRecord:
         return note_stage_run(tx, options, counts)
 
 
-def tiers_of(tx: Tx, options: Partition, labels: pd.DataFrame | None = None) -> Tiers:
-    """The tiers as they are in a transaction that is under way; raises what `need_tiers` does.
+def tiers_of(tx: Tx, options: Partition) -> Tiers:
+    """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
+    import pandas as pd
 
-    `labels` are the current ones (`cell_id`, `code`), where they have been read.
-    """
     question, rules = need_tiers(scheme_of(tx)), tier_rules(options.diamond)
-    labels = judgements.current_labels(tx, "cell_id", "code") if labels is None else labels
-    evidence = _evidence(tx, labels, question)
-    grid_cells = cells.ever_assigned(tx)
-    pairs = (
-        grid_cells[grid_cells["cell_id"].isin(evidence.tally.cell_id)]
-        .assign(
-            n_labels=evidence.tally.n_labels,
-            final=evidence.final,
-            verdict=evidence.verdict,
-            tier=grade(evidence, rules),
-        )
-        .reset_index(drop=True)
-    )
+    pairs = pd.DataFrame(graded_pairs(tx, question, rules))
     n_simulated = judgements.n_simulated(tx)
     n_second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
-    summary_tables = tier_tables(pairs, question, rules, CELL_HEADS if is_planned(tx) else PAIR_HEADS)
+    summary_tables = tier_tables(pairs, question, rules, heads_of(tx))
     return Tiers(rules, question, pairs, tuple(summary_tables), n_simulated, n_second_look)
+
+
+def heads_of(tx: Tx) -> ColumnHeads:
+    """Names that tables about tiers use in the grid of a transaction."""
+    return CELL_HEADS if is_planned(tx) else PAIR_HEADS
+
+
+def graded_pairs(
+    tx: Tx, question: Closed, rules: tuple[TierRule, ...], labels: LabelArrays | None = None
+) -> dict[str, NDArray[np.int64]]:
+    """The columns of `Tiers.pairs`; `labels` are the current ones (`cell_id`, `code`), where they have been read."""
+    evidence = _evidence(tx, judgements.label_arrays(tx, "cell_id", "code") if labels is None else labels, question)
+    grid_cells = cells.ever_assigned(tx)
+    is_labelled = np.isin(grid_cells["cell_id"], evidence.tally.cell_id)
+    return {
+        **{name: column[is_labelled] for name, column in grid_cells.items()},
+        "n_labels": evidence.tally.n_labels,
+        "final": evidence.final,
+        "verdict": evidence.verdict,
+        "tier": grade(evidence, rules),
+    }
 
 
 def _with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -153,15 +164,13 @@ def _with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cell_id=to_public_number(rows["cell_id"]))
 
 
-def _evidence(tx: Tx, labels: pd.DataFrame, question: Closed) -> Evidence:
-    label_tally = tally(labels["cell_id"].to_numpy(), labels["code"].to_numpy(), question)
-    decisions = adjudications.current_adjudications(tx, "cell_id", "code")
-    codes = decisions["code"].fillna(NO_CODE).to_numpy().astype(int)
-    verdicts = judgements.current_verdicts(tx, "cell_id", "code")
-    validated_ids, verdict = combine_verdicts(verdicts["cell_id"].to_numpy(), verdicts["code"].to_numpy())
+def _evidence(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
+    label_tally = tally(labels["cell_id"], labels["code"], question)
+    decisions, verdicts = adjudications.decided_codes(tx), judgements.verdict_arrays(tx)
+    validated_ids, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
     return Evidence(
         label_tally,
-        final=_align(label_tally.cell_id, decisions["cell_id"].to_numpy(), codes),
+        final=_align(label_tally.cell_id, decisions["cell_id"], decisions["code"]),
         verdict=_align(label_tally.cell_id, validated_ids, verdict),
     )
 
@@ -293,11 +302,11 @@ def explain(
         cell_id = find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
         question, rules = labels_of(tx), tier_rules((options or effective_options(tx, Partition, {})).diamond)
-        labels = judgements.current_labels(tx, "cell_id", "code", cell_ids=[cell_id])
+        labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
         history = adjudications.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
         is_discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
-        no_label_reason = "" if len(labels) else "it has no labels yet"
+        no_label_reason = "" if len(labels["cell_id"]) else "it has no labels yet"
         reason = (tier_obstacle(question) if question else NO_LABELS) or (
             "it was discarded" if is_discarded else no_label_reason
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, CompoundSelect, except_, exists, func, select
+from sqlalchemy import ColumnElement, CompoundSelect, Select, except_, exists, func, select
 
 from fcpair.records import BY_HAND, Round, Rule
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
-from fcpair.store.database.frames import frame, records
+from fcpair.store.database.frames import frame, integer_arrays, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person
@@ -53,10 +53,19 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `id`, `cell_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
     """
-    query = select(*(_DECIDED[name] for name in columns or DECISION)).select_from(adjudication)
+    return frame(tx, _current_query(tx, *(_DECIDED[name] for name in columns or DECISION)))
+
+
+def decided_codes(tx: Tx) -> dict[str, NDArray[np.int64]]:
+    """The cell (`cell_id`) of each standing decision, by cell, and its `code`: -1 where it is discarded."""
+    return integer_arrays(tx, _current_query(tx, _DECIDED["cell_id"], func.coalesce(answer.c.code, -1).label("code")))
+
+
+def _current_query(tx: Tx, *columns: ColumnElement[Any]) -> Select[Any]:
+    query = select(*columns).select_from(adjudication)
     query = query.outerjoin(answer, answer.c.id == adjudication.c.answer_id)
     query = query.where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
-    return frame(tx, query.order_by(adjudication.c.cell_id))
+    return query.order_by(adjudication.c.cell_id)
 
 
 def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:

@@ -10,12 +10,14 @@ from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null
 from fcpair.records import Origin, Round, Verdict
 from fcpair.store.assignment import assignments, distinct_answers, rounds
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
-from fcpair.store.database.frames import frame, records
+from fcpair.store.database.frames import frame, integer_arrays, records
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 _SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
@@ -114,6 +116,14 @@ def current_labels(
     return _with_names(tx, labels)[list(columns)] if "annotator" in columns else labels
 
 
+def label_arrays(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
+    """The same as arrays, of those columns that are whole numbers, and of the round that counts."""
+    query = _select_answers(tx, rounds.primary(tx), *columns).where(~judgement.c.skipped)
+    if cell_ids is not None:
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+    return integer_arrays(tx, query)
+
+
 def _with_names(tx: Tx, labels: pd.DataFrame) -> pd.DataFrame:
     """Labels with the name of each `person_id` as `annotator`: quicker than to read it with every label."""
     import numpy as np
@@ -130,8 +140,12 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    query = _select_answers(tx, rounds.validation(tx), *(columns or VERDICT)).join(adjudication, latest_rows.DECIDED)
-    return frame(tx, query.where(~judgement.c.skipped, _is_current_answer(_SEEN_DECISION.c.answer_id)))
+    return frame(tx, _current_verdicts_query(tx, *(columns or VERDICT)))
+
+
+def _current_verdicts_query(tx: Tx, *columns: str) -> Select[tuple[int, ...]]:
+    query = _select_answers(tx, rounds.validation(tx), *columns).join(adjudication, latest_rows.DECIDED)
+    return query.where(~judgement.c.skipped, _is_current_answer(_SEEN_DECISION.c.answer_id))
 
 
 def blind_verdict() -> ColumnElement[int]:
@@ -164,6 +178,11 @@ def _is_current_answer(seen_answer: Any) -> ColumnElement[bool]:
     """Whether the answer that a validator saw decided is the one that stands; true of none where the pair has none."""
     is_current: ColumnElement[bool] = seen_answer == adjudication.c.answer_id
     return is_current
+
+
+def verdict_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
+    """The cell (`cell_id`) and the `code` of each of `current_verdicts`, as arrays."""
+    return integer_arrays(tx, _current_verdicts_query(tx, "cell_id", "code"))
 
 
 def _counted_verdicts(tx: Tx) -> Subquery:

@@ -207,6 +207,12 @@ def counts_of_all_grids(tx: Tx) -> list[AssignmentCount]:
     return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(_COUNTED)]
 
 
+def counts_of_grid(tx: Tx) -> list[AssignmentCount]:
+    """Count the assignments in the grid, by round, person and status."""
+    query = _COUNTED.where(round_.c.grid_id == current_grid_id(tx))
+    return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(query)]
+
+
 def counts(tx: Tx) -> pd.DataFrame:
     """Count the assignments in the grid: `round`, `person_id`, `status`, `n`."""
     return (

@@ -1,4 +1,4 @@
-"""Rows in and frames out: the two ways in which bulk data crosses the store's border."""
+"""Rows in, frames and arrays out: the ways in which bulk data crosses the store's border."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fcpair.store.database.store import Tx
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 CHUNK = 20_000
 STREAMED = {"stream_results": True}
@@ -43,15 +44,36 @@ def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame
     if (
         all(is_integer)
         and not streamed
-        and (number_frame := backends.backend_of(tx).integer_frame(tx, query)) is not None
+        and (number_arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None
     ):
-        return number_frame
+        return pd.DataFrame(number_arrays)
     names = [column.name for column in query.selected_columns]
     parts = [
         pd.DataFrame({name: _as_integers(part[at]) if is_integer[at] else part[at] for at, name in enumerate(names)})
         for part in column_chunks(tx, query, streamed=streamed)
     ]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({name: [] for name in names}, dtype="int64")
+
+
+def integer_arrays(tx: Tx, query: Select[Any]) -> dict[str, NDArray[Any]]:
+    """The result of a query of whole numbers as arrays that are named as in the query, without loading pandas.
+
+    Where numbers are missing, they are floats, with NaN.
+    """
+    import numpy as np
+
+    if (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:
+        return arrays
+    names = [column.name for column in query.selected_columns]
+    parts = [[_as_numbers(values) for values in part] for part in column_chunks(tx, query)]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64) for _ in names]
+    return dict(zip(names, columns, strict=True))
+
+
+def _as_numbers(values: list[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    return np.array(values, np.float64 if None in values else np.int64)
 
 
 def column_chunks(tx: Tx, query: Select[Any], *, streamed: bool = False) -> Iterator[list[list[Any]]]:

@@ -18,7 +18,7 @@ from fcpair.web.pages.lead_next import offers
 
 if TYPE_CHECKING:
     from fcpair.grid import StageActivity
-    from fcpair.report.data import MainPart, TierFigures
+    from fcpair.report.data import DecisionsPart
 
 WIDTH, HEIGHT = 600, 140  # of the picture, in its own units
 
@@ -57,16 +57,15 @@ def glance(here: CurrentGrid) -> dict[str, Any]:
     headlines, stages = here.monitor.headlines(), here.monitor.stages()
     primary = next(stage for stage in stages if stage.name == headlines.primary)
     decided = next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None)
-    figures = here.monitor.figures() if here.has_labels else None
     all_offers = offers(headlines, here.grid.grid.name if here.is_planned else "")
     return {
         "first": all_offers[0],
         "others": all_offers[1:],
         "tiles": [
             _answered_tile(primary),
-            *([_agreement_tile(figures)] if figures else []),
+            *([_agreement_tile(here.monitor.alpha())] if here.has_labels else []),
             *(_decision_tiles(decided) if decided and has_decisions(here) else []),
-            *([_tier_tile(figures.tiers, figures.no_tiers)] if figures and has_decisions(here) else []),
+            *([_tier_tile(here.monitor.decisions())] if has_decisions(here) else []),
             _time_tile(stages),
             Tile("Active now", count(len(headlines.active)), ", ".join(headlines.active[:3]), PEOPLE.path),
         ],
@@ -83,8 +82,7 @@ def _answered_tile(stage: StageActivity) -> Tile:
     return Tile("Answered", value, share(stage.done, wanted) if wanted else "", PEOPLE.path, why)
 
 
-def _agreement_tile(figures: MainPart) -> Tile:
-    alpha: Figure | None = figures.agreement.alpha if figures.agreement else None
+def _agreement_tile(alpha: Figure | None) -> Tile:
     if alpha is None or alpha.value is None:
         why = (alpha and alpha.undefined) or "there are no labels yet"
         return Tile("Agreement", NOTHING, "", AGREEMENT.path, why)
@@ -99,13 +97,12 @@ def _decision_tiles(stage: StageActivity) -> Iterator[Tile]:
     yield Tile("To be looked at", count(stage.again), "labels changed" if stage.again else "", CONFLICTS.path)
 
 
-def _tier_tile(tiers: TierFigures | None, no_tiers: str) -> Tile:
+def _tier_tile(decisions: DecisionsPart) -> Tile:
     address = f"{PROGRESS.path}#tiers"
-    if tiers is None:
-        return Tile("Tiers now", NOTHING, "", address, no_tiers or "there are no labels yet")
-    sizes = tiers.tables[0]
-    named = dict(zip(sizes.iloc[:, 0].tolist(), sizes.iloc[:, 1].tolist(), strict=True))
-    best, *rest = ((str(tier).capitalize(), int(n)) for tier, n in named.items())
+    if decisions.tiers is None:
+        return Tile("Tiers now", NOTHING, "", address, decisions.no_tiers or "there are no labels yet")
+    sizes = (list(row.values()) for row in decisions.tiers.tables[0])
+    best, *rest = ((str(tier).capitalize(), n) for tier, n, *_ in sizes)
     return Tile(
         "Tiers now", f"{best[0]} {count(best[1])}", " · ".join(f"{tier} {count(n)}" for tier, n in rest), address
     )

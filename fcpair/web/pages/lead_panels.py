@@ -70,7 +70,7 @@ def stage_title(name: str, role: Role) -> str:
 
 
 def _agreement(here: CurrentGrid) -> Values:
-    figures = here.monitor.figures().agreement
+    figures = here.monitor.agreement()
     return {"found": figures, "kappas": kappa_map(figures) if figures else []}
 
 
@@ -81,7 +81,7 @@ def _results(here: CurrentGrid) -> Values:
 def _labels(here: CurrentGrid) -> Values:
     if here.is_planned:
         return _answers(here)
-    data = here.monitor.figures()
+    data = here.monitor.people()
     labels = Shares("Labels", _names(data.question), data.annotators)
     return {"rounds": (labels, Shares("Verdicts", _names(VERDICT), data.validators))}
 
@@ -113,7 +113,7 @@ def _coverage(here: CurrentGrid) -> Values:
 
 
 def _tiers(here: CurrentGrid) -> Values:
-    data = here.monitor.figures()
+    data = here.monitor.decisions()
     tables = tier_tables(data.tiers, data.question) if data.tiers else []
     return {"tiers": data.tiers, "no_tiers": data.no_tiers, "tables": tables, "waiting": data.n_need_person}
 

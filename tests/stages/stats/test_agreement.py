@@ -22,7 +22,7 @@ from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Choice, Closed, OneOf, parse_question
-from fcpair.stages.stats.agreement import Agreement, compute_agreement
+from fcpair.stages.stats.agreement import Agreement, compute_agreement, compute_alpha
 from fcpair.stages.stats.kappa import SubsetAgreement, cohens_kappa
 
 SCHEME = OneOf(
@@ -396,6 +396,15 @@ def test_the_order_of_the_rows_changes_nothing(given_: Given, random: Any) -> No
     labels = labels_of(given_)
     order = random.sample(range(len(labels)), len(labels))
     assert compute_agreement(labels.iloc[order], SCHEME, TEXTS) == compute_agreement(labels, SCHEME, TEXTS)
+
+
+@given(given_labels(), st.sampled_from(("nominal", "ordinal")), st.sampled_from(("class", "drop")))
+def test_alpha_alone_is_that_of_all_figures_to_the_bit(given_: Given, distance: Any, not_sure: Any) -> None:
+    labels, question, options = labels_of(given_), replace(SCHEME, distance=distance), Agree(not_sure=not_sure)
+    columns = {name: labels[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id", "code")}
+    annotator = labels["annotator"].map("abcd".index).to_numpy(np.int64)
+    alpha = compute_alpha({**columns, "annotator": annotator}, question, options)
+    assert alpha == compute_agreement(labels, question, options).alpha
 
 
 @given(given_labels(), st.permutations("abcd"))

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import pandas as pd
 import pytest
 
 from fcpair.params import Adjudicate, Annotate, Simulate
@@ -51,9 +52,10 @@ def test_every_panel_has_something_to_say_at_every_stage_and_writes_nothing(at: 
     monitor.exposures()
     monitor.speed()
     monitor.flags()
-    figures, maps = monitor.figures(), monitor.maps()
-    assert (figures.grid is None) == (maps is None) == (STAGES.index(reached) < STAGES.index("paired"))
-    assert (figures.agreement is None) == (STAGES.index(reached) < STAGES.index("labelled"))
+    monitor.people()
+    assert (monitor.maps() is None) == (STAGES.index(reached) < STAGES.index("paired"))
+    has_labels = STAGES.index(reached) >= STAGES.index("labelled")
+    assert (monitor.agreement() is not None) == (monitor.decisions().tiers is not None) == has_labels
     assert dump(study) == before
 
 
@@ -207,19 +209,27 @@ def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
 
 def test_figures_are_those_of_the_study(at: At) -> None:
     grid = at("checked").grid()
-    figures = Monitor(grid).figures()
-    assert figures.agreement == grid.agreement()
-    assert figures.tiers is not None
-    assert [table.to_dict() for table in figures.tiers.tables] == [table.to_dict() for table in grid.partition().tables]
+    monitor = Monitor(grid)
+    tiers = monitor.decisions().tiers
+    assert monitor.agreement() == grid.agreement()
+    assert monitor.alpha() == grid.agreement().alpha
+    assert tiers is not None
+    assert [pd.DataFrame(rows).to_dict() for rows in tiers.tables] == [
+        table.to_dict() for table in grid.partition().tables
+    ]
 
 
 def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> None:
     grid = at("labelled").grid()
     monitor = Monitor(grid)
-    before = monitor.figures()
-    assert monitor.figures() is before
+    before = parts(monitor)
+    assert all(one is old for one, old in zip(parts(monitor), before, strict=True))
     grid.adjudicate(Adjudicate("majority"))
-    assert monitor.figures() is not before
+    assert not any(one is old for one, old in zip(parts(monitor), before, strict=True))
+
+
+def parts(monitor: Monitor) -> list[object]:
+    return [monitor.alpha(), monitor.agreement(), monitor.decisions(), monitor.people(), monitor.maps()]
 
 
 @pytest.mark.server
@@ -228,9 +238,9 @@ def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest
     monkeypatch.setattr(monitor_module, "REST_FACTOR", 1e6)
     grid = at("labelled").grid()
     monitor = Monitor(grid)
-    before = monitor.figures()
+    before = parts(monitor)
     grid.adjudicate(Adjudicate("majority"))
-    assert monitor.figures() is before
+    assert all(one is old for one, old in zip(parts(monitor), before, strict=True))
 
 
 @pytest.mark.server

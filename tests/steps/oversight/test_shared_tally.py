@@ -28,7 +28,9 @@ def test_panels_of_a_moment_count_the_pairs_once(at: At, monkeypatch: pytest.Mon
     for _ in range(2):
         monitor.status()
         monitor.stages()
-        monitor.figures()
+        monitor.headlines()
+        monitor.decisions()
+        monitor.maps()
     assert len(n_counted) == 1
 
 

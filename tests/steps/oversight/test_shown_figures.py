@@ -197,22 +197,22 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
     """Formerly it stayed as it was until something else happened."""
     study = at("labelled")
     monitor = Monitor(study.grid())
-    gather, n_made = monitor._gather_figures, []
+    read, n_made = monitor._read_acts, []
 
     def slowly() -> object:
         n_made.append(1)
         clock.now += SLOW
-        return gather()
+        return read()
 
-    monkeypatch.setattr(monitor, "_gather_figures", slowly)
-    monkeypatch.setattr(monitor, "_draw_maps", monitor.figures)
-    before = monitor.maps()
+    monkeypatch.setattr(monitor, "_read_acts", slowly)
+    monkeypatch.setattr(monitor, "_find_speed", monitor._all_acts)
+    before = monitor.speed()
     study.grid().adjudicate(Adjudicate("majority"))
-    assert monitor.maps() is before
+    assert monitor.speed() is before
     clock.now += 2 * REST_S
-    after = monitor.maps()
+    after = monitor.speed()
     assert after is not before
-    assert monitor.maps() is after
+    assert monitor.speed() is after
     assert len(n_made) == 2
 
 
@@ -228,11 +228,12 @@ def test_two_monitors_of_a_study_never_go_back(
     assert all(one is old for one, old in zip(looked_at(second), before, strict=True))
     looked_at(first)
     assert not any(one is old for one, old in zip(looked_at(second), before, strict=True))
-    assert repr(first.figures()) == repr(second.figures()) != repr(before[0])
+    assert repr(first.decisions()) == repr(second.decisions()) != repr(before[0])
 
 
 def looked_at(one: Monitor) -> list[object]:
-    return [one.figures(), one.status(), one.speed(), one.stages(), one.exposures(), one.maps()]
+    figures = [one.decisions(), one.agreement(), one.people(), one.maps()]
+    return [*figures, one.status(), one.speed(), one.stages(), one.exposures()]
 
 
 ACTS = st.lists(

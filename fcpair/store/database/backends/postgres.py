@@ -17,7 +17,6 @@ from fcpair.store.database.backends.protocol import BUSY, SEALED, Spans, driver,
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
 ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
@@ -130,13 +129,12 @@ def _plain_value(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def integer_frame(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+def integer_arrays(conn: Connection, query: Select[Any]) -> dict[str, NDArray[Any]]:
     """Each column as one value, which the server packs: Python then makes no object of any number.
 
     What comes of a sorted subquery is packed in its order, see PostgreSQL's chapter on aggregate functions.
     """
     import numpy as np
-    import pandas as pd
 
     compiled = query.compile(dialect=conn.dialect).construct_expanded_state()
     params = [
@@ -147,9 +145,7 @@ def integer_frame(conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
     columns = ", ".join(f"c{at}" for at in range(len(names)))
     whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
     row = driver(conn).execute(whole, params, binary=True).fetchone()
-    return pd.DataFrame(
-        {name: _unpack_column(np.frombuffer(one or b"", ">i8")) for name, one in zip(names, row, strict=True)}
-    )
+    return {name: _unpack_column(np.frombuffer(one or b"", ">i8")) for name, one in zip(names, row, strict=True)}
 
 
 def _unpack_column(packed: NDArray[np.int64]) -> NDArray[Any]:

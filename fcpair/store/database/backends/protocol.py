@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy import Connection, Engine, Select, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from numpy.typing import NDArray
 
 PATIENCE_S = 30.0
 """How long one who writes waits for another."""
@@ -94,10 +94,10 @@ class Backend(Protocol):
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         """Insert rows, all with the same keys."""
 
-    def integer_frame(self, conn: Connection, query: Select[Any]) -> pd.DataFrame | None:
+    def integer_arrays(self, conn: Connection, query: Select[Any]) -> dict[str, NDArray[Any]] | None:
         """The result of a query of whole numbers, where the database has a quicker way to it than row by row.
 
-        Columns are named as in the query; of those in which numbers are missing they are floats, with NaN.
+        Arrays are named as in the query; of those in which numbers are missing they are floats, with NaN.
         """
 
     def fill_grid(self, conn: Connection, grid: int, before: int) -> int:

@@ -264,7 +264,7 @@ def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) ->
         conn.execute(_insert(table), chunk)
 
 
-def integer_frame(_conn: Connection, _query: Select[Any]) -> None:
+def integer_arrays(_conn: Connection, _query: Select[Any]) -> None:
     """There is none: rows come from the same process."""
 
 
