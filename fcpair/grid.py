@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from fcpair.steps.adjudication.adjudication_queue import (
         AdjudicationQueue,
         ConflictCase,
-        DecidedCase,
         DecisionRequest,
     )
     from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
+    from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
     from fcpair.steps.oversight.activity import StageActivity
@@ -35,6 +35,7 @@ __all__ = [
     "Curation",
     "DecidedCase",
     "DecisionRequest",
+    "DecisionSearch",
     "ExampleReview",
     "Exports",
     "Grid",
@@ -60,7 +61,8 @@ if not TYPE_CHECKING:
         },
         case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
-        adjudication_queue=["ConflictCase", "DecidedCase", "AdjudicationQueue", "DecisionRequest"],
+        adjudication_queue=["ConflictCase", "AdjudicationQueue", "DecisionRequest"],
+        decision_search=["DecidedCase", "DecisionSearch"],
         examples=["ExampleReview"],
         export=["Exports"],
         group_comparison=["GroupsFound"],

@@ -246,6 +246,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/adjudicate/decided": (
         State("nothing decided", "judy", "/adjudicate/decided"),
         State("decided", "judy", "/adjudicate", "labelled", act=decided_then("/adjudicate/decided")),
+        State("decided, not found", "judy", "/adjudicate/decided?words=zebra", "decided"),
         State("decided, hidden", "judy", "/adjudicate/decided", "checked", before=hidden_for("judy")),
     ),
     "/adjudicate/{cell_id}": (

@@ -135,7 +135,7 @@ def test_the_list_of_decisions_keeps_it_hidden_until_asked(served: Callable[[str
     page.wait_for_timeout(HASTE_MS)
     with page.expect_response(lambda reply: reply.request.method == "POST"):
         page.keyboard.press("1")
-    page.goto("/adjudicate/decided?mine=true")
+    page.goto("/adjudicate/decided?by=judy")
     expect(page.get_by_text(words)).to_be_hidden()
     page.get_by_text("Show it").first.click()
     expect(page.get_by_text(words)).to_be_visible()

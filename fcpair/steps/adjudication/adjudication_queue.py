@@ -11,20 +11,20 @@ from typing import Any
 
 from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate
-from fcpair.records import Person, Role, Rule
+from fcpair.records import Person, Role
 from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
 from fcpair.stages.questions.answer_keys import Keys
 from fcpair.steps.adjudication import adjudicate
 from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, order_cases, select_cases
 from fcpair.steps.adjudication.conflict_cache import ConflictCache
+from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch, find_decisions
 from fcpair.steps.base.context import GridContext, find_cell, load_opaque_ids, scheme_of
 from fcpair.steps.base.idempotency import perform_once
 from fcpair.steps.people.reading_limits import ReadingAllowance, check_reading_limit, may_read_more, reading_allowance
 from fcpair.steps.rules import permissions
 from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
+from fcpair.store.adjudication import decided_pairs, disputes
 from fcpair.store.answers import task_queries
-from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.people import people
 from fcpair.work_records import ShownText
@@ -89,22 +89,6 @@ class DecisionRequest:
     flagged: bool = False
     seen_decision_id: int | None = None
     seen_answer_id: int | None = None
-
-
-@dataclass(frozen=True)
-class DecidedCase:
-    """A decision that stands; `by` is None where a rule or a file made it without a person."""
-
-    decision_id: int
-    cell_id: int
-    hs: ShownText
-    cn: ShownText
-    outcome: str
-    rule: Rule
-    by: str | None
-    note: str
-    flagged: bool
-    at: str
 
 
 class AdjudicationQueue:
@@ -244,23 +228,35 @@ class AdjudicationQueue:
             )
             return _with_opaque_ids(tx, reply)
 
-    def decisions(self, person_id: int | None = None, limit: int = 50, before: int | None = None) -> list[DecidedCase]:
-        """Decisions and who made them, newest first: all, or those of one person.
+    def decisions(
+        self,
+        person_id: int | None = None,
+        limit: int = 50,
+        before: int | None = None,
+        search: DecisionSearch | None = None,
+    ) -> list[DecidedCase]:
+        """Decisions and who made them, newest first: all, or those that one person made here, as far as a search finds.
 
         `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
         still to label the pair.
+
+        Raises InputError where the search names an outcome that there is not, or nobody who decides.
         """
         with self._grid._store.read() as tx:
-            outcomes, opaque_ids = adjudicate.outcome_names(scheme_of(tx)), load_opaque_ids(tx)
+            opaque_ids = load_opaque_ids(tx)
             last_id = None if before is None else opaque_ids.decrypt(DECISION, before)
-            rows = disputes.standing_decisions(tx, person_id, limit, last_id)
-            hidden_columns = (
-                {"cn": permissions.NOT_SHOWN, "cn_language": None} if rounds.primary(tx).options.hides_column else {}
-            )
-            return [
-                _build_decision({**row, **hidden_columns, "id": opaque_ids.encrypt(DECISION, row["id"])}, outcomes)
-                for row in rows
-            ]
+            decided = find_decisions(tx, search or DecisionSearch(), limit, last_id, person_id)
+            return [replace(case, decision_id=opaque_ids.encrypt(DECISION, case.decision_id)) for case in decided]
+
+    def outcomes(self) -> list[str]:
+        """The names of what can be decided."""
+        with self._grid._store.read() as tx:
+            return list(adjudicate.outcome_names(scheme_of(tx)).values())
+
+    def deciders(self) -> list[str]:
+        """The names of the adjudicators, and of who else has decided, also in a file."""
+        with self._grid._store.read() as tx:
+            return list(decided_pairs.deciders(tx))
 
     @contextmanager
     def _read_as(self, person_id: int) -> Iterator[tuple[Tx, Person]]:
@@ -329,18 +325,3 @@ def _record_undo(tx: Tx, person: Person, cell_id: int) -> dict[str, Any]:
     permissions.check_may_take_back(tx, person, cell_id)
     decision_id, _ = adjudicate.record_reopening(tx, cell_id, person)
     return {"decision_id": decision_id, "cell_id": cell_id}
-
-
-def _build_decision(row: dict[str, Any], outcomes: dict[int | None, str]) -> DecidedCase:
-    return DecidedCase(
-        decision_id=row["id"],
-        cell_id=to_public_number(row["cell_id"]),
-        hs=ShownText(row["hs"], row["hs_language"]),
-        cn=ShownText(row["cn"], row["cn_language"]),
-        outcome=outcomes[row["code"]],
-        rule=Rule(row["rule"]),
-        by=row["by"],
-        note=row["note"],
-        flagged=row["flagged"],
-        at=row["at"],
-    )

@@ -1,4 +1,4 @@
-"""Disputes as adjudicators see them: the pairs in dispute, one pair's labels, and what has been decided."""
+"""Disputes as adjudicators see them: the pairs in dispute, one pair's labels, and the decision that stands on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot, text
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot
 
 
 class DisputedPair(NamedTuple):
@@ -306,41 +306,3 @@ def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:
     """Whether a person has ever decided on a pair."""
     own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
     return bool(tx.execute(select(exists().where(own))).scalar_one())
-
-
-def standing_decisions(tx: Tx, person_id: int | None, limit: int, before: int | None) -> list[dict[str, Any]]:
-    """The decisions that stand, newest first: all, or those that one person made.
-
-    What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
-    the labels that are in.
-
-    Keys: `id`, `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
-    person), `note`, `flagged`, `at`.
-    """
-    hs, cn = text.alias("hs_text"), text.alias("cn_text")
-    by_person = adjudication.c.rule == Rule.PERSON.value
-    query = (
-        select(
-            *(adjudication.c[name] for name in ("id", "rule", "note", "flagged", "at")),
-            rounds.code_of(adjudication).label("code"),
-            adjudication.c.cell_id,
-            person.c.name.label("by"),
-            hs.c.body.label("hs"),
-            hs.c.language.label("hs_language"),
-            cn.c.body.label("cn"),
-            cn.c.language.label("cn_language"),
-        )
-        .join(cell, cell.c.id == adjudication.c.cell_id)
-        .join(hs, hs.c.id == cell.c.row_id)
-        .join(cn, cn.c.id == cell.c.column_id)
-        .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.STANDING)
-        .where(or_(by_person, ~has_open_label(adjudication.c.cell_id)))
-        .order_by(adjudication.c.id.desc())
-        .limit(limit)
-    )
-    if person_id is not None:
-        query = query.where(adjudication.c.person_id == person_id, by_person)
-    if before is not None:
-        query = query.where(adjudication.c.id < before)
-    return [dict(row._mapping) for row in tx.execute(query)]

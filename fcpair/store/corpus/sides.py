@@ -44,6 +44,12 @@ def text_ids(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[int]:
     return list(tx.execute(query.where(side.c.drawn) if drawn else query).scalars())
 
 
+def bodies(tx: Tx, axis: Axis) -> list[tuple[int, str]]:
+    """The id and the body of each text of a side, in order."""
+    query = select(text.c.id, text.c.body).join(side, side.c.text_id == text.c.id)
+    return [(row.id, row.body) for row in tx.execute(query.where(on_side(tx, axis)).order_by(side.c.position))]
+
+
 def n_texts(tx: Tx, axis: Axis) -> int:
     """Count the texts of a side."""
     return int(tx.execute(select(func.count()).select_from(side).where(on_side(tx, axis))).scalar_one())

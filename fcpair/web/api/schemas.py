@@ -330,7 +330,10 @@ class DecisionMade(BaseModel):
 
 
 class DecisionOut(BaseModel):
-    """A current decision; `by` is null if a rule or a file made it."""
+    """A current decision; `by` is null if a rule or a file made it.
+
+    `labels` counts the labels that it rests on, by name; it is empty while somebody has still to label the pair.
+    """
 
     decision_id: int
     cell_id: int
@@ -342,6 +345,7 @@ class DecisionOut(BaseModel):
     note: str
     flagged: bool
     at: str
+    labels: dict[str, int]
 
 
 class DecisionsOut(BaseModel):

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import ConflictError, InputError
-from fcpair.grid import CaseOrder, CaseQueue, ConflictCase, DecidedCase, DecisionRequest
+from fcpair.grid import CaseOrder, CaseQueue, ConflictCase, DecidedCase, DecisionRequest, DecisionSearch
 from fcpair.records import Role, Rule, Visitor
 from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
 from fcpair.web.auth import open_to
@@ -23,6 +23,7 @@ from fcpair.web.text_direction import direction
 
 router = APIRouter(include_in_schema=False)
 PAGE = 30  # decisions on one page of the list
+LONGEST_SEARCH = 200  # characters
 REASONS = {
     Rule.UNANIMOUS: "the labels agree",
     Rule.MAJORITY: "majority of the labels",
@@ -42,6 +43,7 @@ Choice = TypeVar("Choice", CaseQueue, CaseOrder)
 
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 Number = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
+Sought = Annotated[str, Query(max_length=LONGEST_SEARCH)]
 SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
 SentId = Annotated[RequestId, Form()]
 
@@ -152,16 +154,25 @@ class _AdjudicatorPages:
             return self.show_next(problem=str(error))
         return RedirectResponse(self.address(f"/adjudicate/{cell_id}"), HTTPStatus.SEE_OTHER)
 
-    def show_decided(self, before: int | None, *, mine: bool) -> Response:
-        """Show what is decided and by whom, newest first."""
-        decisions = self.queue.decisions(self._visitor.id if mine else None, PAGE + 1, before)
+    def show_decided(self, before: int | None, search: DecisionSearch) -> Response:
+        """Show what is decided and by whom, as far as a search finds, newest first."""
+        decisions = self.queue.decisions(None, PAGE + 1, before, search)
         values = {
             "decisions": [(one, _reason(one)) for one in decisions[:PAGE]],
             "older": decisions[PAGE - 1].decision_id if len(decisions) > PAGE else None,
-            "mine": mine,
             "before": before,
+            "search": search,
+            "query": _search_query(search),
+            "outcomes": self.queue.outcomes(),
+            "deciders": self._named_deciders(),
+            "longest": LONGEST_SEARCH,
         }
         return self.show_page("adjudicate_decided.html.j2", **values)
+
+    def _named_deciders(self) -> list[tuple[str, str]]:
+        """Who decides, the visitor first: each as an address has them, and as people read it."""
+        others = [name for name in self.queue.deciders() if name != self._visitor.name]
+        return [(self._visitor.name, "you"), *((name, name) for name in (*others, DecisionSearch.NO_PERSON))]
 
 
 def _parse_choice(request: Request, name: str, usual: Choice) -> Choice:
@@ -195,6 +206,12 @@ def _reason(decided: DecidedCase) -> str:
     return ", ".join([*by, *([REASONS[decided.rule]] if decided.rule in REASONS else [])])
 
 
+def _search_query(search: DecisionSearch) -> dict[str, str]:
+    """A search as an address has it, without what is not searched by."""
+    words = {name: value for name, value in vars(search).items() if name != "flagged" and value}
+    return words | ({"flagged": "true"} if search.flagged else {})
+
+
 def _show_to_adjudicator(
     request: Request, show: Callable[[_AdjudicatorPages], Response], *, anywhere: bool = False
 ) -> Response:
@@ -213,9 +230,17 @@ def _show_to_adjudicator(
 
 @router.get("/adjudicate/decided")
 @open_to(Role.ADJUDICATOR)
-def decided(request: Request, before: Number = None, mine: bool = False) -> Response:
-    """Show what is decided and by whom, newest first."""
-    return _show_to_adjudicator(request, lambda desk: desk.show_decided(before, mine=mine), anywhere=True)
+def decided(
+    request: Request,
+    before: Number = None,
+    words: Sought = "",
+    outcome: Sought = "",
+    by: Sought = "",
+    flagged: bool = False,
+) -> Response:
+    """Show what is decided and by whom, as far as a search finds, newest first."""
+    search = DecisionSearch(words.strip(), outcome, by, flagged)
+    return _show_to_adjudicator(request, lambda desk: desk.show_decided(before, search), anywhere=True)
 
 
 @router.get("/adjudicate")

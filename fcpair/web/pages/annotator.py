@@ -222,7 +222,7 @@ def _decision_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     """The same of an adjudicator, of all grids together."""
     dockets = [(one, context.adjudication_queue(one)) for one in context.grids.with_policy()]
     queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
-    own = next((one.address("/adjudicate/decided", mine="true") for one, queue in queues if queue.decided), "")
+    own = next((one.address("/adjudicate/decided", by=visitor.name) for one, queue in queues if queue.decided), "")
     n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
     limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
     return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "verb": "decided", "own": own}

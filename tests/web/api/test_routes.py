@@ -336,6 +336,7 @@ def test_an_adjudicator_decides_looks_again_and_takes_back(serve: Callable[..., 
     )
     listed = machine.get("/api/decided").json()["decisions"]
     assert [(one["cell_id"], one["by"], one["rule"]) for one in listed if one["by"]] == [(pair, "judy", "person")]
+    assert all(sum(one["labels"].values()) >= 1 for one in listed)
     undone = machine.post(f"/api/decisions/{pair}/undo", json={"request_id": site.new_request()})
     assert undone.status_code == 200
     assert machine.get("/api/conflicts/next").json()["queue"]["waiting"] == waiting

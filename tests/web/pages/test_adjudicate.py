@@ -262,8 +262,8 @@ def test_the_list_says_what_is_decided_by_whom_and_why(study: Study, enter: Ente
     assert "the labels agree" in listed
     assert "majority of the labels" in listed
     assert "again</a>" not in listed
-    assert f"Look at pair {pair_on(page)} again" in jack.get("/adjudicate/decided?mine=true").text
-    assert 'id="decision-' not in judy.get("/adjudicate/decided?mine=true").text
+    assert f"Look at pair {pair_on(page)} again" in jack.get("/adjudicate/decided?by=jack").text
+    assert 'id="decision-' not in judy.get("/adjudicate/decided?by=judy").text
 
 
 def test_the_list_has_pages(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,6 +276,45 @@ def test_the_list_has_pages(study: Study, enter: Enter, monkeypatch: pytest.Monk
         older = re.search(r'href="([^"]+)">Older', page)
         address = unescape(older[1]) if older else ""
     assert sorted(map(int, seen)) == sorted(standing(study))
+
+
+def test_the_list_is_searched_by_an_address_and_its_form_holds_the_search(study: Study, enter: Enter) -> None:
+    study.grid().adjudicate(Adjudicate("majority"))
+    judy, jack = enter("judy"), enter("jack")
+    decide(jack, page := jack.get("/adjudicate"), "irreconcilable", flagged="yes")
+    search = {"words": "", "outcome": "irreconcilable", "by": "jack", "flagged": "true"}
+    listed = judy.get("/adjudicate/decided", params=search).text
+    assert re.findall(r"Pair (\d+):", listed) == [str(pair_on(page))]
+    assert '<option value="irreconcilable" selected>' in listed
+    assert '<option value="jack" selected>' in listed
+    assert 'value="true" checked>' in listed
+
+
+def test_each_decision_shows_its_labels_with_counts_and_without_names(study: Study, enter: Enter) -> None:
+    judy = enter("judy")
+    decide(judy, page := judy.get("/adjudicate"), "irreconcilable")
+    listed = judy.get("/adjudicate/decided").text
+    labels = study.grid().labels().query(f"pair == {pair_on(page)}")["label"].value_counts()
+    (shown,) = re.findall("<p>Labels: (.*)</p>", listed)
+    assert sorted(shown.split(", ")) == sorted(f"{n} {name}".replace("_", " ") for name, n in labels.items())
+    assert not any(name in listed for name in ANNOTATORS)
+
+
+def test_older_pages_keep_the_search(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.web.pages.adjudicate.PAGE", 2)
+    study.grid().adjudicate(Adjudicate("majority"))
+    listed = enter("judy").get("/adjudicate/decided?outcome=appropriate&words=A").text
+    (older,) = re.findall(r'href="([^"]+)">Older', listed)
+    assert "outcome=appropriate" in older
+    assert "words=A" in older
+
+
+def test_a_search_that_finds_nothing_says_what_to_do(study: Study, enter: Enter) -> None:
+    judy = enter("judy")
+    assert "Nothing is decided yet." in judy.get("/adjudicate/decided").text
+    listed = judy.get("/adjudicate/decided?words=<zebra>").text
+    assert "No decision matches this search. Try fewer words or another choice" in listed
+    assert 'value="&lt;zebra&gt;"' in listed
 
 
 ADDRESSES = ("/adjudicate", "/adjudicate/decided", "/adjudicate/1")
@@ -319,6 +358,13 @@ def test_a_form_without_its_guard_changes_nothing(study: Study, enter: Enter) ->
         ("/adjudicate?order=column", 422),
         ("/adjudicate?after=999", 200),
         ("/adjudicate/decided?before=1", 200),
+        ("/adjudicate/decided?outcome=not_sure", 422),
+        ("/adjudicate/decided?by=zoe", 422),
+        ("/adjudicate/decided?by=ana", 422),
+        ("/adjudicate/decided?flagged=perhaps", 422),
+        ("/adjudicate/decided?words=" + "w" * 201, 422),
+        ("/adjudicate/decided?words=%25%27%00_", 200),
+        ("/adjudicate/decided?words=&outcome=&by=judy", 200),
     ],
 )
 def test_addresses_that_make_no_sense_are_refused(enter: Enter, address: str, status: int) -> None:
