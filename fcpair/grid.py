@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fcpair.steps.oversight.answer_shares import PersonShares
     from fcpair.steps.oversight.dashboard import Monitor
     from fcpair.steps.oversight.headlines import Headlines, LeadStep
+    from fcpair.steps.oversight.pair_search import FoundPairs
     from fcpair.steps.release.export import Exports
     from fcpair.steps.surveys.group_comparison import GroupsFound
 
@@ -38,6 +39,7 @@ __all__ = [
     "DecisionSearch",
     "ExampleReview",
     "Exports",
+    "FoundPairs",
     "Grid",
     "GroupsFound",
     "Headlines",
@@ -68,6 +70,7 @@ if not TYPE_CHECKING:
         group_comparison=["GroupsFound"],
         dashboard=["Monitor"],
         headlines=["Headlines", "LeadStep"],
+        pair_search=["FoundPairs"],
         activity=["StageActivity"],
         answer_shares=["PersonShares"],
     )
@@ -144,6 +147,8 @@ class Grid(GridContext):
     release = steps.partition.release
     explain = steps.partition.explain
     partition = steps.partition.partition
+    find_pairs = steps.pair_search.find_pairs
+    search_choices = steps.pair_search.list_choices
     export = steps.cached(steps.export.Exports)
 
     evaluation_costs = steps.evaluate.costs

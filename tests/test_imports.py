@@ -69,6 +69,7 @@ LAYERS = {
             "deprecation",
             "errors",
             "examination_records",
+            "pair_filter",
             "extras",
             "notebook",
             "open_files",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         dashboard,
         doctor,
         grid_status,
+        pair_search,
         recipe_runner,
         report,
         status,

@@ -35,6 +35,7 @@ from fcpair.web.pages import (
     lead_people,
     lead_policy,
     lead_progress,
+    lead_search,
     lead_start,
     lead_start_build,
     lead_start_upload,
@@ -97,6 +98,7 @@ _LEADS = (
     lead_guidelines,
     lead_evaluation,
     lead_files,
+    lead_search,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

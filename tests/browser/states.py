@@ -265,6 +265,9 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/grid": (
         State("no grid", "lea", "/lead/grid", "empty"),
         State("grid", "lea", "/lead/grid", "checked"),
+        State("pairs of a search", "lea", "/lead/grid?words=cats&person=ana&skipped=no", "checked"),
+        State("a search without a match", "lea", "/lead/grid?words=cats&state=open", "checked"),
+        State("a search that is refused", "lea", "/lead/grid?tier=golden", "checked", status=422),
     ),
     "/lead/evaluation": (
         State("no evaluation", "lea", "/lead/evaluation"),

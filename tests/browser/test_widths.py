@@ -22,6 +22,7 @@ PAGES = [
     ("lea", "/lead/people", "labelled"),
     ("lea", "/lead/agreement", "checked"),
     ("lea", "/lead/grid", "checked"),
+    ("lea", "/lead/grid?words=cats", "checked"),
     ("lea", "/lead/conflicts", "labelled"),
     ("lea", "/lead/evaluation", "labelled"),
 ]

@@ -5,5 +5,6 @@
 study keeps. `report` gathers the whole report, `report_main` the part about the grid of HS and CNs, `report_grid` that
 about a planned one, `report_surveys` that about surveys; what they gather goes to `fcpair.report`. `label_figures` has
 what pages show of a grid of labels, figure by figure. `summaries` has a study or a grid as a console and a notebook
-show it.
+show it. `pair_search` finds pairs by text, person, answer, state and tier; `pair_standings` keeps what it needs of
+verdicts and tiers from one search to the next.
 """

@@ -135,12 +135,16 @@ def _with_names(tx: Tx, labels: pd.DataFrame) -> pd.DataFrame:
     return labels.assign(annotator=names.take(place).set_axis(labels.index))
 
 
-def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
-    """Each validator's current verdict, skips left out, if it is about the label that the pair has now.
+def current_verdicts(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> pd.DataFrame:
+    """Each validator's current verdict on each pair, or on some pairs, if it is about the label that the pair has now.
+    Skips are left out.
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    return frame(tx, _current_verdicts_query(tx, *(columns or VERDICT)))
+    query = _current_verdicts_query(tx, *(columns or VERDICT))
+    if cell_ids is not None:
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+    return frame(tx, query)
 
 
 def _current_verdicts_query(tx: Tx, *columns: str) -> Select[tuple[int, ...]]:

@@ -245,10 +245,10 @@ def download(
     with context.study.acting_as(visitor.name), TemporaryDirectory() as folder:
         path = Path(folder) / chosen_download.name.format(tier=choices.tier, form=choices.form)
         chosen_download.write(context.study, here.grid, path, choices)
-        return _attachment(path)
+        return attachment(path)
 
 
-def _attachment(path: Path) -> Response:
+def attachment(path: Path) -> Response:
     """A file as it is, or a folder as a .zip, to be saved under its name."""
     name = f"{path.name}.zip" if path.is_dir() else path.name
     content = zip_folder(path) if path.is_dir() else path.read_bytes()

@@ -1,0 +1,91 @@
+"""Description of a search for pairs of a grid: what they must have, and what can be chosen in the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+from fcpair.errors import InputError, suggest_name
+from fcpair.records import TIERS
+
+NO_TIER = "none"
+
+
+class FilterState(StrEnum):
+    """Where a pair can stand; it can stand at several of these at once."""
+
+    OPEN = "open"  # somebody has still to label it
+    LABELLED = "labelled"  # it has a label; a skip is none
+    WAITING = "waiting"  # its labels decide nothing, and nobody has
+    DECIDED = "decided"
+    DISCARDED = "discarded"
+    VALID = "valid"
+    NOT_VALID = "not_valid"
+
+
+@dataclass(frozen=True)
+class PairFilter:
+    """Conditions that a pair must all meet; those that are empty or None ask nothing.
+
+    With a `person`, `answer`, `skipped` and `noted` are about their answers alone.
+
+    Args:
+        words: each must occur in the text of the row or of the column, whatever its capitals.
+        person: who was given the pair, in any round.
+        answer: a label that it has.
+        state: where it stands, a name of `FilterState`.
+        tier: the tier that it is in, as `Grid.tier` has it, with those above it; or `none`.
+        skipped: whether somebody skipped it.
+        noted: whether there is a note, with an answer or the decision.
+
+    Raises:
+        InputError: a state or a tier that is none, with the nearest; a value of the wrong type.
+    """
+
+    words: str = ""
+    person: str = ""
+    answer: str = ""
+    state: str = ""
+    tier: str = ""
+    skipped: bool | None = None
+    noted: bool | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type == "str" and not isinstance(value, str):
+                raise InputError(f"`{field.name}` of a search is {value!r}; expected text")
+            if field.type != "str" and value not in (True, False, None):
+                raise InputError(f"`{field.name}` of a search is {value!r}; expected True, False or None")
+        check_name("state", self.state, FilterState)
+        check_name("tier", self.tier, (*TIERS, NO_TIER))
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The conditions that ask something, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value not in ("", None)}
+
+
+def check_name(what: str, name: str, known: Iterable[str]) -> None:
+    """Raise InputError with the nearest name, unless one is known, or is empty."""
+    names = [str(one) for one in known]
+    if name and name not in names:
+        hint = suggest_name(name, names, "expected") if names else "there are none yet"
+        raise InputError(f"there is no {what} `{name}`; {hint}")
+
+
+@dataclass(frozen=True)
+class FilterChoices:
+    """Names to choose from in a grid as it is now; a filter without any does not apply.
+
+    `has_answers` says whether anybody has answered, which skips and notes need.
+    """
+
+    people: tuple[str, ...]
+    answers: tuple[str, ...]
+    states: tuple[str, ...]
+    tiers: tuple[str, ...]
+    has_answers: bool

@@ -1,0 +1,180 @@
+"""Searching the pairs of a grid by text, person, answer, state and tier."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
+from fcpair.notebook import Result
+from fcpair.pair_filter import NO_TIER, FilterChoices, FilterState, PairFilter, check_name
+from fcpair.records import TIERS, Role, Tier, Verdict
+from fcpair.stages.adjudication.partition import as_tier
+from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Closed
+from fcpair.stages.questions.labels import need_tiers, tier_obstacle
+from fcpair.steps.base.context import GridContext, is_planned, scheme_of
+from fcpair.steps.oversight.pair_standings import UNDECIDED, Standings, current_standings, load_standings
+from fcpair.steps.rules import rule_decisions
+from fcpair.store import Tx
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells
+from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.oversight import pair_search
+from fcpair.store.people import people
+from fcpair.work_records import PairState
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AGREE): "valid"}
+
+
+@dataclass(frozen=True, repr=False)
+class FoundPairs(Result):
+    """Pairs that match a search: `total` of them, of which `rows` has those from place `first` on, by number.
+
+    `rows` has the number (`pair`) and both texts (`hs`, `cn`; of a planned grid `cell`, `row`, `column`), `labels` (how
+    often each was given), `decision` (a label, or `irreconcilable`), `verdict` (`valid`, `not valid`) and the best
+    `tier`; what there is not is an empty text.
+    """
+
+    rows: pd.DataFrame
+    total: int
+    first: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows."""
+        return self.rows
+
+    def _summary(self) -> str:
+        return f"{self.total:,}, here {len(self.rows):,} from place {self.first:,} on"
+
+
+def find_pairs(
+    grid: GridContext,
+    *,
+    words: str = "",
+    person: str = "",
+    answer: str = "",
+    state: str = "",
+    tier: str = "",
+    skipped: bool | None = None,
+    noted: bool | None = None,
+    first: int = 0,
+    n: int | None = None,
+) -> FoundPairs:
+    """Find the pairs that meet every condition that is given, whose meaning `PairFilter` has.
+
+    `n` of them from place `first` on are read, counted from 0; all for None. Where there are fewer than `first`, the
+    last `n` are.
+
+    Raises:
+        InputError: an unknown person, answer, state or tier, with the nearest; a tier where labels make none.
+    """
+    wanted = PairFilter(words, person, answer, state, tier, skipped, noted)
+    with grid._store.read() as tx:
+        matching = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted))
+        size = n or max(len(matching), 1)
+        begin = min(max(first, 0), max(len(matching) - 1, 0) // size * size)
+        return FoundPairs(_table(tx, matching[begin : begin + size].tolist()), len(matching), begin)
+
+
+def list_choices(grid: GridContext) -> FilterChoices:
+    """List what `find_pairs` can be asked for in this grid: the names that there are."""
+    with grid._store.read() as tx:
+        question, has_answers = scheme_of(tx), pair_search.has_answers(tx)
+        given = tuple(pair_search.people_with_pairs(tx))
+        is_asked_only = rounds.primary(tx).role is Role.RESPONDENT and rule_decisions.policy_that_holds(tx) is None
+        states: tuple[FilterState, ...] = (FilterState.OPEN,) if given else ()
+        if has_answers:
+            states = (FilterState.OPEN, FilterState.LABELLED) if is_asked_only else tuple(FilterState)
+        has_tiers = has_answers and not is_asked_only and not tier_obstacle(question)
+        return FilterChoices(
+            given,
+            tuple(choice.name for choice in question) if has_answers else (),
+            tuple(state.value for state in states),
+            (*TIERS, NO_TIER) if has_tiers else (),
+            has_answers,
+        )
+
+
+def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.FilterIds:
+    """The ids of what a filter names."""
+    question = scheme_of(tx)
+    ids_by_name = {one.name: one.id for one in people.people(tx)}
+    check_name("person", wanted.person, ids_by_name)
+    check_name("answer", wanted.answer, (choice.name for choice in question))
+    answer_ids = {choice.name: rounds.label_ids(tx)[choice.code] for choice in question} if wanted.answer else {}
+    ids = pair_search.FilterIds(
+        _texts_with_words(tx, wanted.words), ids_by_name.get(wanted.person), answer_ids.get(wanted.answer)
+    )
+    if wanted.tier:
+        need_tiers(question)
+    if not wanted.tier and wanted.state not in BY_STANDING:
+        return ids
+    standings = current_standings(grid, tx)
+    if wanted.tier == NO_TIER:
+        ids = replace(ids, outside=standings.cell_id[standings.tier > 0].tolist())
+    is_wanted = [BY_STANDING[wanted.state](standings)] if wanted.state in BY_STANDING else []
+    if wanted.tier not in ("", NO_TIER):
+        is_wanted.append(standings.tier >= as_tier(wanted.tier))
+    return replace(ids, among=standings.cell_id[np.all(is_wanted, axis=0)].tolist()) if is_wanted else ids
+
+
+BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
+    FilterState.WAITING: lambda standings: standings.waits,
+    FilterState.VALID: lambda standings: standings.verdict == Verdict.AGREE,
+    FilterState.NOT_VALID: lambda standings: standings.verdict == Verdict.DISAGREE,
+}
+"""The states that follow from rules of stages, which are read from what is kept between searches."""
+
+
+def _texts_with_words(tx: Tx, words: str) -> tuple[list[int], ...]:
+    if not words.strip():
+        return ()
+    bodies = [(text_id, _fold(body)) for text_id, body in pair_search.text_bodies(tx).items()]
+    return tuple([text_id for text_id, body in bodies if word in body] for word in _fold(words).split())
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _table(tx: Tx, cell_ids: list[int]) -> pd.DataFrame:
+    import pandas as pd
+
+    question, layout = scheme_of(tx), CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
+    located, bodies = cells.by_id(tx, cell_ids), pair_search.text_bodies(tx)
+    table = pd.DataFrame({layout.number: to_public_number(located["cell_id"])})
+    for column, side in zip(layout.sides, ("hs_id", "cn_id"), strict=True):
+        table[column] = located[side].map(bodies)
+    facts = _facts(tx, question, cell_ids)
+    known = pd.DataFrame.from_dict(facts, orient="index", columns=["labels", "decision", "verdict", "tier"], dtype=str)
+    return table.join(known.reindex(located["cell_id"], fill_value="").reset_index(drop=True))
+
+
+def _facts(tx: Tx, question: Closed, cell_ids: list[int]) -> dict[int, tuple[str, str, str, str]]:
+    """The labels, decision, verdict and tier of each pair that anybody has answered, in words."""
+    states, standings = load_standings(tx, cell_ids)
+    names, tier_names = [choice.name for choice in question], {0: "", **{tier.value: tier.label for tier in Tier}}
+    verdicts, tiers = standings.verdict.tolist(), standings.tier.tolist()
+    return {
+        state.cell_id: (
+            ", ".join(f"{count} {name}" for name, count in zip(names, state.counts, strict=True) if count),
+            _decision(question, state),
+            VERDICT_NAMES[verdict],
+            tier_names[tier],
+        )
+        for state, verdict, tier in zip(states, verdicts, tiers, strict=True)
+    }
+
+
+def _decision(question: Closed, state: PairState) -> str:
+    if state.rule in UNDECIDED:
+        return ""
+    return IRRECONCILABLE if state.code is None else question.name(state.code)

@@ -1,0 +1,120 @@
+"""Where each pair stands by its verdicts and its tier, kept from one search to the next.
+
+To work it out for all pairs takes a second in a large grid. So it is kept, and worked out again only for those pairs
+that somebody has answered or decided since.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.params import Partition
+from fcpair.records import Rule
+from fcpair.stages.adjudication.adjudicate import Tally
+from fcpair.stages.adjudication.partition import Evidence, grade, tier_rules
+from fcpair.stages.assignment.validate import combine_verdicts
+from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.questions.labels import tier_obstacle
+from fcpair.steps.base.context import GridContext, effective_options, scheme_of
+from fcpair.store import Tx
+from fcpair.store.adjudication import pair_states
+from fcpair.store.answers import judgements
+from fcpair.store.oversight import pair_search
+from fcpair.work_records import PairState
+
+UNDECIDED = (None, Rule.REOPENED.value)
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Pairs that somebody has answered, ascending, as they stand.
+
+    `verdict` is a `Verdict`, -1 for none; `tier` the best, 0 for none; `waits` says whether a person has to decide.
+    All are of shape `(n_pairs,)`.
+    """
+
+    cell_id: NDArray[np.int64]
+    verdict: NDArray[np.int64]
+    tier: NDArray[np.int64]
+    waits: NDArray[np.bool_]
+
+    def replaced_by(self, newer: Standings) -> Standings:
+        """The same with newer ones in the place of theirs."""
+        kept = ~np.isin(self.cell_id, newer.cell_id)
+        order = np.argsort(np.concatenate([self.cell_id[kept], newer.cell_id]), kind="stable")
+        parts = ("cell_id", "verdict", "tier", "waits")
+        joined = (np.concatenate([getattr(self, part)[kept], getattr(newer, part)])[order] for part in parts)
+        return Standings(*joined)
+
+
+@dataclass
+class _Kept:
+    """What is kept of a grid, with what it rests on: the newest judgement and decision, and the rule of Diamond."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    marks: tuple[int, int] = (0, 0)
+    diamond: str = ""
+    standings: Standings | None = None
+
+
+_KEPT: WeakKeyDictionary[GridContext, _Kept] = WeakKeyDictionary()
+_MAKING = threading.Lock()
+
+
+def current_standings(grid: GridContext, tx: Tx) -> Standings:
+    """The pairs that somebody has answered as they stand in a transaction."""
+    with _MAKING:
+        kept = _KEPT.setdefault(grid, _Kept())
+    with kept.lock:
+        marks, diamond = pair_search.newest_marks(tx), effective_options(tx, Partition, {}).diamond
+        if kept.standings is None or diamond != kept.diamond or any(map(int.__lt__, marks, kept.marks)):
+            kept.standings = load_standings(tx, None)[1]
+        elif marks != kept.marks:
+            changed = pair_search.pairs_touched_since(tx, *kept.marks)
+            kept.standings = kept.standings.replaced_by(load_standings(tx, changed)[1])
+        kept.marks, kept.diamond = marks, diamond
+        return kept.standings
+
+
+def load_standings(tx: Tx, cell_ids: Sequence[int] | None) -> tuple[list[PairState], Standings]:
+    """These pairs, or all, as far as somebody has answered them, with their labels and decisions."""
+    question = scheme_of(tx)
+    states = list(pair_states.pair_states(tx, question.codes, cell_ids))
+    rows = judgements.current_verdicts(tx, "cell_id", "code", cell_ids=cell_ids)
+    verdicts = combine_verdicts(rows["cell_id"].to_numpy(np.int64), rows["code"].to_numpy(np.int64))
+    evidence = _evidence(question, states, verdicts)
+    return states, Standings(
+        evidence.tally.cell_id, evidence.verdict, _tiers(tx, evidence), _waits(question, states, evidence)
+    )
+
+
+def _evidence(
+    question: Closed, states: Sequence[PairState], verdicts: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> Evidence:
+    answered = np.array([state.cell_id for state in states], np.int64)
+    counts = np.array([state.counts for state in states], np.int64).reshape(len(states), len(question.codes))
+    final = np.array([NO_CODE if state.code is None else state.code for state in states], np.int64)
+    verdict_by_cell = dict(zip(*(part.tolist() for part in verdicts), strict=True))
+    verdict = np.array([verdict_by_cell.get(state.cell_id, NO_CODE) for state in states], np.int64)
+    return Evidence(Tally(question, answered, counts), final, verdict)
+
+
+def _tiers(tx: Tx, evidence: Evidence) -> NDArray[np.int64]:
+    """The best tier of each pair, 0 for none; where labels make no tiers, none has one."""
+    if tier_obstacle(evidence.tally.question):
+        return np.zeros(len(evidence.final), np.int64)
+    return grade(evidence, tier_rules(effective_options(tx, Partition, {}).diamond))
+
+
+def _waits(question: Closed, states: Sequence[PairState], evidence: Evidence) -> NDArray[np.bool_]:
+    """Whether a person has to decide each pair: its labels have not one definite answer, and nothing was decided."""
+    is_undecided = np.array([state.rule in UNDECIDED for state in states], bool)
+    definite = [question.codes.index(code) for code in question.definite]
+    n_definite = (evidence.tally.counts[:, definite] > 0).sum(axis=1)
+    return np.asarray(is_undecided & (evidence.tally.n_labels > 0) & (n_definite != 1))
