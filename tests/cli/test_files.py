@@ -31,7 +31,8 @@ def test_each_result_names_its_file(at: At, fcpair: Fcpair, tmp_path: Path) -> N
 
 def test_a_file_that_is_refused_does_not_keep_the_others_out(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study.open(at("dealt"))
-    ana, ben, cleo = (sheet(study, tmp_path, *given) for given in (("ana", "2"), ("ben", "x"), ("cleo", "2")))
+    answers = {"ana": "appropriate", "ben": "x", "cleo": "appropriate"}
+    ana, ben, cleo = (sheet(study, tmp_path, name, label) for name, label in answers.items())
     result = fcpair("labels", "import", ana, ben, cleo, code=2)
     assert [line.split(" (")[1] for line in result.stdout.splitlines()] == [f"{ana})", f"{cleo})"]
     first_lines = f"Error: 1 of 3 files was not imported\n{ben}: 1 thing is wrong; nothing was changed"

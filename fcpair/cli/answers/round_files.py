@@ -83,9 +83,10 @@ def _sheets(door: _Door) -> click.Command:
 
     help_text = f"""Write what each person has open in a round as a sheet to fill in.
 
-    There is an empty column for each question, which takes what a person would write there; `skip` skips the cell. For
-    pairs, the column `label` takes a code or a name of the label scheme, or `skip`. A round that edits shows the text
-    in the column `original`. A file with answers in it is never overwritten.
+    Each row is about one cell, with an empty column for each question of the round (`answer` where it has one), which
+    takes what a person would write there; `skip` skips the cell. For pairs, the column `label` takes a code or a name
+    of the label scheme, or `skip`. A round that edits shows the text in the column `original`. A file with answers in
+    it is never overwritten.
 
     \b
     Example:

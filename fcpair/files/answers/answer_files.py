@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.tables.tabular import LINE, place_of, read_table, require_columns
+from fcpair.files.tables.tabular import LINE, name_of, place_of, read_table, require_columns
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import fold_name, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, Form
@@ -46,7 +46,8 @@ class ImportedAnswers:
     where they are not given), `person`, `code` (or `answer`, of a form; None for a skip), `shown` (what a sheet shows
     of what was answered before), `seconds` (NaN where unknown), `at` (empty where unknown), `note`, `origin`. Findings
     call the file `place`, and a cell as the column `of.number`. `said` has the cells of each column of answers as they
-    stand in the file, one for each row. `brings_work` says that nobody was dealt what it answers.
+    stand in the file, one for each row. `filled` are the columns of the file, read or not, that have any content.
+    `brings_work` says that nobody was dealt what it answers.
     """
 
     path: str
@@ -56,6 +57,7 @@ class ImportedAnswers:
     by_text: bool = False
     of: CellColumns = PAIR_COLUMNS
     said: Mapping[str, list[str]] = field(default_factory=dict)
+    filled: tuple[str, ...] = ()
     brings_work: bool = False
 
     def add_findings(self, is_wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
@@ -181,7 +183,10 @@ def _collect_answers(
         }
     )
     verbatim = {name: cells.parse(name, str, "") for name in answers}
-    incoming = ImportedAnswers(str(path), rows, cells.findings, cells.place, by_text, cell_columns, verbatim)
+    place = cells.place
+    incoming = ImportedAnswers(
+        name_of(path), rows, cells.findings, place, by_text, cell_columns, verbatim, cells.filled
+    )
     _report_repeats(incoming, [*((HS, CN) if by_text else ["pair"]), *(["person"] if needs_person else [])])
     return incoming
 
@@ -192,6 +197,7 @@ class _AnsweredCells:
     def __init__(self, frame: pd.DataFrame, answered: pd.Series[bool], cell_columns: CellColumns) -> None:
         self.place, self.of, self.by_text = place_of(frame), cell_columns, cell_columns.number not in frame.columns
         require_columns(self.place, frame.columns, cell_columns.sides if self.by_text else [cell_columns.number])
+        self.filled = tuple(str(name) for name in frame if name != LINE and any(map(str.strip, frame[name])))
         self._frame = frame[answered].reset_index(drop=True)
         self.lines = self._frame[LINE]
         self.findings: list[Finding] = []

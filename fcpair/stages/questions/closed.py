@@ -150,7 +150,7 @@ def choice_words(choices: Iterable[Choice]) -> dict[str, int]:
     return {word: choice.code for choice in choices for word in (str(choice.code), choice.name.strip().lower())}
 
 
-def word_reader(words: Mapping[str, int]) -> Callable[[str], int]:
+def word_reader(words: Mapping[str, int], noun: str = "label") -> Callable[[str], int]:
     """Reader of a cell as one of the words: `Not sure` is `not_sure`, where no other word is alike, and `2.0` is 2."""
     codes_by_folded: dict[str, set[int]] = {}
     for word, code in words.items():
@@ -161,7 +161,7 @@ def word_reader(words: Mapping[str, int]) -> Callable[[str], int]:
         exact_code = words.get(strip_zero_decimals(cell).lower(), words.get(word))
         codes = codes_by_folded.get(fold_name(word), set()) if exact_code is None else {exact_code}
         if len(codes) != 1:
-            raise InputError(f"unknown label `{cell}`; expected one of {', '.join(words)}")
+            raise InputError(f"unknown {noun} `{cell}`; expected one of {', '.join(words)}")
         return next(iter(codes))
 
     return read_cell

@@ -13,6 +13,7 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
+from fcpair.files.tables.tabular import name_of
 from fcpair.params import Adjudicate, Annotate, Policy, Ties
 from fcpair.records import BY_HAND, Person, Role, Rule, RunRecord
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
@@ -252,7 +253,7 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
             tx, new_decisions.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]]
         )
         counts = {"imported": len(new_decisions), "already_there": len(outcome) - len(new_decisions)}
-        run = note_run(tx, "adjudicate", {"import": str(path), "supersede": supersede}, counts)
+        run = note_run(tx, "adjudicate", {"import": name_of(path), "supersede": supersede}, counts)
     return replace(run, notes=sorted_column_notes(incoming))
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fcpair.errors import StageError
+from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_forms
 from fcpair.records import Role, Round, RunRecord
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
+from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.stages.questions import Form
 from fcpair.stages.questions.text_question import REJECTED
 from fcpair.steps.answers import answer_import, curation
@@ -24,7 +25,7 @@ from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements, model_replies, refused_texts, text_origins
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.distinct_answers import WRITTEN
-from fcpair.store.corpus import cells, grids
+from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import to_public_number
 
 if TYPE_CHECKING:
@@ -224,6 +225,7 @@ def import_answers(
     new_texts = (form.text(answer) for answer in incoming.rows["answer"] if answer is not None)
     text_checks.encode_texts(round_, [*compared_texts, *(text for text in new_texts if text)])
     with grid._store.write() as tx:
+        _refuse_answers_beside(tx, incoming, form)
         answer_import.identify_rows(tx, incoming, round_)
         incoming.rows["answer_id"] = answer_numbers(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()
@@ -233,6 +235,19 @@ def import_answers(
         _refuse_by_text_checks(tx, incoming, round_, form)
         return answer_import.record_answers(
             tx, incoming, round_, supersede=supersede, grid=grid.grid.name, round=round_.name
+        )
+
+
+def _refuse_answers_beside(tx: Tx, incoming: ImportedAnswers, form: Form) -> None:
+    """Raise InputError where nothing is answered, and a column that is not read is called like a column of the grid."""
+    if not incoming.rows.empty:
+        return
+    names = [name for name, _ in form.questions]
+    column_texts = {fold_name(text) for _, text in sides.bodies(tx, "column")} - {*map(fold_name, names)}
+    if lost := [name for name in incoming.filled if fold_name(name) in column_texts]:
+        raise InputError(
+            f"{incoming.place}: column `{lost[0]}` is called like a column of the grid, and its cells would be lost. "
+            f"Each row is about one cell, whose column of the grid is in `column`; answer it in `{names[0]}`"
         )
 
 

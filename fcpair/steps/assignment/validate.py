@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 _KIND = {True: "blind", False: "not blind"}
 _KIND_CHANGED_NOTE = "so far the round was {}, and the pairs assigned now are {}; earlier assignments stay as they were"
 _WAITING_NOTE = "{:,} pairs wait until all their labels are in"
-read_verdict = word_reader(choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE})
+_VERDICT_WORDS = choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE}
+read_verdict = word_reader(_VERDICT_WORDS, "verdict")
 
 
 @takes_params

@@ -276,7 +276,8 @@ def release(
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
             runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
-            return note_run(tx, "partition", params, {**counts, "sha256": sha256})
+            run = note_run(tx, "partition", params, {**counts, "sha256": sha256})
+    return replace(run, notes=(f"{tier.label}: {rule}",))
 
 
 def empty_tier_message(tier: Tier) -> str:

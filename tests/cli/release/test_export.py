@@ -94,7 +94,7 @@ def test_an_empty_tier_ends_with_2_and_writes_nothing(at: At, fcpair: Fcpair, he
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("qrels --tier silver --pool nowhere.csv --out q", "--pool nowhere.csv: expected judged, positive, all, or a"),
+        ("qrels --tier silver --pool nowhere.csv --out q", "--pool nowhere.csv: there is no such file"),
         ("beir --tier silver --out none/b", "there is no folder none"),
         ("pairs --tier silver --test-share 0.01 --out p", "of 4 HS leaves the test side empty; name a larger one"),
         ("pairs --tier silver --test-share 1 --out p", "Invalid value for '--test-share'"),

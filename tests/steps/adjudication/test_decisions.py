@@ -343,7 +343,7 @@ def test_a_verdict_is_a_word_or_a_code(at: At, tmp_path: Path, word: str, verdic
 
 def test_an_unknown_verdict_is_refused(at: At, tmp_path: Path) -> None:
     study = validated(at, tmp_path)
-    assert_refused(study, lambda: check(study, tmp_path, [("vera", 1, "appropriate")]), InputError, "unknown label")
+    assert_refused(study, lambda: check(study, tmp_path, [("vera", 1, "appropriate")]), InputError, "unknown verdict")
 
 
 def test_a_verdict_by_one_who_was_not_asked_is_refused(at: At, tmp_path: Path) -> None:

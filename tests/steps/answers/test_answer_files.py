@@ -352,3 +352,20 @@ def test_codes_are_said_with_what_they_were_read_as(at: Callable[[str], Study], 
         f"codes were read as labels: 0 as not_appropriate ({counts['0']}), 1 as not_sure (1), "
         f"2 as appropriate ({counts['2']})"
     )
+
+
+def test_answers_in_columns_called_like_those_of_the_grid_are_not_lost(write: Grid, tmp_path: Path) -> None:
+    path = tmp_path / "sheets"
+    write.write_answer_sheets(path)
+    sheet = next(iter(path.iterdir()))
+    filled = read_table(sheet).drop(columns="line").assign(facts="There is more to it than that.")
+    filled.to_csv(tmp_path / "beside.csv", index=False)
+    with pytest.raises(InputError, match=r"column `facts` is called like a column of the grid, and its cells would be"):
+        write.import_answers(tmp_path / "beside.csv")
+
+
+def test_answers_in_a_frame_are_of_a_frame(at: Callable[[str], Study], tmp_path: Path) -> None:
+    grid = at("dealt").grid()
+    grid.write_sheets(tmp_path)
+    run = grid.import_labels(read_table(tmp_path / "ana.csv").drop(columns="line").assign(label="appropriate"))
+    assert run.params["path"] == "frame (rows from 1)"

@@ -78,7 +78,7 @@ def test_a_second_look_does_not_hide_open_verdicts(at: At, tmp_path: Path) -> No
     study = at("checking")
     for pair in study.grid().waiting_pairs():
         study.grid().decide(pair, 2, by="ada")
-    assert at_hand(study) == ["open verdicts"]
+    assert at_hand(study) == ["decided pairs that no validator has", "open verdicts"]
     pair = int(study.grid().labels()["pair"].iloc[0])
     study.grid().decide(pair, 2, by="ada")
     changed = [(who, pair, "1") for who, pair_ in labelled_by(study) if pair_ == pair]
