@@ -164,7 +164,9 @@ def watching(browser: Browser, site: Site) -> None:
     """What the lead sees of a finished study."""
     with come_in(browser, site.invite("lee", Role.LEAD)) as page:
         keep(page, "lead")
+        page.goto(f"{site.url}/lead/agreement")
         keep(page, "lead-agreement", "#agreement .heat")
+        page.goto(f"{site.url}/lead/grid")
         keep(page, "lead-grid", "#coverage")
 
 
