@@ -331,6 +331,7 @@ NO_PAGES = {
     "/",  # leads to another page
     "/lead/start",  # so does this
     "/lead/coverage.png",
+    "/lead/grid/pairs.csv",
     "/worker.js",
     "/manifest.webmanifest",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sqlalchemy import exists, func, select
+from sqlalchemy import text as text_clause
 
 from fcpair.records import Round, Rule, Status
 from fcpair.store.assignment import rounds
@@ -56,14 +57,14 @@ def change_marks(tx: Tx) -> ChangeMarks:
 
 def n_answered_by_day(tx: Tx, of: Round) -> list[tuple[str, int]]:
     """Count the current answers in a round, skips left out, by the day (UTC) on which they were given, oldest first."""
-    day = func.substr(judgement.c.at, 1, len("2026-01-31"))
+    day = func.substr(judgement.c.at, 1, len("2026-01-31")).label("day")
     query = (
         select(day, func.count())
         .select_from(assignment)
         .join(judgement, latest_rows.NEWEST)
         .where(assignment.c.round_id.in_(of.ids), assignment.c.status == Status.DONE.value)
-        .group_by(day)
-        .order_by(day)
+        .group_by(text_clause("day"))  # by its name: to PostgreSQL another parameter may have another value
+        .order_by(text_clause("day"))
     )
     return [(row[0], row[1]) for row in tx.execute(query)]
 

@@ -157,7 +157,7 @@ def test_runs_and_figures_were_written(printed: dict[str, str]) -> None:
     assert sorted(path.name for path in Path("figures").iterdir()) == sorted(
         f"{measure}@10.{suffix}"
         for measure in ("HitRatio", "MRR", "NDCG", "MAP", "judged")
-        for suffix in ("png", "svg")
+        for suffix in ("pdf", "png", "svg")
     )
     assert len(Path("runs/tfidf_fit=train.csv.trec").read_text("utf-8").splitlines()) == 4500
 
