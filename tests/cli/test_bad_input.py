@@ -87,7 +87,7 @@ def sha256(study: Path) -> str:
             "checking",
             "validate import",
             "validator,pair,verdict\nvera,1,perhaps\n",
-            "{file}:2: unknown label `perhaps`",
+            "{file}:2: unknown verdict `perhaps`",
         ),
         (
             "checking",
