@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -130,7 +131,8 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     if step.act is Act.ASSIGN_VALIDATION and (not plan or plan.validate):
         return "validate", validate.assign_validation, sections.validate
     if step.act is Act.ASSIGN_MORE_VALIDATION and sections.validate:
-        return "validate", partial(validate.assign_validation, more=True), sections.validate
+        of_more = replace(sections.validate, validators=None, pairs=None)  # which say how the others were assigned
+        return "validate", partial(validate.assign_validation, more=True), of_more
     if plan:
         return _planned_stage(tx, step, plan, progress)
     building_stages: dict[Act, Stage] = {

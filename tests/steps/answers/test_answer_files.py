@@ -367,5 +367,6 @@ def test_answers_in_columns_called_like_those_of_the_grid_are_not_lost(write: Gr
 def test_answers_in_a_frame_are_of_a_frame(at: Callable[[str], Study], tmp_path: Path) -> None:
     grid = at("dealt").grid()
     grid.write_sheets(tmp_path)
-    run = grid.import_labels(read_table(tmp_path / "ana.csv").drop(columns="line").assign(label="appropriate"))
+    frame: Any = read_table(tmp_path / "ana.csv").drop(columns="line").assign(label="appropriate")
+    run = grid.import_labels(frame)
     assert run.params["path"] == "frame (rows from 1)"
