@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import InputError, UnknownIdError
-from fcpair.records import Role, Visitor
+from fcpair.records import Role, RunRecord, Visitor
+from fcpair.study import Study
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import CurrentGrid
@@ -92,17 +94,22 @@ def confirm(request: Request, name: str, act: str) -> Response:
     )
 
 
-@router.post("/lead/people/{name}/retire")
-@open_to(Role.LEAD)
-def retire(request: Request, name: str) -> Response:
-    """Let a person go; their open work goes to others."""
+def _act_on(request: Request, name: str, act: Callable[[Study], RunRecord]) -> Response:
+    """Do something to another person in the visitor's name, and show what was done."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     if name == visitor.name:
         raise InputError(NOT_ONESELF)
     with context.study.acting_as(visitor.name):
-        run = context.study.retire(name)
+        run = act(context.study)
     return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
+
+
+@router.post("/lead/people/{name}/retire")
+@open_to(Role.LEAD)
+def retire(request: Request, name: str) -> Response:
+    """Let a person go; their open work goes to others."""
+    return _act_on(request, name, lambda study: study.retire(name))
 
 
 @router.post("/lead/people/{name}/hand-over")
@@ -120,26 +127,14 @@ def hand_over(request: Request, name: str, to: Text = "") -> Response:
 @open_to(Role.LEAD)
 def change_role(request: Request, name: str, role: Text = "") -> Response:
     """Give a person without open work another role."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    if name == visitor.name:
-        raise InputError(NOT_ONESELF)
-    with context.study.acting_as(visitor.name):
-        run = context.study.change_role(name, parse_role(role))
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
+    return _act_on(request, name, lambda study: study.change_role(name, parse_role(role)))
 
 
 @router.post("/lead/people/{name}/dismiss")
 @open_to(Role.LEAD)
 def dismiss(request: Request, name: str) -> Response:
     """Let a person go, and set aside what they answered."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    if name == visitor.name:
-        raise InputError(NOT_ONESELF)
-    with context.study.acting_as(visitor.name):
-        run = context.study.dismiss(name)
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
+    return _act_on(request, name, lambda study: study.dismiss(name))
 
 
 @router.post("/lead/people/{name}/revoke")
