@@ -22,26 +22,23 @@ from fcpair.web.api import adjudication, routes
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, load_templates
 from fcpair.web.errors import ErrorHandlers
-from fcpair.web.pages import (
-    adjudicate,
-    annotator,
-    lead,
-    lead_conflicts,
-    lead_evaluation,
-    lead_examples,
-    lead_files,
-    lead_guidelines,
-    lead_invitations,
-    lead_people,
-    lead_policy,
-    lead_progress,
-    lead_search,
-    lead_start,
-    lead_start_build,
-    lead_start_upload,
-    login,
-    offline,
+from fcpair.web.lead import (
+    conflicts,
+    evaluation,
+    examples,
+    files,
+    guidelines,
+    inspection,
+    invitations,
+    people,
+    policy,
+    progress,
+    search,
+    start,
+    start_build,
+    start_upload,
 )
+from fcpair.web.pages import adjudicate, annotator, login, offline
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
@@ -85,20 +82,20 @@ async def description(request: Request) -> Response:
     return Response(request.app.description_json, media_type="application/json")
 
 
-_START = (lead_start, lead_start_upload, lead_start_build)
+_START = (start, start_upload, start_build)
 _LEADS = (
-    lead,
+    inspection,
     *_START,
-    lead_progress,
-    lead_people,
-    lead_invitations,
-    lead_policy,
-    lead_conflicts,
-    lead_examples,
-    lead_guidelines,
-    lead_evaluation,
-    lead_files,
-    lead_search,
+    progress,
+    people,
+    invitations,
+    policy,
+    conflicts,
+    examples,
+    guidelines,
+    evaluation,
+    files,
+    search,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

@@ -21,8 +21,8 @@ from fcpair.records import Visitor
 from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
+from fcpair.web.lead.navigation import lead_pages
 from fcpair.web.page_hints import replace_commands
-from fcpair.web.pages.lead_navigation import lead_pages
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
 from fcpair.web.server.static_files import static_files
 from fcpair.words import READERS, Noun

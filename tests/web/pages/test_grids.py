@@ -18,7 +18,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 from web import grids
 from web.conftest import Site, add_everybody, csrf_of
-from web.pages.test_lead import hidden_of, post
+from web.lead.test_lead import hidden_of, post
 
 NAMES = ("write", "taste", "tone")
 PAGES = (

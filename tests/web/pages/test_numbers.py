@@ -12,7 +12,7 @@ from steps.small import STAGES
 
 from fcpair.params import Adjudicate, Annotate
 from fcpair.study import Study
-from fcpair.web.pages.lead_files import DOWNLOADS
+from fcpair.web.lead.files import DOWNLOADS
 from web.conftest import Site, csrf_of
 
 Serve = Callable[..., Site]

@@ -13,8 +13,8 @@ from fcpair.records import Figure, Role
 from fcpair.report.formatting import NOTHING, bounds, count, decimal, share
 from fcpair.stages.assignment.pace import NO_PACE
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.pages.lead_navigation import AGREEMENT, CONFLICTS, PEOPLE, PROGRESS, has_decisions
-from fcpair.web.pages.lead_next import offers
+from fcpair.web.lead.navigation import AGREEMENT, CONFLICTS, PEOPLE, PROGRESS, has_decisions
+from fcpair.web.lead.next_offers import offers
 
 if TYPE_CHECKING:
     from fcpair.grid import StageActivity

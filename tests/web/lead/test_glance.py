@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from steps.online import at_desk, give
 
-from fcpair.web.pages.lead_glance import HEIGHT, WIDTH, draw_burn_up
+from fcpair.web.lead.glance import HEIGHT, WIDTH, draw_burn_up
 from web.conftest import Site
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.records import Role
 from fcpair.report.formatting import counted
-from fcpair.web.pages.lead_navigation import CONFLICTS, DOWNLOADS, PEOPLE
+from fcpair.web.lead.navigation import CONFLICTS, DOWNLOADS, PEOPLE
 
 if TYPE_CHECKING:
     from fcpair.grid import Headlines, LeadStep

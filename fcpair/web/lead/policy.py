@@ -13,9 +13,9 @@ from fcpair.params import Adjudicate, Policy, Ties
 from fcpair.records import Role, RunRecord
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.pages.lead_navigation import CONFLICTS
-from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_runs import redirect_to
+from fcpair.web.lead.navigation import CONFLICTS
+from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.lead.runs import redirect_to
 from fcpair.work_records import DryRun
 
 router = APIRouter(include_in_schema=False)

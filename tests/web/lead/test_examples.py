@@ -18,7 +18,7 @@ from fcpair.params import Annotate, Setup
 from fcpair.store.database.tables import example_review
 from fcpair.study import Study
 from web.conftest import Site, add_everybody, csrf_of
-from web.pages.test_lead import INLINE
+from web.lead.test_lead import INLINE
 
 PAGE = "/lead/examples?grid=replies"
 

@@ -13,9 +13,9 @@ from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.pages.lead_navigation import CONFLICTS, PROGRESS
-from fcpair.web.pages.lead_panels import SHOWN_BY, build_panels, stage_title
-from fcpair.web.pages.lead_runs import find_run, redirect_to
+from fcpair.web.lead.navigation import CONFLICTS, PROGRESS
+from fcpair.web.lead.panels import SHOWN_BY, build_panels, stage_title
+from fcpair.web.lead.runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
 NEWEST_RUNS = 15

@@ -20,8 +20,8 @@ from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.pages.lead_glance import glance
-from fcpair.web.pages.lead_navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
+from fcpair.web.lead.glance import glance
+from fcpair.web.lead.navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
 from fcpair.web.text_direction import direction
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from fcpair.report.figures import colours
 from fcpair.report.table_rows import KappaCell
 from fcpair.web.app import create_app
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.lead import panels
+from fcpair.web.lead.files import CHOICES, DOWNLOADS
+from fcpair.web.lead.panels import PANELS, Panel, duration, heat_class
 from fcpair.web.page_hints import replace_commands
-from fcpair.web.pages import lead_panels
-from fcpair.web.pages.lead_files import CHOICES, DOWNLOADS
-from fcpair.web.pages.lead_panels import PANELS, Panel, duration, heat_class
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import Site, csrf_of
 
@@ -100,7 +100,7 @@ def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytes
 
         return replace(panel, values=count)
 
-    monkeypatch.setattr(lead_panels, "PANELS", {name: counted(name, one) for name, one in PANELS.items()})
+    monkeypatch.setattr(panels, "PANELS", {name: counted(name, one) for name, one in PANELS.items()})
     html = serve("checked").browser("lea").get(page).text
     assert computed == PANELS_OF.get(page, [])
     assert re.findall(r'<section id="(\w+)" class="lead-panel"', html) == computed

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request, Response
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.pages.lead_navigation import EVALUATION
-from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.lead.navigation import EVALUATION
+from fcpair.web.lead.panels import SHOWN_BY
 
 router = APIRouter(include_in_schema=False)
 

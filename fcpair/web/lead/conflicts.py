@@ -14,10 +14,10 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.form import MOST_DIGITS, parse_number
-from fcpair.web.pages import lead_policy
-from fcpair.web.pages.lead_navigation import CONFLICTS
-from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_runs import find_run, redirect_to
+from fcpair.web.lead.navigation import CONFLICTS
+from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.lead.policy import parse_policy, policy_values, previous_policy
+from fcpair.web.lead.runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
@@ -33,12 +33,12 @@ def conflicts(request: Request, run: int = 0, policy: str = "", ties: str = "", 
     log, state, overviews = context.study.log(), context.study.status(), context.grids.overview()
     done = find_run(log, run)
     values = {
-        **lead_policy.policy_values(here.grid, lead_policy.parse_policy(policy, ties) if policy else None),
+        **policy_values(here.grid, parse_policy(policy, ties) if policy else None),
         **_validation_facts(here, next(of for one, of in overviews if one.grid is here.grid)),
         "page": CONFLICTS,
         "grids": overviews if here.name else [],
         "done": done,
-        "back": lead_policy.previous_policy(here.grid, log, done, before),
+        "back": previous_policy(here.grid, log, done, before),
         "simulated": state["simulated"],
         "notes": state["notes"],
     }

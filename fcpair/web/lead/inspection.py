@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request, Response
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.pages.lead_navigation import AGREEMENT
-from fcpair.web.pages.lead_panels import SHOWN_BY, build_panel, build_panels, map_png
+from fcpair.web.lead.navigation import AGREEMENT
+from fcpair.web.lead.panels import SHOWN_BY, build_panel, build_panels, map_png
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100  # answers on one page of them

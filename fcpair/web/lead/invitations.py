@@ -15,10 +15,10 @@ from fcpair.errors import InputError
 from fcpair.records import Role, Visitor, invite_link
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
+from fcpair.web.lead.navigation import PEOPLE
+from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.lead.people import NOT_ONESELF, ROLES, parse_role, show_people
 from fcpair.web.page_hints import replace_commands
-from fcpair.web.pages.lead_navigation import PEOPLE
-from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_people import NOT_ONESELF, ROLES, parse_role, show_people
 
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]

@@ -22,7 +22,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import parse_number
-from fcpair.web.pages.lead_start import START, STEP_BY_PART, detour, show_step, start_of
+from fcpair.web.lead.start import START, STEP_BY_PART, detour, show_step, start_of
 from fcpair.web.server.security import UPLOAD
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from fcpair.study import Study
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.pages import lead_navigation
-from fcpair.web.pages.lead_navigation import Fits, fits_always, has_labels
-from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.lead import navigation
+from fcpair.web.lead.navigation import Fits, fits_always, has_labels
+from fcpair.web.lead.panels import SHOWN_BY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +201,7 @@ DOWNLOADS = {
 }
 
 
-@router.get(lead_navigation.DOWNLOADS.path)
+@router.get(navigation.DOWNLOADS.path)
 @open_to(Role.LEAD)
 def downloads(request: Request) -> Response:
     """Everything that can be downloaded."""
@@ -210,7 +210,7 @@ def downloads(request: Request) -> Response:
     overviews = context.grids.overview()
     rounds = [one["name"] for one in next(of for one, of in overviews if one.grid is here.grid)["rounds"]]
     values = {
-        "page": lead_navigation.DOWNLOADS,
+        "page": navigation.DOWNLOADS,
         "downloads": {name: one for name, one in DOWNLOADS.items() if one.fits(here)},
         "choices": {**CHOICES, "round": rounds},
         "usual": Export,

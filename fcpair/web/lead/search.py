@@ -15,9 +15,9 @@ from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.pages.lead_files import attachment
-from fcpair.web.pages.lead_navigation import GRID
-from fcpair.web.pages.lead_panels import SHOWN_BY, build_panels
+from fcpair.web.lead.files import attachment
+from fcpair.web.lead.navigation import GRID
+from fcpair.web.lead.panels import SHOWN_BY, build_panels
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them

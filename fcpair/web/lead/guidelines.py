@@ -10,10 +10,10 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.errors import BUSY, status_of
 from fcpair.web.form import field, parse_number
+from fcpair.web.lead.navigation import GUIDELINES
+from fcpair.web.lead.panels import SHOWN_BY, build_panels
+from fcpair.web.lead.runs import find_run, redirect_to
 from fcpair.web.page_hints import replace_commands
-from fcpair.web.pages.lead_navigation import GUIDELINES
-from fcpair.web.pages.lead_panels import SHOWN_BY, build_panels
-from fcpair.web.pages.lead_runs import find_run, redirect_to
 from fcpair.web.pages.markdown import render
 
 router = APIRouter(include_in_schema=False)

@@ -16,8 +16,8 @@ from fcpair.start_draft import BegunDraft, Draft
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.form import field, parse_number
-from fcpair.web.pages.lead_panels import SHOWN_BY
-from fcpair.web.pages.lead_start import NOT_SAVED, START, detour, go_to, show_step, start_of
+from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.lead.start import NOT_SAVED, START, detour, go_to, show_step, start_of
 from fcpair.web.server.study_builder import BuildState, StudyBuilder
 
 router = APIRouter(include_in_schema=False)

@@ -18,8 +18,8 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import field, parse_number
+from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.page_hints import replace_commands
-from fcpair.web.pages.lead_panels import SHOWN_BY
 from fcpair.web.pages.markdown import render
 
 router = APIRouter(include_in_schema=False)

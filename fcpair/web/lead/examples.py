@@ -15,7 +15,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.form import MOST_DIGITS, parse_number
-from fcpair.web.pages.lead_panels import SHOWN_BY
+from fcpair.web.lead.panels import SHOWN_BY
 
 router = APIRouter(include_in_schema=False)
 PAGE = "/lead/examples"

@@ -15,9 +15,9 @@ from steps.small import dump
 
 from fcpair.errors import InputError
 from fcpair.records import Role
-from fcpair.web.pages.lead_invitations import parse_people
+from fcpair.web.lead.invitations import parse_people
 from web.conftest import Site, csrf_of
-from web.pages.test_lead import post
+from web.lead.test_lead import post
 
 
 def send(browser: TestClient, people: str, role: str = "annotator") -> tuple[int, str]:

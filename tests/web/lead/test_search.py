@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from steps.small import record
 
-from fcpair.web.pages import lead_search
+from fcpair.web.lead import search
 from web.conftest import Site
 
 Serve = Callable[..., Site]
@@ -31,7 +31,7 @@ def fields(html: str) -> list[str]:
 def test_the_search_is_below_the_map_and_finds_nothing_unasked(serve: Serve) -> None:
     html = serve("checked").browser("lea").get("/lead/grid").text
     assert html.index('id="coverage"') < html.index('role="search"')
-    assert fields(html) == [*lead_search.TITLES]
+    assert fields(html) == [*search.TITLES]
     assert shown(html) == []
 
 
@@ -41,7 +41,7 @@ def test_the_search_is_below_the_map_and_finds_nothing_unasked(serve: Serve) -> 
         ("empty", ["words"]),
         ("paired", ["words"]),
         ("dealt", ["words", "person", "state"]),
-        ("labelled", [*lead_search.TITLES]),
+        ("labelled", [*search.TITLES]),
     ],
 )
 def test_only_filters_that_apply_are_offered(serve: Serve, stage: str, names: list[str]) -> None:
@@ -64,8 +64,8 @@ def test_long_texts_are_shortened_and_escaped(serve: Serve) -> None:
 
 
 def test_pages_of_fifty_have_addresses_of_their_own(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lead_search.PAGE == 50
-    monkeypatch.setattr(lead_search, "PAGE", 10)
+    assert search.PAGE == 50
+    monkeypatch.setattr(search, "PAGE", 10)
     browser = serve("checked").browser("lea")
     html, seen = browser.get("/lead/grid?words=PEOPLE&state=labelled").text, list[int]()
     while True:
@@ -109,7 +109,7 @@ def test_unknown_names_are_refused_with_the_nearest_and_the_form_stays(serve: Se
     answer = browser.get(f"/lead/grid?words=cats&{query}")
     assert answer.status_code == 422
     assert said in unescape(answer.text)
-    assert fields(answer.text) == [*lead_search.TITLES]
+    assert fields(answer.text) == [*search.TITLES]
     assert browser.get(f"/lead/grid/pairs.csv?{query}").status_code == 422
 
 

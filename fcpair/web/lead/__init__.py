@@ -1,0 +1,1 @@
+"""The lead's pages: one module for each page or act."""
