@@ -9,6 +9,7 @@ from fcpair.param_values import AT_LEAST_ONE, Bounds, Checked, param
 from fcpair.params import CorpusFormat
 
 PlanKind = Literal["retrieved", "full"]
+StudyKind = Literal["pairs", "survey"]
 LABELS = ("not_appropriate", "not_sure", "appropriate")
 SECONDS = 60  # that a pair takes, where nobody knows better
 _SHARE = Bounds(0, most=1)
@@ -17,11 +18,12 @@ _COUNT = Bounds(0)
 
 @dataclass(frozen=True)
 class TableDraft(Checked):
-    """The table that was uploaded: its file, named by fcpair, and the name that it came with."""
+    """The table that was uploaded: its file, named by fcpair, the name that it came with, and what is made of it."""
 
     step: ClassVar[str] = "table"
     file: str
     name: str
+    kind: StudyKind = param("pairs", "pairs of two texts that are labelled, or a survey about texts")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,15 @@ class ColumnsDraft(Checked):
     hs_name: str = "hate speech"
     cn_name: str = "counter-narrative"
     labels: tuple[str, ...] = LABELS
+
+
+@dataclass(frozen=True)
+class StatementsDraft(Checked):
+    """Which column of the table has the statements of a survey; the others stay with them."""
+
+    step: ClassVar[str] = "columns"
+    statement: str
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,21 @@ class PlanDraft(Checked):
 
 
 @dataclass(frozen=True)
+class SurveyDraft(Checked):
+    """What a survey asks of each statement, and whom: each of `answers` is what yes, no and neither are called."""
+
+    step: ClassVar[str] = "plan"
+    questions: tuple[str, ...]
+    answers: tuple[str, ...]
+    part: int | None = param(None, "how many people answer each statement", otherwise="all", bounds=AT_LEAST_ONE)
+    as_list: bool = param(False, "whether a screen has a list of statements")
+    suggest: str = param("", "what is asked at the end, in one's own words")
+    respondents: int = param(30, "how many respondents", bounds=AT_LEAST_ONE)
+    seed: int = param(0, "random seed", bounds=_COUNT)
+    seconds: int = param(10, "seconds that an answer takes", bounds=AT_LEAST_ONE)
+
+
+@dataclass(frozen=True)
 class PeopleDraft(Checked):
     """Who takes part, by role, under pseudonyms."""
 
@@ -72,11 +98,12 @@ class PeopleDraft(Checked):
     annotators: tuple[str, ...] = ()
     adjudicators: tuple[str, ...] = ()
     validators: tuple[str, ...] = ()
+    respondents: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everybody."""
-        return (*self.annotators, *self.adjudicators, *self.validators)
+        return (*self.annotators, *self.adjudicators, *self.validators, *self.respondents)
 
 
 @dataclass(frozen=True)
@@ -95,16 +122,14 @@ class BegunDraft(Checked):
     by: str
 
 
-DraftPart = TableDraft | ColumnsDraft | PlanDraft | PeopleDraft | GuidelinesDraft | BegunDraft
-PARTS: tuple[type[DraftPart], ...] = (
-    TableDraft,
-    ColumnsDraft,
-    PlanDraft,
-    PeopleDraft,
-    GuidelinesDraft,
-    BegunDraft,
+DraftPart = (
+    TableDraft | ColumnsDraft | StatementsDraft | PlanDraft | SurveyDraft | PeopleDraft | GuidelinesDraft | BegunDraft
 )
-"""In the order of the steps."""
+PARTS: dict[StudyKind, tuple[type[DraftPart], ...]] = {
+    "pairs": (TableDraft, ColumnsDraft, PlanDraft, PeopleDraft, GuidelinesDraft, BegunDraft),
+    "survey": (TableDraft, StatementsDraft, SurveyDraft, PeopleDraft, GuidelinesDraft, BegunDraft),
+}
+"""In the order of the steps, by what is made of the table."""
 
 
 @dataclass(frozen=True)
@@ -113,28 +138,34 @@ class Draft:
 
     version: int = 0
     table: TableDraft | None = None
-    columns: ColumnsDraft | None = None
-    plan: PlanDraft | None = None
+    columns: ColumnsDraft | StatementsDraft | None = None
+    plan: PlanDraft | SurveyDraft | None = None
     people: PeopleDraft | None = None
     guidelines: GuidelinesDraft | None = None
     start: BegunDraft | None = None
 
     @property
+    def kind(self) -> StudyKind:
+        """What is made of the table: pairs, until it is uploaded for something else."""
+        return self.table.kind if self.table else "pairs"
+
+    @property
     def next_step(self) -> str:
         """The first step that is not done."""
-        return next((part.step for part in PARTS if getattr(self, part.step) is None), BegunDraft.step)
+        return next((part.step for part in PARTS[self.kind] if getattr(self, part.step) is None), BegunDraft.step)
 
 
 @dataclass(frozen=True)
 class TablePreview:
     """A table as the study would read it: the number of its rows and of distinct texts, and some `pairs` as people will
-    see them. `problem` says why it cannot be read; then the rest is empty.
+    see them; of a survey the statements alone, which are its first texts. `problem` says why it cannot be read; then
+    the rest is empty.
     """
 
     n_rows: int = 0
     n_hs: int = 0
     n_cn: int = 0
-    pairs: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, ...], ...] = ()
     metadata: tuple[str, ...] = ()
     problem: str = ""
 
@@ -154,3 +185,14 @@ class PlanFigures:
     verdicts_each: int
     verdict_hours_each: float
     even_shares: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SurveyFigures:
+    """The size of a survey: its statements and answers, and what each respondent gives."""
+
+    n_statements: int
+    n_questions: int
+    n_answers: int
+    answers_each: int
+    hours_each: float

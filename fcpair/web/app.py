@@ -36,6 +36,7 @@ from fcpair.web.lead import (
     search,
     start,
     start_build,
+    start_survey,
     start_upload,
 )
 from fcpair.web.pages import adjudicate, annotator, login, offline
@@ -82,7 +83,7 @@ async def description(request: Request) -> Response:
     return Response(request.app.description_json, media_type="application/json")
 
 
-_START = (start, start_upload, start_build)
+_START = (start, start_upload, start_survey, start_build)
 _LEADS = (
     inspection,
     *_START,

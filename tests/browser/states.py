@@ -276,6 +276,8 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/start/table": (State("a study to be started", "lea", "/lead", "empty"),),
     "/lead/start/columns": (),  # these: test_start.py
     "/lead/start/plan": (),
+    "/lead/start/statements": (),
+    "/lead/start/survey": (),
     "/lead/start/people": (),
     "/lead/start/guidelines": (),
     "/lead/start/begin": (),

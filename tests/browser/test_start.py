@@ -141,6 +141,42 @@ def test_the_keyboard_alone_is_enough(served: Served, link: str, windows: Window
     expect(page.get_by_label("Link of a1", exact=True)).to_have_value(LINK)
 
 
+def test_a_survey_from_an_empty_folder_to_its_first_answers(served: Served, link: str, windows: Windows) -> None:
+    page = windows.open(served.url, viewport=PHONE)
+    presses = Presses(page, look_closely)
+    page.goto(link)
+    presses.n += 1
+    presses.expect_step("table")
+    presses.press(page.get_by_label("They answer a survey."))
+    presses.choose(EXAMPLES / "survey-statements.csv")
+    presses.press(page.get_by_role("button", name="Upload and go on"))
+    presses.expect_step("columns")
+    expect(page.locator(".start-pair")).to_have_count(8)
+    presses.press(go_on(page))
+    presses.expect_step("plan")
+    expect(page.locator("#figures")).to_contain_text("480")
+    presses.press(go_on(page))
+    presses.expect_step("people")
+    presses.paste(page.get_by_label("Respondents"), "ann\nbob")
+    presses.press(go_on(page))
+    presses.expect_step("guidelines")
+    presses.press(page.get_by_role("button", name="Write them later"))
+    presses.expect_step("start")
+    presses.press(page.get_by_role("button", name="Build the study"))
+    page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
+    presses.press(page.get_by_role("button", name="Make the invite links"))
+    invited = page.get_by_label("Link of ann", exact=True).input_value()
+    assert presses.n <= MOST_PRESSES
+    respondent = windows.open(served.url, viewport=PHONE)
+    respondent.goto(invited)
+    consent(respondent)
+    expect(respondent.locator("#pair")).to_contain_text("Have you heard this said?")
+    page.get_by_role("link", name="Go to the overview").click()
+    expect(page).to_have_url(re.compile("/lead$"))
+    expect(page.locator("main")).to_contain_text("open")
+    look_closely(page)
+
+
 def reach(page: Page, name: str) -> None:
     """Move the focus to a button of that name by Tab alone."""
     for _ in range(60):

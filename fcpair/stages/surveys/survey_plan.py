@@ -22,6 +22,7 @@ def survey_plans(
     file: Path,
     questions: Sequence[str] = QUESTIONS,
     *,
+    statement: str = STATEMENT,
     answers: Sequence[str] = ANSWERS,
     part: int | None = None,
     as_list: bool = False,
@@ -34,6 +35,7 @@ def survey_plans(
         name: what the survey's grid is called.
         file: a table whose column `statement` has the statements; its others stay with them.
         questions: what is asked of every statement.
+        statement: the column of the statements.
         answers: how yes, no and decline are called, in this order.
         part: how many people answer each statement, so that everybody has a balanced part; None: everybody answers all.
         as_list: whether a screen has a list of statements, and not one.
@@ -58,7 +60,7 @@ def survey_plans(
     )
     survey = GridPlan(
         name,
-        SidePlan(file=file, column=STATEMENT),
+        SidePlan(file=file, column=statement),
         SidePlan(names=tuple(questions)),
         (round_,),
         row_name=STATEMENT,

@@ -70,15 +70,19 @@ def add_grid(
         return add(tx, plan)
 
 
-def add(tx: Tx, plan: GridPlan) -> RunRecord:
-    """Write the rows of a planned grid and its rounds, and keep its sides as settings."""
-    check_plans([plan], {item.name: rounds.primary(tx).form for item in grids.for_each_grid(tx)})
+def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunRecord:
+    """Write the rows of a planned grid and its rounds, and keep its sides as settings.
+
+    It may take the place of the grid that the transaction is about, if that is empty.
+    """
+    others = () if in_place_of_current else grids.for_each_grid(tx)
+    check_plans([plan], {item.name: rounds.primary(tx).form for item in others})
     for path in (path for side in (plan.rows, plan.columns) for path in side.files):
         check_file(path)
     side_names = (
         (side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name))
     )
-    grid_id = grids.add(tx, plan.name, *side_names)
+    grid_id = _replace_current(tx, plan, *side_names) if in_place_of_current else grids.add(tx, plan.name, *side_names)
     round_ids = {}
     for item in plan.rounds:
         round_settings = {"counts": item is plan.counting, "options": _options(plan, item)}
@@ -101,6 +105,13 @@ def add(tx: Tx, plan: GridPlan) -> RunRecord:
     if departures.recipe_version(tx):
         departures.add_recipe_version(tx, run.id)
     return run
+
+
+def _replace_current(tx: Tx, plan: GridPlan, row: tuple[str, str], column: tuple[str, str]) -> int:
+    """Let the grid that the transaction is about be this one, without rounds; returns its id."""
+    rounds.remove_all(tx)
+    grids.redefine(tx, plan.name, row, column)
+    return grids.current_grid_id(tx)
 
 
 def _options(plan: GridPlan, of: RoundPlan) -> RoundOptions:
@@ -181,11 +192,11 @@ def _side_rows(tx: Tx, side: SidePlan) -> list[Row]:
     digest = text_digests.digester(tx)
     if side.file:
         corpus_digests = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
-        return _read_side_file(side.file, side.column, corpus_digests, digest)
+        return read_side_file(side.file, side.column, corpus_digests, digest)
     return [(digest(name), name, "", {}) for name in side.names]
 
 
-def _read_side_file(
+def read_side_file(
     path: Path, column: str, corpus_digests: Container[str] | None, digest: text_digests.Digest
 ) -> list[Row]:
     """The texts of a file's column: digest, text, language, and what the other columns have as metadata.

@@ -24,14 +24,19 @@ from fcpair.start_draft import (
     PeopleDraft,
     PlanDraft,
     PlanFigures,
+    StatementsDraft,
+    StudyKind,
+    SurveyDraft,
+    SurveyFigures,
     TableDraft,
     TablePreview,
 )
 from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
-from fcpair.steps.oversight import recipe_runner, uploaded_table
+from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
 from fcpair.steps.people.guidelines import check_length
 from fcpair.steps.people.people import check_pseudonym, enrol_people, find_person
+from fcpair.steps.surveys import survey, survey_start
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
@@ -46,7 +51,12 @@ STAGE = "draft"
 STARTED = "the study has been started already, so its draft cannot be changed any more; go to the overview"
 MISSING = "the step “{}” is not done yet; do it first"
 LABELS = ("a negative", "an unsure", "a positive")
-_ROLES = {"annotators": Role.ANNOTATOR, "adjudicators": Role.ADJUDICATOR, "validators": Role.VALIDATOR}
+_ROLES = {
+    "annotators": Role.ANNOTATOR,
+    "adjudicators": Role.ADJUDICATOR,
+    "validators": Role.VALIDATOR,
+    "respondents": Role.RESPONDENT,
+}
 
 
 class StudyStart:
@@ -100,7 +110,7 @@ class StudyStart:
         for part in parts:
             self._check(part, draft)
         with self._store.write() as tx, grids.on_first_grid(tx):
-            if not _is_open(tx):
+            if not _is_open(tx) or (is_planned(tx) and not isinstance(parts[0], BegunDraft)):
                 raise StageError(STARTED)
             current = _load_draft(tx)
             if seen != current.version:
@@ -113,15 +123,24 @@ class StudyStart:
 
     def header(self, draft: Draft) -> list[str]:
         """The columns of the uploaded table; raises InputError for a file that is no table."""
-        return uploaded_table.read_header(*self._file(draft))
+        return uploaded_table.read_header(*self._file(draft), least=1 if draft.kind == "survey" else 2)
 
     def guess(self, draft: Draft) -> ColumnsDraft:
         """The columns that were chosen, if the table has them; else those that their names suggest."""
-        return uploaded_table.choose_columns(*self._file(draft), draft.columns)
+        chosen = draft.columns if isinstance(draft.columns, ColumnsDraft) else None
+        return uploaded_table.choose_columns(*self._file(draft), chosen)
 
-    def preview(self, draft: Draft, columns: ColumnsDraft | None = None) -> TablePreview:
+    def guess_statements(self, draft: Draft) -> StatementsDraft:
+        """The column of statements that was chosen, if the table has it; else the one that is likely."""
+        chosen = draft.columns if isinstance(draft.columns, StatementsDraft) else None
+        return survey_start.choose_statements(self.header(draft), chosen)
+
+    def preview(self, draft: Draft, columns: ColumnsDraft | StatementsDraft | None = None) -> TablePreview:
         """The table as the study would read it, by these columns or else those of the draft."""
-        return uploaded_table.preview(*self._file(draft), columns or _need(draft.columns, ColumnsDraft))
+        columns = columns or _need(draft.columns, ColumnsDraft)
+        if isinstance(columns, StatementsDraft):
+            return survey_start.preview_statements(*self._file(draft), columns)
+        return uploaded_table.preview(*self._file(draft), columns)
 
     def _file(self, draft: Draft) -> tuple[Path, str]:
         table = _need(draft.table, TableDraft)
@@ -140,9 +159,17 @@ class StudyStart:
         is_large = self.can_retrieve and n_hs > uploaded_table.USUAL_HS
         return PlanDraft("retrieved" if is_large else "full", hs=uploaded_table.USUAL_HS if is_large else max(n_hs, 1))
 
+    def default_survey(self) -> SurveyDraft:
+        """A survey to begin with: PBBQ's, everybody being asked of every statement."""
+        return survey_start.default_survey()
+
     def figures(self, draft: Draft, plan: PlanDraft) -> PlanFigures:
         """The size of the study by a plan; raises InputError for one that cannot be carried out."""
         return uploaded_table.plan_figures(*self._file(draft), _need(draft.columns, ColumnsDraft), plan)
+
+    def survey_figures(self, draft: Draft, plan: SurveyDraft) -> SurveyFigures:
+        """The size of the survey by a plan; raises InputError for one that cannot be carried out."""
+        return survey_start.survey_figures(*self._file(draft), _need(draft.columns, StatementsDraft), plan)
 
     def guidelines_text(self, draft: Draft) -> str:
         """The guidelines of the draft; empty where it has none."""
@@ -166,12 +193,22 @@ class StudyStart:
         """The recipe of the study that the draft describes; raises StageError where a step is missing."""
         from fcpair.recipe import Recipe
 
-        (path, _), columns = self._file(draft), _need(draft.columns, ColumnsDraft)
-        plan, people_ = _need(draft.plan, PlanDraft), _need(draft.people, PeopleDraft)
+        _need(draft.people, PeopleDraft)
         text = _need(draft.guidelines, GuidelinesDraft)
+        guidelines_file = self.folder / text.file if text.file else None
+        columns, plan = _need(draft.columns, ColumnsDraft), _need(draft.plan, PlanDraft)
+        if isinstance(columns, StatementsDraft):
+            setup = Setup(columns.title, guidelines_file)
+            return Recipe(setup=setup, grids=survey_start.survey_grids(self._file(draft)[0], columns, plan))
+        return self._recipe_of_pairs(draft, _setup(columns, guidelines_file), columns, plan)
+
+    def _recipe_of_pairs(self, draft: Draft, setup: Setup, columns: ColumnsDraft, plan: PlanDraft) -> Recipe:
+        from fcpair.recipe import Recipe
+
+        people_ = _need(draft.people, PeopleDraft)
         return Recipe(
-            setup=_setup(columns, self.folder / text.file if text.file else None),
-            import_=Import(path, **uploaded_table.reading_options(columns)),
+            setup=setup,
+            import_=Import(self._file(draft)[0], **uploaded_table.reading_options(columns)),
             select=Select(plan.hs, seed=plan.seed),
             retrieve=Retrieve(every_cn=True) if plan.kind == "full" else Retrieve(plan.k),
             pair=Pair(plan.candidates if plan.kind == "retrieved" else None, seed=plan.seed),
@@ -188,11 +225,19 @@ class StudyStart:
     def build(self, progress: Progress | None = None) -> Iterator[RunRecord]:
         """Build the study of its draft, and yield what each stage did; the study is empty again where a stage fails."""
         draft = self.draft()
-        recipe = self.recipe(draft)
-        begun = _need(draft.start, BegunDraft)
+        recipe, begun = self.recipe(draft), _need(draft.start, BegunDraft)
+        yield from (
+            self._build_survey(draft, recipe, begun.by)
+            if recipe.grids
+            else self._build_pairs(draft, recipe, begun.by, progress)
+        )
+
+    def _build_pairs(self, draft: Draft, recipe: Recipe, by: str, progress: Progress | None) -> Iterator[RunRecord]:
         self._clear()  # what a build has left that was killed
         try:
-            yield self._set_up(recipe, begun.by)
+            with self._store.write() as tx, grids.on_first_grid(tx):
+                run = _set_up(tx, recipe, by)
+            yield run
             for run in recipe_runner.run_recipe(self._study, recipe, progress=progress):
                 yield run
                 if run.stage == Pair.stage:
@@ -201,31 +246,35 @@ class StudyStart:
             self._clear()
             raise
 
+    def _build_survey(self, draft: Draft, recipe: Recipe, by: str) -> Iterator[RunRecord]:
+        """Found the survey at once, or not at all; what follows is done where a build that was killed has not."""
+        with self._store.write(bulk=True) as tx, grids.on_first_grid(tx):
+            founding_runs = []
+            if not is_planned(tx):
+                founding_runs = [_set_up(tx, recipe, by), *survey_start.found_survey(tx, recipe.grids)]
+        yield from founding_runs
+        self._add_people(_need(draft.people, PeopleDraft))
+        yield from survey.open_survey(self._study, survey_start.SURVEY)
+        study_recipe.save_recipe(self._study, recipe)
+
     def _check(self, part: DraftPart, draft: Draft) -> None:
         """Raise InputError for a part that cannot be used, StageError for one that needs an earlier one."""
         if isinstance(part, TableDraft):
             self.header(draft)
-        elif isinstance(part, ColumnsDraft):
-            _setup(part, None)
+        elif isinstance(part, ColumnsDraft | StatementsDraft):
+            if isinstance(part, ColumnsDraft):
+                _setup(part, None)
             if problem := self.preview(draft, part).problem:
                 raise InputError(problem)
         elif isinstance(part, PlanDraft):
             self.figures(draft, part)
+        elif isinstance(part, SurveyDraft):
+            self.survey_figures(draft, part)
         elif isinstance(part, PeopleDraft):
             with self._store.read() as tx:
-                _check_people(tx, part)
+                _check_people(tx, part, draft.kind)
         elif isinstance(part, BegunDraft):
             self.recipe(draft)
-
-    def _set_up(self, recipe: Recipe, by: str) -> RunRecord:
-        setup = recipe.setup or Setup()
-        with self._store.write() as tx, grids.on_first_grid(tx):
-            init.change_setup(tx, setup)
-            run = note_run(tx, setup.stage, as_params(setup), {})
-            body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
-            if body and body != guidelines.current_version(tx)[1]:
-                guidelines.add_version(tx, body, find_person(tx, by).id)
-            return run
 
     def _add_people(self, draft: PeopleDraft) -> None:
         """Add those who are not there yet; who was added before by a draft that has changed takes no part."""
@@ -248,16 +297,26 @@ class StudyStart:
 
 
 def _is_open(tx: Tx) -> bool:
-    if is_planned(tx):
-        return False
-    if not build_progress.has_corpus(tx):
+    if not is_planned(tx) and not build_progress.has_corpus(tx):
         return True
     return _load_draft(tx).start is not None and not build_progress.is_assigned(tx)
 
 
+def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
+    """Let the study have the title, names, labels and guidelines of a recipe."""
+    setup = recipe.setup or Setup()
+    init.change_setup(tx, setup)
+    run = note_run(tx, setup.stage, as_params(setup), {})
+    body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
+    if body and body != guidelines.current_version(tx)[1]:
+        guidelines.add_version(tx, body, find_person(tx, by).id)
+    return run
+
+
 def _load_draft(tx: Tx) -> Draft:
     values = settings.of_stage(tx, STAGE)
-    done = [part for part in PARTS if values.get(part.step) is not None]
+    kind: StudyKind = (values.get(TableDraft.step) or {}).get("kind", "pairs")
+    done = [part for part in PARTS[kind] if values.get(part.step) is not None]
     parts: Any = {part.step: from_params(part, values[part.step]) for part in done}
     return Draft(settings.run_of_stage(tx, STAGE) or 0, **parts)
 
@@ -267,13 +326,24 @@ def _changed_values(current: Draft, parts: Sequence[DraftPart]) -> dict[str, Any
     changed = [part for part in parts if part != getattr(current, part.step)]
     values: dict[str, Any] = {part.step: as_params(part) for part in changed}
     for part in changed:
-        if isinstance(part, TableDraft | ColumnsDraft) and current.plan:
+        if isinstance(part, TableDraft) and part.kind != current.kind:
+            values |= dict.fromkeys((ColumnsDraft.step, PlanDraft.step, PeopleDraft.step))
+        if isinstance(part, TableDraft | ColumnsDraft | StatementsDraft) and current.plan:
             values.setdefault(PlanDraft.step, None)
-        if isinstance(part, PlanDraft) and current.people:
-            n_people = len(current.people.annotators), len(current.people.validators)
-            if n_people != (part.annotators, part.validators):
-                values.setdefault(PeopleDraft.step, None)
+        if current.people and _n_people(current.people) != (_n_planned(part) or _n_people(current.people)):
+            values.setdefault(PeopleDraft.step, None)
     return values
+
+
+def _n_people(draft: PeopleDraft) -> tuple[int, int, int]:
+    return len(draft.annotators), len(draft.validators), len(draft.respondents)
+
+
+def _n_planned(part: DraftPart) -> tuple[int, int, int] | None:
+    """How many people a plan has; None for another part."""
+    if isinstance(part, SurveyDraft):
+        return 0, 0, part.respondents
+    return (part.annotators, part.validators, 0) if isinstance(part, PlanDraft) else None
 
 
 def _describe_change(tx: Tx, current: Draft) -> str:
@@ -308,10 +378,11 @@ def _setup(columns: ColumnsDraft, path: Path | None) -> Setup:
     return Setup(columns.title, path, columns.hs_name, columns.cn_name, str(need_tiers(question)))
 
 
-def _check_people(tx: Tx, draft: PeopleDraft) -> None:
+def _check_people(tx: Tx, draft: PeopleDraft, kind: StudyKind) -> None:
     """Raise InputError for names that cannot take part together."""
-    if not draft.annotators:
-        raise InputError("there are no annotators; at least one is needed")
+    who = "respondents" if kind == "survey" else "annotators"
+    if not getattr(draft, who):
+        raise InputError(f"there are no {who}; at least one is needed")
     for name in draft.names:
         check_pseudonym(name)
     if repeated := [name for name in draft.names if draft.names.count(name) > 1]:

@@ -34,23 +34,23 @@ def check_suffix(name: str) -> str:
     return suffix
 
 
-def read_header(path: Path, name: str) -> list[str]:
-    """The columns of a table; raises InputError, which calls it by its own name, for what is none."""
-    return _read_header(path, name, path.stat().st_mtime_ns if path.is_file() else 0)
-
-
-@lru_cache(maxsize=1)
-def _read_header(path: Path, name: str, _mtime: int) -> list[str]:
-    try:
-        header = [column for column in read_table(path, kind=path.suffix, verbatim=True).columns if column != LINE]
-    except InputError as error:
-        raise InputError(_reword(error, path, name)) from None
-    if len(header) < 2:
+def read_header(path: Path, name: str, least: int = 2) -> list[str]:
+    """The columns of a table; raises InputError, which calls it by its own name, for what is none, or has too few."""
+    header = _read_header(path, name, path.stat().st_mtime_ns if path.is_file() else 0)
+    if len(header) < least:
         raise InputError(
             f"{name}: has one column only, `{header[0]}`; a table of pairs has a column for each of the two texts. "
             "A CSV must be separated by commas"
         )
     return header
+
+
+@lru_cache(maxsize=1)
+def _read_header(path: Path, name: str, _mtime: int) -> list[str]:
+    try:
+        return [column for column in read_table(path, kind=path.suffix, verbatim=True).columns if column != LINE]
+    except InputError as error:
+        raise InputError(_reword(error, path, name)) from None
 
 
 def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> ColumnsDraft:

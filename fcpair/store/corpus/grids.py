@@ -112,8 +112,7 @@ def pair_namer(tx: Tx) -> Callable[[Any], str]:
 
 def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:
     """Note a grid; of each side what kind of texts it has, and what they are called. Returns its id."""
-    values = {"name": name, "row_kind": row[0], "row_name": row[1], "column_kind": column[0], "column_name": column[1]}
-    (summed_row,) = checksums.with_checksums(tx, grid, [values])
+    (summed_row,) = checksums.with_checksums(tx, grid, [_values(name, row, column)])
     tx.execute(insert(grid), [summed_row])
     return int(summed_row["id"])
 
@@ -130,7 +129,20 @@ def side_names(tx: Tx) -> tuple[str, str]:
 
 def rename_sides(tx: Tx, row_name: str, column_name: str) -> None:
     """Let the rows and the columns of the grid be called so; for a study that nobody has answered in."""
+    _change(tx, row_name=row_name, column_name=column_name)
+
+
+def redefine(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> None:
+    """Let the grid, which is empty, be called so, with other sides, as `add` takes them."""
+    _change(tx, **_values(name, row, column))
+
+
+def _change(tx: Tx, **changed: str) -> None:
     is_current = grid.c.id == current_grid_id(tx)
     row = tx.execute(select(*(grid.c[name] for name in checksums.SAYS[grid])).where(is_current)).one()
-    renamed = {**row._mapping, "row_name": row_name, "column_name": column_name}
-    tx.execute(update(grid).where(is_current).values(**renamed, checksum=checksums.checksum_of(grid, renamed)))
+    values = {**row._mapping, **changed}
+    tx.execute(update(grid).where(is_current).values(**values, checksum=checksums.checksum_of(grid, values)))
+
+
+def _values(name: str, row: tuple[str, str], column: tuple[str, str]) -> dict[str, str]:
+    return {"name": name, "row_kind": row[0], "row_name": row[1], "column_kind": column[0], "column_name": column[1]}

@@ -12,7 +12,17 @@ from fastapi.responses import RedirectResponse
 from fcpair.errors import ConflictError, FcpairError, InputError, StageError
 from fcpair.params import DEFAULT_MODEL
 from fcpair.records import Role, Visitor
-from fcpair.start_draft import ColumnsDraft, Draft, DraftPart, GuidelinesDraft, PeopleDraft, PlanDraft, TablePreview
+from fcpair.start_draft import (
+    ColumnsDraft,
+    Draft,
+    DraftPart,
+    GuidelinesDraft,
+    PeopleDraft,
+    PlanDraft,
+    StudyKind,
+    SurveyDraft,
+    TablePreview,
+)
 from fcpair.study import StudyStart
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
@@ -34,19 +44,30 @@ class Step(NamedTuple):
     address: str
     name: str
 
+    @property
+    def template(self) -> str:
+        """What its template is called: by its address, but for the last step."""
+        return self.part if self.part == "start" else self.address.rpartition("/")[2]
 
-STEPS = tuple(
-    Step(part, f"{START}/{address}", name)
-    for part, address, name in (
-        ("table", "table", "Table"),
-        ("columns", "columns", "Columns"),
-        ("plan", "plan", "Plan"),
-        ("people", "people", "People"),
-        ("guidelines", "guidelines", "Guidelines"),
-        ("start", "begin", "Start"),
+
+def _steps(**address_by_part: str) -> tuple[Step, ...]:
+    names = {"plan": "Plan", "start": "Start"}
+    return tuple(
+        Step(part, f"{START}/{address}", names.get(part, part.capitalize()))
+        for part, address in address_by_part.items()
     )
-)
-STEP_BY_PART = {step.part: step for step in STEPS}
+
+
+_SHARED = {"people": "people", "guidelines": "guidelines", "start": "begin"}
+STEPS: dict[StudyKind, tuple[Step, ...]] = {
+    "pairs": _steps(table="table", columns="columns", plan="plan", **_SHARED),
+    "survey": _steps(table="table", columns="statements", plan="survey", **_SHARED),
+}
+
+
+def step_of(draft: Draft, part: str) -> Step:
+    """The step that settles a part of a draft."""
+    return next(step for step in STEPS[draft.kind] if step.part == part)
 
 
 def start_of(request: Request) -> StudyStart:
@@ -59,32 +80,35 @@ def go_to(address: str) -> Response:
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
-def detour(start: StudyStart, draft: Draft, part: str) -> Response | None:
-    """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done."""
+def detour(start: StudyStart, draft: Draft, part: str, kind: StudyKind | None = None) -> Response | None:
+    """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done.
+
+    A step of one `kind` of study leads to the same of another, if that is what the table is for.
+    """
     if not start.is_open:
         return go_to("/lead")
-    parts = [step.part for step in STEPS]
+    parts = [step.part for step in STEPS[draft.kind]]
     if parts.index(draft.next_step) < parts.index(part):
-        return go_to(STEP_BY_PART[draft.next_step].address)
-    return None
+        return go_to(step_of(draft, draft.next_step).address)
+    return go_to(step_of(draft, part).address) if kind not in (None, draft.kind) else None
 
 
 def show_step(
     request: Request, visitor: Visitor, part: str, draft: Draft, error: FcpairError | None = None, **values: Any
 ) -> Response:
     """The page of a step, with what went wrong."""
-    step = STEP_BY_PART[part]
-    index = STEPS.index(step)
+    steps, step = STEPS[draft.kind], step_of(draft, part)
+    index = steps.index(step)
     shared = {
         "step": step,
-        "steps": STEPS,
-        "n_open": [one.part for one in STEPS].index(draft.next_step) + 1,
-        "back": STEPS[index - 1] if index else None,
+        "steps": steps,
+        "n_open": steps.index(step_of(draft, draft.next_step)) + 1,
+        "back": steps[index - 1] if index else None,
         "draft": draft,
         "problem": replace_commands(str(error)) if error else "",
     }
     page = context_of(request).page(
-        request, visitor, f"lead_start_{part}.html.j2", None, **SHOWN_BY, **shared, **values
+        request, visitor, f"lead_start_{step.template}.html.j2", None, **SHOWN_BY, **shared, **values
     )
     page.status_code = status_of(error) if error else HTTPStatus.OK
     return page
@@ -96,10 +120,12 @@ def start(request: Request) -> Response:
     """Lead to the first step that is not done."""
     context_of(request).door.require_visitor(request)
     begun = start_of(request)
-    return go_to(STEP_BY_PART[begun.draft().next_step].address if begun.is_open else "/lead")
+    draft = begun.draft()
+    return go_to(step_of(draft, draft.next_step).address if begun.is_open else "/lead")
 
 
-def _save(request: Request, visitor: Visitor, *parts: DraftPart) -> Draft:
+def save_parts(request: Request, visitor: Visitor, *parts: DraftPart) -> Draft:
+    """Keep parts of the draft, of which a form has seen a version."""
     return start_of(request).save(*parts, by=visitor.name, seen=parse_number(field(request, "seen")) or 0)
 
 
@@ -114,7 +140,7 @@ def columns(request: Request) -> Response:
     visitor = context_of(request).door.require_visitor(request)
     begun = start_of(request)
     draft = begun.draft()
-    if elsewhere := detour(begun, draft, ColumnsDraft.step):
+    if elsewhere := detour(begun, draft, ColumnsDraft.step, "pairs"):
         return elsewhere
     try:
         guess = begun.guess(draft)
@@ -131,7 +157,7 @@ def _show_columns(
     shown = error or (InputError(preview.problem) if preview.problem else None)
     header = begun.header(draft)
     values = {"chosen": chosen, "preview": preview, "header": header}
-    values["replaced"] = draft.columns is not None and draft.columns.hs not in header
+    values["replaced"] = isinstance(draft.columns, ColumnsDraft) and draft.columns.hs not in header
     return show_step(request, visitor, ColumnsDraft.step, draft, shown, **values)
 
 
@@ -142,14 +168,14 @@ def save_columns(request: Request) -> Response:
     visitor = context_of(request).door.require_visitor(request)
     begun = start_of(request)
     draft = begun.draft()
-    if elsewhere := detour(begun, draft, ColumnsDraft.step):
+    if elsewhere := detour(begun, draft, ColumnsDraft.step, "pairs"):
         return elsewhere
     chosen = begun.guess(draft)
     try:
         chosen = _parse_columns(request, chosen)
         if field(request, "act") == "save":
-            _save(request, visitor, chosen)
-            return go_to(STEP_BY_PART[PlanDraft.step].address)
+            save_parts(request, visitor, chosen)
+            return go_to(step_of(draft, PlanDraft.step).address)
     except NOT_SAVED as error:
         return _show_columns(request, visitor, begun.draft(), chosen, error)
     return _show_columns(request, visitor, draft, chosen)
@@ -181,9 +207,13 @@ def plan(request: Request) -> Response:
     visitor = context_of(request).door.require_visitor(request)
     begun = start_of(request)
     draft = begun.draft()
-    if elsewhere := detour(begun, draft, PlanDraft.step):
+    if elsewhere := detour(begun, draft, PlanDraft.step, "pairs"):
         return elsewhere
-    return _show_plan(request, visitor, draft, draft.plan or begun.default_plan(draft))
+    return _show_plan(request, visitor, draft, _chosen_plan(begun, draft))
+
+
+def _chosen_plan(begun: StudyStart, draft: Draft) -> PlanDraft:
+    return draft.plan if isinstance(draft.plan, PlanDraft) else begun.default_plan(draft)
 
 
 def _show_plan(
@@ -226,15 +256,15 @@ def save_plan(request: Request) -> Response:
     visitor = context_of(request).door.require_visitor(request)
     begun = start_of(request)
     draft = begun.draft()
-    if elsewhere := detour(begun, draft, PlanDraft.step):
+    if elsewhere := detour(begun, draft, PlanDraft.step, "pairs"):
         return elsewhere
-    chosen = draft.plan or begun.default_plan(draft)
+    chosen = _chosen_plan(begun, draft)
     try:
         chosen = _parse_plan(request, draft)
-        _save(request, visitor, chosen)
+        save_parts(request, visitor, chosen)
     except NOT_SAVED as error:
         return _show_plan(request, visitor, begun.draft(), chosen, error)
-    return go_to(STEP_BY_PART[PeopleDraft.step].address)
+    return go_to(step_of(draft, PeopleDraft.step).address)
 
 
 def _parse_plan(request: Request, draft: Draft) -> PlanDraft:
@@ -244,19 +274,20 @@ def _parse_plan(request: Request, draft: Draft) -> PlanDraft:
     has_candidates = not is_full and _optional(request, "candidates")
     return PlanDraft(
         kind,
-        hs=start_of(request).preview(draft).n_hs if is_full else _number(request, "hs", "the number of first texts"),
-        k=PlanDraft.k if is_full else _number(request, "k", "the number of neighbours"),
-        candidates=_number(request, "candidates", "the number of candidates") if has_candidates else None,
-        seed=_number(request, "seed", "the seed"),
-        annotators=_number(request, "annotators", "the number of annotators"),
+        hs=start_of(request).preview(draft).n_hs if is_full else number_of(request, "hs", "the number of first texts"),
+        k=PlanDraft.k if is_full else number_of(request, "k", "the number of neighbours"),
+        candidates=number_of(request, "candidates", "the number of candidates") if has_candidates else None,
+        seed=number_of(request, "seed", "the seed"),
+        annotators=number_of(request, "annotators", "the number of annotators"),
         twice=_percentage(request, "twice", "the share with two labels"),
         thrice=_percentage(request, "thrice", "the share with three labels"),
-        validators=_number(request, "validators", "the number of validators"),
-        seconds=_number(request, "seconds", "the seconds for a pair"),
+        validators=number_of(request, "validators", "the number of validators"),
+        seconds=number_of(request, "seconds", "the seconds for a pair"),
     )
 
 
-def _number(request: Request, name: str, what: str) -> int:
+def number_of(request: Request, name: str, what: str) -> int:
+    """The number in a field of a form; raises InputError for what is none."""
     text = field(request, name).strip()
     number = parse_number(text)
     if number is None:
@@ -284,13 +315,20 @@ def people(request: Request) -> Response:
     draft = begun.draft()
     if elsewhere := detour(begun, draft, PeopleDraft.step):
         return elsewhere
+    chosen = draft.people or _suggested_people(draft)
+    return show_step(request, visitor, PeopleDraft.step, draft, chosen=chosen)
+
+
+def _suggested_people(draft: Draft) -> PeopleDraft:
+    """As many as the plan has, numbered."""
+    if isinstance(draft.plan, SurveyDraft):
+        return PeopleDraft(respondents=_numbered("p", draft.plan.respondents))
     assert draft.plan is not None
-    suggested = PeopleDraft(
-        tuple(f"a{i}" for i in range(1, draft.plan.annotators + 1)),
-        ("adjudicator",),
-        tuple(f"v{i}" for i in range(1, draft.plan.validators + 1)),
-    )
-    return show_step(request, visitor, PeopleDraft.step, draft, chosen=draft.people or suggested)
+    return PeopleDraft(_numbered("a", draft.plan.annotators), ("adjudicator",), _numbered("v", draft.plan.validators))
+
+
+def _numbered(prefix: str, n: int) -> tuple[str, ...]:
+    return tuple(f"{prefix}{i}" for i in range(1, n + 1))
 
 
 @router.post(f"{START}/people")
@@ -303,14 +341,20 @@ def save_people(request: Request) -> Response:
     if elsewhere := detour(begun, draft, PeopleDraft.step):
         return elsewhere
     assert draft.plan is not None
-    groups = ("annotators", "adjudicators", "validators")
+    groups = ("annotators", "adjudicators", "validators", "respondents")
     chosen = PeopleDraft(*(_parse_names(field(request, group)) for group in groups))
-    counts: Any = {"annotators": max(len(chosen.annotators), 1), "validators": len(chosen.validators)}
     try:
-        _save(request, visitor, chosen, replace(draft.plan, **counts))
+        save_parts(request, visitor, chosen, _planned_for(draft.plan, chosen))
     except NOT_SAVED as error:
         return show_step(request, visitor, PeopleDraft.step, begun.draft(), error, chosen=chosen)
-    return go_to(STEP_BY_PART[GuidelinesDraft.step].address)
+    return go_to(step_of(draft, GuidelinesDraft.step).address)
+
+
+def _planned_for(plan: PlanDraft | SurveyDraft, people: PeopleDraft) -> PlanDraft | SurveyDraft:
+    """The plan with as many people as take part."""
+    if isinstance(plan, SurveyDraft):
+        return replace(plan, respondents=max(len(people.respondents), 1))
+    return replace(plan, annotators=max(len(people.annotators), 1), validators=len(people.validators))
 
 
 def _parse_names(text: str) -> tuple[str, ...]:
@@ -343,7 +387,7 @@ def save_guidelines(request: Request) -> Response:
     if field(request, "act") == "preview":
         return show_step(request, visitor, GuidelinesDraft.step, draft, body=body, preview=render(body))
     try:
-        _save(request, visitor, begun.keep_guidelines(draft, "" if field(request, "act") == "later" else body))
+        save_parts(request, visitor, begun.keep_guidelines(draft, "" if field(request, "act") == "later" else body))
     except NOT_SAVED as error:
         return show_step(request, visitor, GuidelinesDraft.step, begun.draft(), error, body=body, preview=None)
-    return go_to(STEP_BY_PART["start"].address)
+    return go_to(step_of(draft, "start").address)

@@ -6,7 +6,7 @@ import asyncio
 import re
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
@@ -22,7 +22,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import parse_number
-from fcpair.web.lead.start import START, STEP_BY_PART, detour, show_step, start_of
+from fcpair.web.lead.start import START, detour, show_step, start_of, step_of
 from fcpair.web.server.security import UPLOAD
 
 if TYPE_CHECKING:
@@ -58,8 +58,11 @@ def table(request: Request) -> Response:
 
 @router.post(UPLOAD[1])
 @open_to(Role.LEAD)
-async def upload(request: Request, name: str = "", seen: str = "") -> Response:
-    """Take a table, whose bytes are the body; answers with the address of the next step, or what is wrong."""
+async def upload(request: Request, name: str = "", seen: str = "", kind: str = "pairs") -> Response:
+    """Take a table, whose bytes are the body; answers with the address of the next step, or what is wrong.
+
+    Of it pairs are made, or a survey, by its `kind`.
+    """
     visitor = await run_in_threadpool(context_of(request).door.require_visitor, request)
     begun = start_of(request)
     try:
@@ -68,7 +71,7 @@ async def upload(request: Request, name: str = "", seen: str = "") -> Response:
         return _refusal(error)
     try:
         await _receive(request, path)
-        kept = await _have_kept(request, visitor, path, name[:LONGEST_NAME], seen)
+        kept = await _have_kept(request, visitor, path, name[:LONGEST_NAME], seen, kind)
     except FcpairError as error:
         path.unlink()
         return _refusal(error)
@@ -83,36 +86,36 @@ async def upload(request: Request, name: str = "", seen: str = "") -> Response:
     return kept
 
 
-async def _have_kept(request: Request, visitor: Visitor, path: Path, name: str, seen: str) -> Response:
+async def _have_kept(request: Request, visitor: Visitor, path: Path, name: str, seen: str, kind: str) -> Response:
     """Have the file kept by the process that looks, where there is one: reading tables takes much memory."""
     worker: ReportWorker | None = getattr(request.app.state, "aside", None)
     if worker is None:
-        return await run_in_threadpool(_keep, start_of(request), visitor, path, name, seen)
-    query = urlencode({"file": path.name, "name": name, "seen": seen}).encode()
+        return await run_in_threadpool(_keep, start_of(request), visitor, path, name, seen, kind)
+    query = urlencode({"file": path.name, "name": name, "seen": seen, "kind": kind}).encode()
     return await worker.forward({**request.scope, "path": KEEP, "raw_path": KEEP.encode(), "query_string": query})
 
 
 @router.post(KEEP)
 @open_to(Role.LEAD)
-def keep(request: Request, file: str = "", name: str = "", seen: str = "") -> Response:
+def keep(request: Request, file: str = "", name: str = "", seen: str = "", kind: str = "pairs") -> Response:
     """Let the draft have a table that was uploaded."""
     visitor = context_of(request).door.require_visitor(request)
     begun = start_of(request)
     if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
         return _refusal(InputError(GONE))
-    return _keep(begun, visitor, begun.folder / file, name[:LONGEST_NAME], seen)
+    return _keep(begun, visitor, begun.folder / file, name[:LONGEST_NAME], seen, kind)
 
 
-def _keep(begun: StudyStart, visitor: Visitor, path: Path, name: str, seen: str) -> Response:
+def _keep(begun: StudyStart, visitor: Visitor, path: Path, name: str, seen: str, kind: Any) -> Response:
     """Let the draft have the table, in the place of an earlier one, whose file goes."""
     earlier = begun.draft().table
     try:
-        begun.save(TableDraft(path.name, name), by=visitor.name, seen=parse_number(seen) or 0)
+        draft = begun.save(TableDraft(path.name, name, kind), by=visitor.name, seen=parse_number(seen) or 0)
     except FcpairError as error:
         return _refusal(error)
     if earlier is not None and earlier.file != path.name:
         (path.parent / earlier.file).unlink(missing_ok=True)
-    return PlainTextResponse(STEP_BY_PART[ColumnsDraft.step].address)
+    return PlainTextResponse(step_of(draft, ColumnsDraft.step).address)
 
 
 async def _receive(request: Request, path: Path) -> None:

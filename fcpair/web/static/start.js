@@ -20,7 +20,8 @@ async function send(event) {
   button.setAttribute("aria-busy", "true");
   button.disabled = true;
   try {
-    const query = new URLSearchParams({ name: file.name, seen });
+    const kind = upload.elements.kind.value;
+    const query = new URLSearchParams({ name: file.name, seen, kind });
     const headers = { "X-CSRF-Token": csrf, "Content-Type": "application/octet-stream" };
     const response = await fetch(`${address}?${query}`, { method: "POST", headers, body: file });
     const words = await response.text();

@@ -16,7 +16,7 @@ from httpx2 import Response
 from fcpair.params import Annotate
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
-from fcpair.start_draft import BegunDraft
+from fcpair.start_draft import BegunDraft, PlanDraft
 from fcpair.study import Study
 from web.conftest import Site, csrf_of
 
@@ -57,8 +57,10 @@ class Starting:
     def seen(self) -> int:
         return self.site.study.start.draft().version
 
-    def upload(self, content: bytes, name: str = "corpus.csv", seen: int | None = None) -> Response:
-        query = {"name": name, "seen": str(self.seen if seen is None else seen)}
+    def upload(
+        self, content: bytes, name: str = "corpus.csv", seen: int | None = None, kind: str = "pairs"
+    ) -> Response:
+        query = {"name": name, "seen": str(self.seen if seen is None else seen), "kind": kind}
         headers = {"X-CSRF-Token": self.csrf}
         return self.client.post("/lead/start/table", params=query, content=content, headers=headers)
 
@@ -314,7 +316,7 @@ def test_the_number_of_names_goes_into_the_plan(lead: Starting) -> None:
     lead.take_steps()
     assert lead.post("people", **{**PEOPLE, "annotators": "x, y, z"}).status_code == 303
     plan = lead.site.study.start.draft().plan
-    assert plan
+    assert isinstance(plan, PlanDraft)
     assert plan.annotators == 3
 
 
