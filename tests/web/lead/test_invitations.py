@@ -9,12 +9,14 @@ from html import unescape
 from urllib.parse import unquote
 
 import pytest
+import segno
 from fastapi.testclient import TestClient
 from steps.online import at_desk, give
 from steps.small import dump
 
 from fcpair.errors import InputError
 from fcpair.records import Role
+from fcpair.web.lead import invitations
 from fcpair.web.lead.invitations import parse_people
 from web.conftest import Site, csrf_of
 from web.lead.test_lead import post
@@ -73,6 +75,28 @@ def test_the_links_are_a_table_and_in_a_mail_each(site: Site) -> None:
     assert [row[:2] for row in rows] == [["name", "role"], ["zoe", "annotator"], ["yan", "validator"]]
     mails = re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
     assert [row[2] in mail for row, mail in zip(rows[1:], mails, strict=True)] == [True, True]
+
+
+CODES = re.compile(r'<img class="lead-code" src="(data:image/svg[^"]+)" alt="([^"]+)"')
+
+
+def test_each_link_has_a_qr_code_on_this_page_only(site: Site) -> None:
+    browser = site.browser("lea")
+    answer = browser.post("/lead/people", data={"csrf": csrf_of(browser), "people": "zoe\nyan", "role": "annotator"})
+    assert answer.headers["cache-control"] == "no-store"
+    links = re.findall(r'value="(http://127.0.0.1:8000/join#[\w-]+)"', answer.text)
+    codes = CODES.findall(unescape(answer.text))
+    assert [alt.partition(":")[0] for _, alt in codes] == [f"QR code of the link of {name}" for name in ("zoe", "yan")]
+    for link, (image, _) in zip(links, codes, strict=True):
+        assert image == segno.make_qr(link, error="m").svg_data_uri(scale=4, border=4, light="#fff")
+    assert "lead-code" not in browser.get("/lead/people").text
+
+
+def test_many_links_come_without_codes_and_say_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invitations, "MOST_CODES", 1)
+    _, page = send(site.browser("lea"), "zoe\nyan")
+    assert "lead-code" not in page
+    assert "QR codes are drawn for at most 1 links at a time" in page
 
 
 @pytest.mark.parametrize("people", ["zoe\nana", "zoe\nzoe", "zoe\nyan, boss", "zoe\nyan/x", "zoe\nAna"])
