@@ -122,6 +122,7 @@ class Grid(GridContext):
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
     round_of_blocks = steps.agreement.round_of_blocks
+    compare_people = steps.people_agreement.compare_people
     groups = steps.group_comparison.compare_groups
     item_answers = steps.item_answers.item_answers
     survey_answers = steps.survey.survey_answers

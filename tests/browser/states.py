@@ -67,6 +67,12 @@ def flag(study: Study) -> None:
     )
 
 
+def topics(study: Study) -> None:
+    """Give the texts metadata of two values."""
+    with study._store.write() as tx:
+        tx.exec_driver_sql("UPDATE text SET meta = json_object('topic', CASE WHEN id % 2 THEN 'odd' ELSE 'even' END)")
+
+
 def evaluate(study: Study) -> None:
     """Systems have been evaluated."""
     study.grid().evaluate(Evaluate(systems=("random",), resamples=100, seed=1))
@@ -261,6 +267,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/agreement": (
         State("agreement without labels", "lea", "/lead/agreement"),
         State("agreement", "lea", "/lead/agreement", "checked"),
+        State("agreement by metadata", "lea", "/lead/agreement?by=row+topic", "checked", before=topics),
     ),
     "/lead/grid": (
         State("no grid", "lea", "/lead/grid", "empty"),
@@ -302,6 +309,11 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("adding people", "lea", "/lead/people?role=validator"),
         State("people added", "lea", "/lead/people?role=validator", act=add_people("zoe\nyan")),
         State("people not added", "lea", "/lead/people?role=validator", act=add_people("ana")),
+    ),
+    "/lead/people/beside": (
+        State("two people", "lea", "/lead/people/beside?person=ana&other=cleo", "checked"),
+        State("two people who share no pair", "lea", "/lead/people/beside?person=ana&other=judy", "checked"),
+        State("one person beside themselves", "lea", "/lead/people/beside?person=ana&other=ana", "checked", status=422),
     ),
     "/lead/people/{name}/{act}": (
         State("retire", "lea", "/lead/people/ana/retire"),

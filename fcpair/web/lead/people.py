@@ -14,7 +14,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.navigation import PEOPLE
-from fcpair.web.lead.panels import SHOWN_BY, build_panels
+from fcpair.web.lead.panels import SHOWN_BY, build_panels, compared_people
 from fcpair.web.lead.runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
@@ -52,6 +52,7 @@ def show_people(
         "adding": bool(role),
         "pasted": pasted,
         "problem": problem,
+        "compared": compared_people(here) if here.has_labels else [],
         "simulated": state["simulated"],
         "done": find_run(context.study.log(), run),
     }

@@ -82,8 +82,8 @@ def test_what_is_about_one_thing_belongs_to_its_page(site: Site, path: str, page
 
 PANELS_OF = {
     "/lead": ["glance", "progress", "tiers"],
-    "/lead/people": ["labels", "speed", "exposure"],
-    "/lead/agreement": ["agreement"],
+    "/lead/people": ["labels", "with_others", "speed", "exposure"],
+    "/lead/agreement": ["agreement", "every_two", "disputed"],
     "/lead/grid": ["coverage"],
     "/lead/guidelines": ["flags"],
 }
