@@ -12,7 +12,7 @@ import pytest
 import segno
 from fastapi.testclient import TestClient
 from steps.online import at_desk, give
-from steps.small import dump
+from steps.small import dump, open_work
 
 from fcpair.errors import InputError
 from fcpair.records import Role
@@ -150,6 +150,19 @@ def test_somebody_is_dismissed_once_after_it_was_asked(site: Site) -> None:
     assert next(one.retired for one in site.study.people if one.name == "ana")
     before = dump(site.study)
     assert browser.post("/lead/people/ana/dismiss", data={"csrf": csrf_of(browser)}).status_code == 409
+    assert dump(site.study) == before
+
+
+def test_a_part_of_the_open_work_is_handed_over(site: Site) -> None:
+    browser = site.browser("lea")
+    had = sorted(pair for who, pair in open_work(site.study) if who == "ana")
+    assert f"empty for all {len(had)}" in browser.get("/lead/people/ana/hand-over").text
+    assert "Withdrawn: 3." in post(browser, "/lead/people/ana/hand-over", n="3", to="")
+    assert sum(who == "ana" for who, _ in open_work(site.study)) == len(had) - 3
+    before = dump(site.study)
+    for n in ("0", str(len(had)), "some"):
+        data = {"csrf": csrf_of(browser), "n": n, "to": ""}
+        assert browser.post("/lead/people/ana/hand-over", data=data).status_code == 422
     assert dump(site.study) == before
 
 
