@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from steps.online import at_desk, give
 from steps.scales import rated
 from steps.small import STAGES, dump, labels_of, open_work, record, write_csv
 
@@ -513,6 +514,20 @@ def test_a_saved_version_holds_and_the_earlier_ones_stay(site: Site) -> None:
     assert "Version 1," in page
     assert site.study.guidelines == (2, "Be kind.\n\nAlways.")
     assert site.study.guideline_versions()[-1]["by"] == "lea"
+
+
+def test_a_version_shows_what_it_changed_and_who_has_been_shown_it(site: Site) -> None:
+    browser = site.browser("lea")
+    site.study.edit_guidelines("Be kind to all.", by="lea")
+    site.study.edit_guidelines("Be fair to all.", by="lea")
+    page = browser.get("/lead/guidelines").text
+    assert "Changes since version 2" in page
+    said = re.sub(r'<span class="visually-hidden">[^<]*</span>', "", page)
+    assert "Be <del>kind</del><ins>fair</ins> to all." in said
+    assert "0 of 5 people who take part have been shown version 3." in page
+    give(*at_desk(site.study, "ana"), "appropriate")
+    page = browser.get("/lead/guidelines").text
+    assert "1 of 5 people who take part has been shown version 3." in page
 
 
 def test_a_version_that_somebody_has_replaced_meanwhile_is_not_overwritten(site: Site) -> None:
