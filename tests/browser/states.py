@@ -335,7 +335,11 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("answers", "lea", "/lead/answers", "checked"),
     ),
     "/lead/examples": (State("no examples", "lea", "/lead/examples"),),  # others: test_reviewing.py
-    "/lead/downloads": (State("downloads", "lea", "/lead/downloads", "checked"),),
+    "/lead/downloads": (
+        State("downloads", "lea", "/lead/downloads", "checked"),
+        State("a layout of downloads", "lea", "/lead/downloads?layout=triplets", "checked"),
+        State("downloads of a new study", "lea", "/lead/downloads", "empty"),
+    ),
 }
 """The states of the page at each address that answers GET with a page."""
 

@@ -587,6 +587,56 @@ def test_qrels_are_what_the_study_exports(serve: Serve, tmp_path: Path, binary: 
     assert content == (tmp_path / name).read_bytes()
 
 
+FORMS = re.compile(r'action="/lead/download/([\w-]+)".*?<p>[^<]*<span class="soft">([^<]*)</span>', re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("stage", "held"),
+    [
+        ("paired", {"report": "The whole study.", "log": "4 runs."}),
+        ("dealt", {"report": "The whole study.", "log": "6 runs.", "sheets": "42 open pairs."}),
+        (
+            "checked",
+            {
+                "labels": "42 rows.",
+                "partition": "19 pairs in the largest tier.",
+                "report": "The whole study.",
+                "agreement": "Measured on 42 labels.",
+                "log": "",
+            },
+        ),
+    ],
+)
+def test_what_is_offered_says_how_much_it_holds(serve: Serve, stage: str, held: dict[str, str]) -> None:
+    site = serve(stage)
+    html = site.browser("lea").get("/lead/downloads").text
+    n_runs = len(site.study.log())
+    assert dict(FORMS.findall(html)) == held | {"log": f"{n_runs} runs."}
+    assert ("/lead/downloads#layouts" in html) == (stage == "checked")
+
+
+def test_each_tier_has_its_size_and_an_empty_one_is_not_offered(serve: Serve) -> None:
+    html = serve("checked").browser("lea").get("/lead/downloads").text
+    sizes = re.findall(r'<option value="\w+">(\w+ \(\d+ pairs?\))</option>', html)
+    assert sizes == ["diamond (7 pairs)", "gold (9 pairs)", "silver (13 pairs)", "bronze (19 pairs)"]
+    decided = serve("decided").browser("lea").get("/lead/downloads").text
+    assert "pairs in the largest tier" not in decided
+    assert 'name="tier"' not in decided
+
+
+def test_layouts_are_behind_one_choice(serve: Serve) -> None:
+    browser = serve("checked").browser("lea")
+    html = browser.get("/lead/downloads").text
+    layouts = re.findall(r'<option value="([\w-]+)">', html[html.index('name="layout"') :].partition("</select>")[0])
+    assert layouts == [name for name, one in DOWNLOADS.items() if one.layout]
+    for name in layouts:
+        assert f'action="/lead/download/{name}"' not in html
+        chosen = browser.get(f"/lead/downloads?layout={name}").text
+        assert chosen.count(f'action="/lead/download/{name}"') == 1
+        assert f'<option value="{name}" selected>' in chosen
+    assert browser.get("/lead/downloads?layout=weather").status_code == 404
+
+
 def files_in(folder: Path) -> dict[str, bytes]:
     inside = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder.parent).as_posix(): path.read_bytes() for path in inside}
