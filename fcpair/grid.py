@@ -133,6 +133,8 @@ class Grid(GridContext):
     agenda = steps.adjudicate.agenda
     conflict = steps.adjudicate.conflict
     decide = steps.adjudicate.decide
+    guideline_sentences = steps.flags.guideline_sentences
+    place_flag = steps.flags.place_flag
     take_back = steps.adjudicate.take_back
     write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         adjudication_queue,
         agreement,
         conflict_sheet,
+        flags,
         people_agreement,
     )
     from fcpair.steps.answers import (

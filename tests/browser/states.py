@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from steps.online import admit
 
 from browser.sitting import answer, await_pair, await_sent, decide
-from fcpair.grid import AdjudicationQueue
+from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Evaluate, Validate
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
@@ -65,6 +65,14 @@ def flag(study: Study) -> None:
     AdjudicationQueue(grid).decide(
         judy.id, DecisionRequest("request-flag", case.cell_id, "appropriate", "What of irony?", True)
     )
+
+
+def flag_at_sentence(study: Study) -> None:
+    """A lead has put a flag at the first sentence of the guidelines."""
+    flag(study)
+    grid = study.grid()
+    (first,) = Monitor(grid).flags()
+    grid.place_flag(first.cell_id, grid.guideline_sentences()[0])
 
 
 def topics(study: Study) -> None:
@@ -329,6 +337,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/guidelines": (
         State("guidelines with a preview", "lea", "/lead/guidelines", act=preview),
         State("versions", "lea", "/lead/guidelines", act=versions),
+        State("a flag at its sentence", "lea", "/lead/guidelines", "labelled", before=flag_at_sentence, act=versions),
     ),
     "/lead/answers": (
         State("no answers", "lea", "/lead/answers"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StageError
 from fcpair.records import Role, Visitor
@@ -81,3 +81,14 @@ def edit(request: Request) -> Response:
     except NOT_SAVED as error:
         return _show_not_saved(request, visitor, text, error)
     return redirect_to(context.grids.from_request(request), GUIDELINES.path, run)
+
+
+@router.post("/lead/guidelines/flags")
+@open_to(Role.LEAD)
+def place_flag(request: Request, pair: Annotated[int, Form()], sentence: Annotated[str, Form()] = "") -> Response:
+    """Put a flagged pair at a sentence of the guidelines, or at none."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    with context.study.acting_as(visitor.name):
+        run = here.grid.place_flag(pair, sentence)
+    return redirect_to(here, f"{GUIDELINES.path}#flags", run)

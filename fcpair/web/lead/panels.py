@@ -152,7 +152,17 @@ def _tiers(here: CurrentGrid) -> Values:
 
 
 def _flags(here: CurrentGrid) -> Values:
-    return {"flags": here.monitor.flags()}
+    """The flags by the sentence at which they are; those that are at none last."""
+    flags = here.monitor.flags()
+    sentences = here.grid.guideline_sentences()
+    places = dict.fromkeys((*sentences, *(one.sentence for one in flags if one.sentence), ""))
+    at_place = {sentence: [one for one in flags if one.sentence == sentence] for sentence in places}
+    return {
+        "flags": flags,
+        "at_place": {sentence: of for sentence, of in at_place.items() if of},
+        "sentences": sentences,
+        "flagged_pairs": sorted({one.cell_id for one in flags}),
+    }
 
 
 def _exposure(here: CurrentGrid) -> Values:

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from steps.online import at_desk, give
+from steps.online import admit, at_desk, give
 from steps.scales import rated
 from steps.small import STAGES, dump, labels_of, open_work, record, write_csv
 
+from fcpair.grid import AdjudicationQueue, DecisionRequest
 from fcpair.params import Adjudicate, Annotate, Assign, Export, Pair, Simulate, Validate
 from fcpair.records import Role, Tier
 from fcpair.report.figures import colours
@@ -528,6 +529,23 @@ def test_a_version_shows_what_it_changed_and_who_has_been_shown_it(site: Site) -
     give(*at_desk(site.study, "ana"), "appropriate")
     page = browser.get("/lead/guidelines").text
     assert "1 of 5 people who take part has been shown version 3." in page
+
+
+def test_a_flag_is_put_at_a_sentence_of_the_guidelines(serve: Serve) -> None:
+    site = serve("labelled")
+    site.study.edit_guidelines("Be kind. Jokes count.", by="lea")
+    pair = site.study.grid().waiting_pairs()[0]
+    decision = DecisionRequest("r-1", pair, "appropriate", "Irony?", True)
+    AdjudicationQueue(site.study.grid()).decide(admit(site.study, "judy").id, decision)
+    browser = site.browser("lea")
+    assert "At no sentence yet" not in browser.get("/lead/guidelines").text  # where none is at one, none need say so
+    page = post(browser, "/lead/guidelines/flags", pair=str(pair), sentence="Jokes count.")
+    assert '<h3 dir="ltr">“Jokes count.”</h3>' in page
+    assert "by lea" in page
+    site.study.edit_guidelines("Be kind.", by="lea")
+    assert "have this sentence no more" in browser.get("/lead/guidelines").text
+    data = {"csrf": csrf_of(browser), "pair": str(pair), "sentence": "Jokes count."}
+    assert browser.post("/lead/guidelines/flags", data=data).status_code == 422
 
 
 def test_a_version_that_somebody_has_replaced_meanwhile_is_not_overwritten(site: Site) -> None:
