@@ -81,9 +81,9 @@ def _show_links(request: Request, visitor: Visitor, tokens: Mapping[str, str], *
     context = context_of(request)
     roles = {one.name: one.role.value for one in context.study.people}
     links = [(name, roles[name], invite_link(context.url, token)) for name, token in tokens.items()]
-    has_codes = len(links) <= MOST_CODES
+    codes = draw_codes({name: link for name, _, link in links})
     values = {
-        "links": [Invitation(*row, draw_code(row[2]) if has_codes else "") for row in links],
+        "links": [Invitation(*row, codes.get(row[0], "")) for row in links],
         "most_codes": MOST_CODES,
         "is_new": is_new,
         "table": f"data:text/csv;charset=utf-8,{quote(_table_of(links))}",
@@ -93,15 +93,19 @@ def _show_links(request: Request, visitor: Visitor, tokens: Mapping[str, str], *
     )
 
 
-def draw_code(link: str) -> str:
-    """The QR code of a link as a `data:` address, so that the secret in it is in this page and nowhere else.
+def draw_codes(links: Mapping[str, str]) -> dict[str, str]:
+    """The QR code of each link by name, as a `data:` address, so that the secret is in this page and nowhere else.
 
-    The page loads no image from the server, which could be cached or logged. It is dark on light in every theme, with
-    the margin of four modules that ISO/IEC 18004 asks for, as many cameras read no other.
+    The page loads no image from the server, which could be cached or logged. Codes are dark on light in every theme,
+    with the margin of four modules that ISO/IEC 18004 asks for, as many cameras read no other. There are none where
+    they would be more than MOST_CODES.
     """
     import segno
 
-    return segno.make_qr(link, error="m").svg_data_uri(scale=4, border=4, light="#fff")
+    if len(links) > MOST_CODES:
+        return {}
+    codes = {name: segno.make_qr(link, error="m") for name, link in links.items()}
+    return {name: code.svg_data_uri(scale=4, border=4, light="#fff") for name, code in codes.items()}
 
 
 def _table_of(links: list[tuple[str, str, str]]) -> str:
