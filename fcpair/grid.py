@@ -122,6 +122,7 @@ class Grid(GridContext):
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
     round_of_blocks = steps.agreement.round_of_blocks
+    compare_people = steps.people_agreement.compare_people
     groups = steps.group_comparison.compare_groups
     item_answers = steps.item_answers.item_answers
     survey_answers = steps.survey.survey_answers
@@ -132,6 +133,8 @@ class Grid(GridContext):
     agenda = steps.adjudicate.agenda
     conflict = steps.adjudicate.conflict
     decide = steps.adjudicate.decide
+    guideline_sentences = steps.flags.guideline_sentences
+    place_flag = steps.flags.place_flag
     take_back = steps.adjudicate.take_back
     write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes

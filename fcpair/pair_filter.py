@@ -35,6 +35,8 @@ class PairFilter:
         words: each must occur in the text of the row or of the column, whatever its capitals.
         person: who was given the pair, in any round.
         answer: a label that it has.
+        other: somebody else who was given it.
+        other_answer: a label that it has from them; without an `other`, a further label that it has.
         state: where it stands, a name of `FilterState`.
         tier: the tier that it is in, as `Grid.tier` has it, with those above it; or `none`.
         skipped: whether somebody skipped it.
@@ -51,6 +53,8 @@ class PairFilter:
     tier: str = ""
     skipped: bool | None = None
     noted: bool | None = None
+    other: str = ""
+    other_answer: str = ""
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -307,6 +307,9 @@ class Agree(Checked):
         otherwise="grid",
         flag="--blocks",
     )
+    metadata: str | None = param(
+        None, "with blocks of columns or rows: a metadata column of their texts, each value of which is one block"
+    )
     bins: tuple[str, ...] = param(
         (), "a bin of a scale, such as 1-2, for Cohen's kappa on bins; repeat it until the scale is covered"
     )
@@ -317,6 +320,11 @@ class Agree(Checked):
             raise InputError(f"agreement: level is {self.level}; expected a share between 0 and 1, such as 0.95")
         if self.by == "grid":  # what a grid does without, so that there is one way to say it
             object.__setattr__(self, "by", None)
+        if self.metadata and self.by is None:
+            raise InputError(
+                f"agreement: metadata is `{self.metadata}`, but the figures are not by column or row; expected `by` "
+                "(`--blocks`) to be column or row"
+            )
 
 
 @dataclass(frozen=True)

@@ -231,6 +231,7 @@ class Study(StudyContext):
     grid_overview = steps.grid_status.overview
 
     guideline_versions = steps.guidelines.versions
+    guideline_readers = steps.guidelines.readers
     edit_guidelines = steps.guidelines.edit
     import_corpus = steps.import_.import_corpus
 

@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any
 from fcpair.deprecation import module_getattr
 
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, conflict_sheet
+    from fcpair.steps.adjudication import (
+        adjudicate,
+        adjudication_queue,
+        agreement,
+        conflict_sheet,
+        flags,
+        people_agreement,
+    )
     from fcpair.steps.answers import (
         answer_tables,
         curation,

@@ -23,6 +23,7 @@ from fcpair.web.auth import Auth
 from fcpair.web.context import Context, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.lead import (
+    agreement,
     conflicts,
     evaluation,
     examples,
@@ -86,6 +87,7 @@ async def description(request: Request) -> Response:
 _START = (start, start_upload, start_survey, start_build)
 _LEADS = (
     inspection,
+    agreement,
     *_START,
     progress,
     people,

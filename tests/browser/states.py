@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from steps.online import admit
 
 from browser.sitting import answer, await_pair, await_sent, decide
-from fcpair.grid import AdjudicationQueue
+from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Evaluate, Validate
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
@@ -65,6 +65,20 @@ def flag(study: Study) -> None:
     AdjudicationQueue(grid).decide(
         judy.id, DecisionRequest("request-flag", case.cell_id, "appropriate", "What of irony?", True)
     )
+
+
+def flag_at_sentence(study: Study) -> None:
+    """A lead has put a flag at the first sentence of the guidelines."""
+    flag(study)
+    grid = study.grid()
+    (first,) = Monitor(grid).flags()
+    grid.place_flag(first.cell_id, grid.guideline_sentences()[0])
+
+
+def topics(study: Study) -> None:
+    """Give the texts metadata of two values."""
+    with study._store.write() as tx:
+        tx.exec_driver_sql("UPDATE text SET meta = json_object('topic', CASE WHEN id % 2 THEN 'odd' ELSE 'even' END)")
 
 
 def evaluate(study: Study) -> None:
@@ -261,6 +275,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/agreement": (
         State("agreement without labels", "lea", "/lead/agreement"),
         State("agreement", "lea", "/lead/agreement", "checked"),
+        State("agreement by metadata", "lea", "/lead/agreement?by=row+topic", "checked", before=topics),
     ),
     "/lead/grid": (
         State("no grid", "lea", "/lead/grid", "empty"),
@@ -305,6 +320,11 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("people added", "lea", "/lead/people?role=validator", act=add_people("zoe\nyan")),
         State("people not added", "lea", "/lead/people?role=validator", act=add_people("ana")),
     ),
+    "/lead/people/beside": (
+        State("two people", "lea", "/lead/people/beside?person=ana&other=cleo", "checked"),
+        State("two people who share no pair", "lea", "/lead/people/beside?person=ana&other=judy", "checked"),
+        State("one person beside themselves", "lea", "/lead/people/beside?person=ana&other=ana", "checked", status=422),
+    ),
     "/lead/people/{name}/{act}": (
         State("retire", "lea", "/lead/people/ana/retire"),
         State("retired", "lea", "/lead/people/ana/retire", act=click("Retire")),
@@ -319,13 +339,18 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/guidelines": (
         State("guidelines with a preview", "lea", "/lead/guidelines", act=preview),
         State("versions", "lea", "/lead/guidelines", act=versions),
+        State("a flag at its sentence", "lea", "/lead/guidelines", "labelled", before=flag_at_sentence, act=versions),
     ),
     "/lead/answers": (
         State("no answers", "lea", "/lead/answers"),
         State("answers", "lea", "/lead/answers", "checked"),
     ),
     "/lead/examples": (State("no examples", "lea", "/lead/examples"),),  # others: test_reviewing.py
-    "/lead/downloads": (State("downloads", "lea", "/lead/downloads", "checked"),),
+    "/lead/downloads": (
+        State("downloads", "lea", "/lead/downloads", "checked"),
+        State("a layout of downloads", "lea", "/lead/downloads?layout=triplets", "checked"),
+        State("downloads of a new study", "lea", "/lead/downloads", "empty"),
+    ),
 }
 """The states of the page at each address that answers GET with a page."""
 

@@ -9,13 +9,16 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import ViewportSize, expect
 
 from browser.axe import IS_WIDER
 from browser.hosts import Host
 from browser.shown import Shown
 from browser.sitting import answer, await_sent, enter
 from browser.windows import Windows
+from fcpair.params import Assign, Simulate
+from fcpair.records import Role
+from fcpair.study import Study
 
 
 def test_a_download_is_saved_under_its_name(desk: Host, windows: Windows) -> None:
@@ -113,13 +116,32 @@ def test_guidelines_that_are_too_long_are_refused_with_what_is_allowed(desk: Hos
 
 
 PAGES = ("", "/people", "/agreement", "/grid", "/conflicts", "/guidelines", "/evaluation", "/downloads")
-SCREEN = {"width": 1440, "height": 900}
+SCREEN: ViewportSize = {"width": 1440, "height": 900}
 
 
 @pytest.mark.parametrize("path", [f"/lead{part}" for part in PAGES])
 def test_a_page_is_at_most_three_screens_long(path: str, shown: Shown, files: dict[str, Path]) -> None:
     page = shown.page(shown.host(files["checked"]), "lea")
-    page.set_viewport_size(SCREEN)  # type: ignore[arg-type]
+    page.set_viewport_size(SCREEN)
+    page.goto(path)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3 * SCREEN["height"]
+
+
+def with_thirty_people(study: Study) -> None:
+    """Thirty people label 24 pairs, each of which gets three labels."""
+    study.add_people([f"a{number:02d}" for number in range(1, 31)], Role.ANNOTATOR)
+    study.grid().assign(Assign(overlap={3: 1.0}, seed=1))
+    study.grid().simulate(Simulate(seed=1))
+
+
+@pytest.mark.parametrize("path", ["/lead/people", "/lead/agreement", "/lead/guidelines"])
+def test_so_is_a_page_with_thirty_people(
+    path: str, host: Callable[..., Host], files: dict[str, Path], windows: Windows
+) -> None:
+    served = host(files["paired"])
+    with_thirty_people(served.study)
+    page = windows.open(served.url, served.token("lea"))
+    page.set_viewport_size(SCREEN)
     page.goto(path)
     assert page.evaluate("document.documentElement.scrollHeight") <= 3 * SCREEN["height"]
 

@@ -293,13 +293,15 @@ def pilot(grid: Grid, name: str | None, form: str) -> None:
 @people.command()
 @click.argument("name")
 @click.option("--to", help="Who takes it over; if not given, all others in the role.")
+@click.option("--last", "n", type=int, metavar="N", help="Hand over only the last N open pairs; all if not given.")
 @seed_option
 @with_study
-def handover(study: Study, name: str, to: str | None, seed: int) -> None:
+def handover(study: Study, name: str, to: str | None, n: int | None, seed: int) -> None:
     """Give a person's open work to others.
 
     \b
     Example:
       fcpair people handover ben --to ana
+      fcpair people handover ben --last 20
     """
-    print_run(study.hand_over(name, to, seed=seed))
+    print_run(study.hand_over(name, to, n=n, seed=seed))

@@ -202,15 +202,24 @@ def part_agreements(
     `annotator` (str) and `answer` (int), which row of `codes` it is. `codes`, shape (n_answers, n_parts), are those of
     `answer_arrays.part_codes`; answers in which a question was not asked do not count for it. With `texts`, which has
     the text of each column or row by its id, every part has a block for each of them; `options.by` says which side they
-    are of, and intervals are for new texts of the other one. `names` says what a row and a column is called in notes.
+    are of, and intervals are for new texts of the other one. With `options.metadata`, `texts` has a value for each id
+    instead, and every part a block for each value, in alphabetical order, with intervals for new texts of both sides.
+    `names` says what a row and a column is called in notes.
     `options.bins` are for the scales of the form; raises InputError where there is none, and where they are not those
     of one.
     """
     options, at, blocks = options or Agree(), 0, []
     check_bins(form, options.bins)
     side = answers["hs_id" if options.by == "row" else "cn_id"]
-    fixed = {None: None, "row": Cluster.HS, "column": Cluster.CN}[options.by if texts is not None else None]
-    groups = {text: answers[side == text_id] for text_id, text in texts.items()} if texts is not None else {"": answers}
+    is_one_text = texts is not None and options.metadata is None
+    fixed = {None: None, "row": Cluster.HS, "column": Cluster.CN}[options.by if is_one_text else None]
+    if texts is None:
+        groups = {"": answers}
+    elif is_one_text:
+        groups = {text: answers[side == text_id] for text_id, text in texts.items()}
+    else:
+        value = side.map(dict(texts))
+        groups = {text: answers[value == text] for text in sorted({*texts.values()})}
     for name, question in form.questions:
         if question.no_parts_reason:
             blocks.append(AgreementBlock(name, "", None, question.no_parts_reason))

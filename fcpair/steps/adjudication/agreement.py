@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, StageError, suggest_name
 from fcpair.params import Agree, AgreementBlocks, IntervalScope, NotSure, Weights
 from fcpair.records import Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
@@ -28,6 +29,9 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import distinct_answers, rounds
 from fcpair.store.corpus import cells, sides
 
+NO_VALUE = "(no value)"  # of texts that lack the metadata
+MOST_BLOCKS = 20  # values of a metadata column that pages offer
+
 
 @overload
 def measure_agreement(
@@ -40,6 +44,7 @@ def measure_agreement(
     intervals: IntervalScope = ...,
     level: float = ...,
     by: AgreementBlocks | None = ...,
+    metadata: str | None = ...,
     bins: Sequence[str] = ...,
 ) -> Agreement: ...
 
@@ -55,6 +60,7 @@ def measure_agreement(
     intervals: IntervalScope = ...,
     level: float = ...,
     by: AgreementBlocks | None = ...,
+    metadata: str | None = ...,
     bins: Sequence[str] = ...,
 ) -> PartAgreements: ...
 
@@ -70,17 +76,18 @@ def measure_agreement(
     intervals: IntervalScope = own("texts"),
     level: float = own(0.95),
     by: AgreementBlocks | None = own(None),
+    metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
 ) -> Agreement | PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
     With the name of a `round`, on what was answered in that: a block for each part of its form, and with `options.by`
-    for each column or row.
+    for each column or row, or for each value that these have in the column `metadata` of theirs.
 
     Raises:
         StageError: nothing was answered in it.
         InputError: no round is named, and the one that counts asks more than one closed question; or the round named
-            is one that checks what was decided.
+            is one that checks what was decided; or no text of that side has the metadata.
         UnknownIdError: the grid has no such round.
     """
     with grid._store.read() as tx:
@@ -108,6 +115,13 @@ def sides_of(tx: Tx) -> Sides:
     return Sides(("row", "column")) if is_planned(tx) else HS_AND_CN
 
 
+def metadata_blocks(grid: GridContext, axis: sides.Axis, column: str) -> PartAgreements:
+    """Agreement on the round that counts, for each value of a metadata column, by the grid's own options."""
+    with grid._store.read() as tx:
+        options = replace(effective_options(tx, Agree, {}), by=axis, metadata=column)
+        return PartAgreements(agreement_blocks(tx, rounds.primary(tx), options))
+
+
 @takes_params
 def round_of_blocks(
     grid: GridContext,
@@ -118,6 +132,7 @@ def round_of_blocks(
     intervals: IntervalScope = own("texts"),
     level: float = own(0.95),
     by: AgreementBlocks | None = own(None),
+    metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
 ) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
@@ -148,12 +163,36 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
 
 
 def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
-    """The text of each column or row, in order; None where figures are about the whole grid."""
+    """The text of each column or row, or its value of a metadata column, in order; None for the whole grid."""
     if options.by is None:
         return None
-    body = cells.texts_of_grid(tx).set_index("text_id")["body"]  # of those that have cells
-    text_ids = sides.text_ids(tx, "row" if options.by == "row" else "column", drawn=True)
-    return {text_id: str(body[text_id]) for text_id in text_ids if text_id in body.index}
+    texts = cells.texts_of_grid(tx).set_index("text_id")  # those that have cells
+    axis: sides.Axis = "row" if options.by == "row" else "column"
+    text_ids = [text_id for text_id in sides.text_ids(tx, axis, drawn=True) if text_id in texts.index]
+    if options.metadata is None:
+        return {text_id: str(texts["body"][text_id]) for text_id in text_ids}
+    values = {text_id: str(texts["meta"][text_id].get(options.metadata) or "") for text_id in text_ids}
+    if not any(values.values()):
+        there = metadata_columns(tx)[axis]
+        raise InputError(
+            f"no text of the {axis}s has metadata called `{options.metadata}`; "
+            + (suggest_name(options.metadata, there, "expected") if there else "they have none")
+        )
+    return {text_id: value or NO_VALUE for text_id, value in values.items()}
+
+
+def metadata_columns(tx: Tx) -> dict[sides.Axis, tuple[str, ...]]:
+    """The metadata columns of rows and of columns in which their texts have two values or more.
+
+    Those with more than MOST_BLOCKS are left out, as good as names; `agreement_blocks` takes them all the same.
+    """
+    texts = cells.texts_of_grid(tx).set_index("text_id")["meta"]
+    columns: dict[sides.Axis, tuple[str, ...]] = {}
+    for axis, _ in sides.AXES:
+        metas = [texts[text_id] for text_id in sides.text_ids(tx, axis, drawn=True) if text_id in texts.index]
+        values = {name: {str(meta.get(name) or "") for meta in metas} for meta in metas for name in meta}
+        columns[axis] = tuple(sorted(name for name, of_name in values.items() if 1 < len(of_name) <= MOST_BLOCKS))
+    return columns
 
 
 @takes_params

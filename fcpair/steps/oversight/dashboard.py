@@ -10,9 +10,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.errors import BusyError, StudyError
+from fcpair.pair_filter import check_name
 from fcpair.params import Adjudicate
-from fcpair.records import Figure, Person, Round, Rule
-from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of, scheme_of
+from fcpair.records import Figure, Person, Round
+from fcpair.steps.adjudication.flags import Flag, load_flags
+from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
 from fcpair.steps.oversight.headlines import Headlines, find_headlines
@@ -24,7 +26,6 @@ from fcpair.store.answers import activity_log
 from fcpair.store.answers.answer_arrays import AnswerArrays, answer_arrays
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.corpus import grids, texts
-from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import figure_versions
 from fcpair.store.people import people
 
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from fcpair.report.page import GridMaps
     from fcpair.report.survey_section import Section
     from fcpair.stages.assignment.reading_load import Exposure
-    from fcpair.stages.stats.agreement import Agreement
+    from fcpair.stages.stats.agreement import Agreement, PartAgreements
+    from fcpair.steps.adjudication.people_agreement import DisputedTexts
+    from fcpair.store.corpus.sides import Axis
 
 Marks = tuple[int, ...]
 Made = TypeVar("Made")
@@ -46,20 +49,6 @@ REST_FACTOR = 10
 
 MAX_TRIES = 3
 """So often it is made where other servers make newer ones meanwhile."""
-
-
-@dataclass(frozen=True)
-class Flag:
-    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one."""
-
-    cell_id: int
-    hs: str
-    cn: str
-    outcome: str
-    by: str | None
-    note: str
-    at: str
-    stands: bool
 
 
 @dataclass(frozen=True)
@@ -181,6 +170,8 @@ class Monitor:
         self._acts: _Cached[_Acts] = _Cached(grid, "acts")
         self._alpha: _Cached[Figure | None] = _Cached(grid, "alpha")
         self._agreement: _Cached[Agreement | None] = _Cached(grid, "agreement")
+        self._disputed_texts: _Cached[dict[Axis, DisputedTexts]] = _Cached(grid, "disputed_texts")
+        self._blocks: dict[tuple[Axis, str], _Cached[PartAgreements]] = {}
         self._decisions: _Cached[DecisionsPart] = _Cached(grid, "decisions")
         self._people: _Cached[PeopleFigures] = _Cached(grid, "people")
         self._survey_sections: _Cached[list[Section]] = _Cached(grid, "asked")
@@ -216,6 +207,34 @@ class Monitor:
 
         with self._grid._store.read() as tx:
             return load_agreement(tx)
+
+    def disputed_texts(self) -> dict[Axis, DisputedTexts]:
+        """The rows and the columns on which people disagree most."""
+        return self._disputed_texts.get(self._find_disputed_texts).made
+
+    def _find_disputed_texts(self) -> dict[Axis, DisputedTexts]:
+        from fcpair.steps.adjudication.people_agreement import load_disputed_texts
+
+        with self._grid._store.read() as tx:
+            return load_disputed_texts(tx)
+
+    def metadata_columns(self) -> dict[Axis, tuple[str, ...]]:
+        """The metadata columns of each side for which `blocks` may be asked."""
+        from fcpair.steps.adjudication.agreement import metadata_columns
+
+        with self._grid._store.read() as tx:
+            return metadata_columns(tx)
+
+    def blocks(self, axis: Axis, column: str) -> PartAgreements:
+        """Agreement on the pairs with each value that one side has in a metadata column, by the grid's own options.
+
+        Raises InputError for one that is not among the `metadata_columns`.
+        """
+        from fcpair.steps.adjudication.agreement import metadata_blocks
+
+        check_name(f"metadata of {axis}s", column, self.metadata_columns()[axis])
+        cached = self._blocks.setdefault((axis, column), _Cached(self._grid, f"blocks {axis} {column}"))
+        return cached.get(lambda: metadata_blocks(self._grid, axis, column)).made
 
     def decisions(self) -> DecisionsPart:
         """What was decided, and the tiers that follow, by the grid's own rules."""
@@ -350,21 +369,7 @@ class Monitor:
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""
         with self._grid._store.read() as tx:
-            rows, question = activity_log.flagged_decisions(tx), scheme_of(tx)
-        names = {choice.code: choice.name for choice in question}
-        return [
-            Flag(
-                to_public_number(row.cell_id),
-                row.hs,
-                row.cn,
-                _outcome_text(row, names),
-                row.by,
-                row.note,
-                row.at,
-                row.stands,
-            )
-            for row in rows
-        ]
+            return load_flags(tx)
 
     def _all_acts(self) -> _Acts:
         return self._acts.get(self._read_acts).made
@@ -387,9 +392,3 @@ def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
     for row in assignments.counts_of_grid(tx):
         counts_by_round.setdefault(row.round, {}).setdefault(row.person_id, {})[row.status] = row.n
     return counts_by_round
-
-
-def _outcome_text(row: activity_log.FlaggedDecision, names: dict[int, str]) -> str:
-    if row.rule == Rule.REOPENED:
-        return "taken back"
-    return "discarded" if row.code is None else names[row.code]

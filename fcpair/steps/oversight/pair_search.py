@@ -65,6 +65,8 @@ def find_pairs(
     tier: str = "",
     skipped: bool | None = None,
     noted: bool | None = None,
+    other: str = "",
+    other_answer: str = "",
     first: int = 0,
     n: int | None = None,
 ) -> FoundPairs:
@@ -76,7 +78,7 @@ def find_pairs(
     Raises:
         InputError: an unknown person, answer, state or tier, with the nearest; a tier where labels make none.
     """
-    wanted = PairFilter(words, person, answer, state, tier, skipped, noted)
+    wanted = PairFilter(words, person, answer, state, tier, skipped, noted, other, other_answer)
     with grid._store.read() as tx:
         matching = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted))
         size = n or max(len(matching), 1)
@@ -107,11 +109,18 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
     """The ids of what a filter names."""
     question = scheme_of(tx)
     ids_by_name = {one.name: one.id for one in people.people(tx)}
-    check_name("person", wanted.person, ids_by_name)
-    check_name("answer", wanted.answer, (choice.name for choice in question))
-    answer_ids = {choice.name: rounds.label_ids(tx)[choice.code] for choice in question} if wanted.answer else {}
+    for name in (wanted.person, wanted.other):
+        check_name("person", name, ids_by_name)
+    for name in (wanted.answer, wanted.other_answer):
+        check_name("answer", name, (choice.name for choice in question))
+    has_answer = wanted.answer or wanted.other_answer
+    answer_ids = {choice.name: rounds.label_ids(tx)[choice.code] for choice in question} if has_answer else {}
     ids = pair_search.FilterIds(
-        _texts_with_words(tx, wanted.words), ids_by_name.get(wanted.person), answer_ids.get(wanted.answer)
+        _texts_with_words(tx, wanted.words),
+        ids_by_name.get(wanted.person),
+        answer_ids.get(wanted.answer),
+        other=ids_by_name.get(wanted.other),
+        other_answer=answer_ids.get(wanted.other_answer),
     )
     if wanted.tier:
         need_tiers(question)

@@ -54,6 +54,7 @@ def write_report(
     intervals: IntervalScope = own("texts"),
     level: float = own(0.95),
     by: AgreementBlocks | None = own(None),
+    metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
 ) -> Path:
     """Write everything about the study into one HTML file, at whatever stage it is; changes nothing in it.

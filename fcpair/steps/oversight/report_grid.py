@@ -114,7 +114,7 @@ def _with_numbered_sides(
     tx: Tx, measured_blocks: tuple[AgreementBlock, ...], options: Agree
 ) -> tuple[AgreementBlock, ...]:
     """Agreement by column or row, with the number of each in place of a text that the plan does not name."""
-    if options.by is None or grids.side_kinds(tx)[options.by == "column"] == "name":
+    if options.by is None or options.metadata is not None or grids.side_kinds(tx)[options.by == "column"] == "name":
         return measured_blocks
     numbers = {text: at for at, text in enumerate(dict.fromkeys(one.of for one in measured_blocks if one.of), 1)}
     return tuple(replace(one, of=f"{options.by} {numbers[one.of]}") if one.of else one for one in measured_blocks)

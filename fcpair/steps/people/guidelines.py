@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import MOST_GUIDELINES
-from fcpair.records import RunRecord
+from fcpair.records import WORKERS, Role, RunRecord
 from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people.people import find_person
-from fcpair.store.people import guidelines
+from fcpair.store.people import guidelines, people
 
 EDIT_CONFLICT = "somebody else has edited the guidelines since you opened them, and version {} is current now"
 
@@ -22,6 +23,49 @@ def versions(study: StudyContext) -> list[dict[str, Any]]:
     """
     with study._store.read() as tx:
         return guidelines.versions(tx)
+
+
+@dataclass(frozen=True)
+class GuidelineReader:
+    """The versions of the guidelines that a person has been shown, as far as that is known; None where it is not.
+
+    `at_consent` held when they consented, on a page that shows the guidelines; `answered` is the newest under which
+    they have answered on the pages, with `n_answers`. Whoever only opened a page is not noted, nor does a decision
+    note the version.
+    """
+
+    name: str
+    role: Role
+    at_consent: int | None
+    answered: int | None
+    n_answers: int
+
+    @property
+    def newest(self) -> int | None:
+        """The newest version that they are known to have been shown."""
+        return max((one for one in (self.at_consent, self.answered) if one is not None), default=None)
+
+
+def readers(study: StudyContext) -> list[GuidelineReader]:
+    """The versions that everybody who takes part and answers or decides has been shown, in the order of `people`."""
+    with study._store.read() as tx:
+        answered, made_at = (
+            guidelines.answers_by_person(tx),
+            [(row["at"], row["version"]) for row in guidelines.versions(tx)],
+        )
+        consents = {row["name"]: row["consented_at"] for row in people.terms(tx)}
+        reading = [one for one in people.people(tx, active=True) if one.role in (*WORKERS, Role.ADJUDICATOR)]
+    return [
+        GuidelineReader(
+            one.name, one.role, _version_at(made_at, consents.get(one.name)), *answered.get(one.id, (None, 0))
+        )
+        for one in reading
+    ]
+
+
+def _version_at(made_at: list[tuple[str, int]], at: str | None) -> int | None:
+    """The version that held at a time."""
+    return max((version for made, version in made_at if at is not None and made <= at), default=None)
 
 
 def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) -> RunRecord:

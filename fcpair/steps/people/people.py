@@ -144,18 +144,32 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
         return note_run(tx, "people", {"retire": name, "seed": seed}, counts)
 
 
-def hand_over(study: StudyContext, name: str, to: str | None = None, *, seed: int = 0) -> RunRecord:
-    """Give a person's open work to `to`, as far as they may take it, and the rest to all others in their role."""
+def hand_over(
+    study: StudyContext, name: str, to: str | None = None, *, n: int | None = None, seed: int = 0
+) -> RunRecord:
+    """Give a person's open work to `to`, as far as they may take it, and the rest to all others in their role.
+
+    With `n`, only so many pairs, those that they would come to last; they keep what is next.
+
+    Raises:
+        UnknownIdError: there is nobody of one of the names.
+        InputError: `n` is no number of pairs that they have open; or `to` cannot take over.
+        StageError: they have no open work.
+    """
     with study._store.write() as tx:
         person = find_person(tx, name)
         successor = None if to is None else _find_successor(tx, person, to)
-        n_withdrawn = assignments.withdraw_open(tx, person.id)
-        if not n_withdrawn:
+        n_open = _open_counts(tx)[person.id]
+        if not n_open:
             raise StageError(f"`{name}` has no open work")
+        if n is not None and not 1 <= n <= n_open:
+            raise InputError(f"{n:,} pairs of `{name}` cannot be handed over; expected 1 to {n_open:,}, which are open")
+        n_withdrawn = assignments.withdraw_open(tx, person.id, n)
         first = reassign_everywhere(tx, seed, to=successor) if successor else {"reassigned": 0}
         rest = reassign_everywhere(tx, seed)
         counts = {"withdrawn": n_withdrawn, **rest, "reassigned": first["reassigned"] + rest["reassigned"]}
-        return note_run(tx, "people", {"handover": name, "to": to, "seed": seed}, counts)
+        part = {} if n is None else {"pairs": n}
+        return note_run(tx, "people", {"handover": name, "to": to, **part, "seed": seed}, counts)
 
 
 def _find_successor(tx: Tx, person: Person, to: str) -> Person:
@@ -165,7 +179,7 @@ def _find_successor(tx: Tx, person: Person, to: str) -> Person:
     return successor
 
 
-def _open_counts(tx: Tx) -> dict[int, int]:
+def _open_counts(tx: Tx) -> Counter[int]:
     n_open = Counter[int]()
     for row in assignments.counts_of_all_grids(tx):
         if row.status == Status.OPEN.value:

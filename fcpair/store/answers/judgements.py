@@ -101,9 +101,13 @@ def _select_answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]
 
 
 def current_labels(
-    tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, of: Round | None = None
+    tx: Tx,
+    *columns: str,
+    cell_ids: Iterable[int] | None = None,
+    person_ids: Iterable[int] | None = None,
+    of: Round | None = None,
 ) -> pd.DataFrame:
-    """Each annotator's current label of each pair, or of some pairs, skips left out, by pair and annotator.
+    """Each annotator's current label of each pair, or of some pairs or people, skips left out, by pair and annotator.
 
     They are those `of` a round, or of the one that counts. Columns as named: `cell_id`, `person_id`, `annotator`,
     `hs_id`, `cn_id`, `code`, `answer_id`, `note`, `seconds`, `origin`, `at`.
@@ -112,6 +116,8 @@ def current_labels(
     query = _select_answers(tx, of or rounds.primary(tx), *dict.fromkeys(read)).where(~judgement.c.skipped)
     if cell_ids is not None:
         query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+    if person_ids is not None:
+        query = query.where(assignment.c.person_id.in_(list(person_ids)))
     labels = frame(tx, query)
     return _with_names(tx, labels)[list(columns)] if "annotator" in columns else labels
 

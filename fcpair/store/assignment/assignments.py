@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Select, bindparam, case, delete, func, literal_column, select, union_all, update
+from sqlalchemy import ColumnElement, Select, bindparam, case, delete, func, literal_column, select, union_all, update
 
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
@@ -166,9 +166,12 @@ def blind_kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
     return set(tx.execute(query if person_id is None else query.where(assignment.c.person_id == person_id)).scalars())
 
 
-def withdraw_open(tx: Tx, person_id: int) -> int:
-    """Take back a person's open work; returns how much there was."""
-    open_ = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
+def withdraw_open(tx: Tx, person_id: int, n: int | None = None) -> int:
+    """Take back a person's open work, or the `n` pairs that they would come to last; returns how much it was."""
+    open_: ColumnElement[bool] = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
+    if n is not None:
+        last = select(assignment.c.id).where(open_).order_by(assignment.c.position.desc(), assignment.c.id.desc())
+        open_ = assignment.c.id.in_(sql_lists.as_subquery(list(tx.execute(last.limit(n)).scalars())))
     return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 

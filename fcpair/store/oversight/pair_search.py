@@ -35,6 +35,8 @@ class FilterIds:
     answer: int | None = None
     among: Sequence[int] | None = None
     outside: Sequence[int] | None = None
+    other: int | None = None
+    other_answer: int | None = None
 
 
 def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int64]:
@@ -57,6 +59,7 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
     in_labelling = rounds.in_round(rounds.primary(tx))
     if ids.answer is not None:
         yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == ids.answer, *is_own))
+    yield from _others_conditions(in_labelling, ids)
     if wanted.skipped is not None:
         yield _is_in(_assigned(in_labelling, Status.SKIPPED, *is_own), wanted.skipped)
     if wanted.noted is not None:
@@ -67,6 +70,14 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
         yield cell.c.id.in_(sql_lists.as_subquery(list(ids.among)))
     if ids.outside is not None:
         yield cell.c.id.not_in(sql_lists.as_subquery(list(ids.outside)))
+
+
+def _others_conditions(in_labelling: ColumnElement[bool], ids: FilterIds) -> Iterator[ColumnElement[bool]]:
+    is_others = [] if ids.other is None else [assignment.c.person_id == ids.other]
+    if is_others:
+        yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_others))
+    if ids.other_answer is not None:
+        yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == ids.other_answer, *is_others))
 
 
 def _is_in(cell_ids: Any, wanted: bool) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, select
 
 from fcpair.store.database import checksums
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import guideline, judgement, person
+from fcpair.store.database.tables import assignment, guideline, judgement, person
 
 NEWEST = select(func.max(guideline.c.id)).scalar_subquery()
 """The number of the version that holds."""
@@ -48,3 +48,15 @@ def versions(tx: Tx) -> list[dict[str, Any]]:
         .order_by(guideline.c.id)
     )
     return [dict(row._mapping) for row in tx.execute(query)]
+
+
+def answers_by_person(tx: Tx) -> dict[int, tuple[int, int]]:
+    """The newest version under which each person, by id, has answered, and how many answers they gave under it."""
+    under = (
+        select(assignment.c.person_id, judgement.c.guideline_id, func.count().label("n"))
+        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .where(judgement.c.guideline_id.is_not(None))
+        .group_by(assignment.c.person_id, judgement.c.guideline_id)
+        .order_by(judgement.c.guideline_id)
+    )
+    return {row.person_id: (row.guideline_id, row.n) for row in tx.execute(under)}

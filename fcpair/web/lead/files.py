@@ -18,12 +18,13 @@ from fcpair.evaluate.ranking import POOLS
 from fcpair.grid import Grid
 from fcpair.params import Export
 from fcpair.records import TIERS, Role
+from fcpair.report.formatting import counted
 from fcpair.study import Study
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead import navigation
-from fcpair.web.lead.navigation import Fits, fits_always, has_labels
+from fcpair.web.lead.navigation import Fits, fits_always, has_decisions, has_labels
 from fcpair.web.lead.panels import SHOWN_BY
 
 if TYPE_CHECKING:
@@ -59,6 +60,61 @@ class DownloadChoices:
 Write = Callable[[Study, Grid, Path, DownloadChoices], object]
 
 
+@dataclass(frozen=True)
+class Contents:
+    """Numbers of what can be downloaded of a grid: by round, of answers (a skip is one) and of open work, of each tier
+    that has pairs, and of runs.
+
+    `primary` and `checking` are the names of the rounds that label and that check; empty where there is none.
+    """
+
+    answers: Mapping[str, int]
+    open: Mapping[str, int]
+    primary: str
+    checking: str
+    tiers: Mapping[str, int]
+    n_runs: int
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, skips included."""
+        return self.answers.get(self.primary, 0)
+
+
+def _contents_of(study: Study, here: CurrentGrid, rounds: list[dict[str, Any]]) -> Contents:
+    tiers = here.monitor.decisions().tiers if has_decisions(here) else None
+    sizes = [list(row.values())[:2] for row in tiers.tables[0]] if tiers else []
+    return Contents(
+        answers={one["name"]: one["done"] + one["skipped"] for one in rounds},
+        open={one["name"]: one["open"] for one in rounds},
+        primary=next((one["name"] for one in rounds if one["counts"]), ""),
+        checking=next((one["name"] for one in rounds if one["role"] == Role.VALIDATOR), ""),
+        tiers={str(tier): n for tier, n in sizes if n},
+        n_runs=len(study.log()),
+    )
+
+
+def _count_labels(contents: Contents) -> str:
+    return counted(contents.n_labels, "row") if contents.n_labels else ""
+
+
+def _count_answers(contents: Contents) -> str:
+    n = sum(contents.answers.values())
+    return f"{counted(n, 'row')} in all rounds" if n else ""
+
+
+def _count_tiers(contents: Contents) -> str:
+    return f"{counted(max(contents.tiers.values()), 'pair')} in the largest tier" if contents.tiers else ""
+
+
+def _count_open(name: str) -> Callable[[Contents], str]:
+    def count(contents: Contents) -> str:
+        n = contents.open.get(getattr(contents, name), 0)
+        return counted(n, "open pair") if n else ""
+
+    return count
+
+
 def _has_corpus(here: CurrentGrid) -> bool:
     return not here.is_planned
 
@@ -67,7 +123,8 @@ def _has_corpus(here: CurrentGrid) -> bool:
 class Download:
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
 
-    It is offered where it `fits` the grid; a `layout` is for programs of one kind.
+    It is offered where it `fits` the grid and is not empty, which is where `holds` says how much is in it. A `layout`
+    is for programs of one kind.
     """
 
     title: str
@@ -75,6 +132,7 @@ class Download:
     asks: tuple[str, ...]
     name: str
     write: Write
+    holds: Callable[[Contents], str] = _count_tiers
     fits: Fits = has_labels
     layout: bool = False
 
@@ -108,7 +166,12 @@ def _training_download(kind: Kind, title: str, text: str) -> Download:
 
 DOWNLOADS = {
     "labels": Download(
-        "Labels", "Every annotator's current answer, with its origin.", ("form",), "labels.{form}", _write_labels
+        "Labels",
+        "Every annotator's current answer, with its origin.",
+        ("form",),
+        "labels.{form}",
+        _write_labels,
+        _count_labels,
     ),
     "answers": Download(
         "Answers",
@@ -116,6 +179,7 @@ DOWNLOADS = {
         ("round", "form"),
         "answers.{form}",
         _write_answers,
+        _count_answers,
         lambda here: here.is_planned,
     ),
     "partition": Download(
@@ -131,6 +195,7 @@ DOWNLOADS = {
         (),
         "report.html",
         lambda study, _grid, path, _asked: study.report(path),
+        lambda _contents: "the whole study",
         fits_always,
     ),
     "agreement": Download(
@@ -139,6 +204,7 @@ DOWNLOADS = {
         (),
         "agreement.json",
         lambda _study, grid, path, _asked: _write_json(path, grid.agreement().as_dict()),
+        lambda contents: f"measured on {counted(contents.n_labels, 'label')}" if contents.n_labels else "",
     ),
     "log": Download(
         "Log",
@@ -146,6 +212,7 @@ DOWNLOADS = {
         (),
         "log.json",
         lambda study, _grid, path, _asked: _write_json(path, [asdict(run) for run in study.log()]),
+        lambda contents: counted(contents.n_runs, "run"),
         fits_always,
     ),
     "qrels": Download(
@@ -181,7 +248,7 @@ DOWNLOADS = {
         ("tier", *Export.kinds["corpus"], "form"),
         "corpus-without-{tier}.{form}",
         lambda _study, grid, path, asked: grid.export.corpus(path, asked.tier, asked.options),
-        _has_corpus,
+        fits=_has_corpus,
         layout=True,
     ),
     "sheets": Download(
@@ -190,6 +257,7 @@ DOWNLOADS = {
         (),
         "sheets",
         lambda _study, grid, path, _asked: grid.write_sheets(path),
+        _count_open("primary"),
     ),
     "validation-sheets": Download(
         "Validation sheets",
@@ -197,22 +265,35 @@ DOWNLOADS = {
         (),
         "validation-sheets",
         lambda _study, grid, path, _asked: grid.write_validation_sheets(path),
+        _count_open("checking"),
     ),
 }
 
 
 @router.get(navigation.DOWNLOADS.path)
 @open_to(Role.LEAD)
-def downloads(request: Request) -> Response:
-    """Everything that can be downloaded."""
+def downloads(request: Request, layout: str = "") -> Response:
+    """Everything that can be downloaded and is not empty; of the layouts, the one that was chosen."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     overviews = context.grids.overview()
-    rounds = [one["name"] for one in next(of for one, of in overviews if one.grid is here.grid)["rounds"]]
+    contents = _contents_of(context.study, here, next(of for one, of in overviews if one.grid is here.grid)["rounds"])
+    held = {name: one.holds(contents) for name, one in DOWNLOADS.items() if one.fits(here)}
+    offered = {name: DOWNLOADS[name] for name, holds in held.items() if holds}
+    layouts = {name: one for name, one in offered.items() if one.layout}
+    if layout and layout not in layouts:
+        raise UnknownIdError(f"there is no layout `{layout}` to download; there are {', '.join(layouts) or 'none yet'}")
     values = {
         "page": navigation.DOWNLOADS,
-        "downloads": {name: one for name, one in DOWNLOADS.items() if one.fits(here)},
-        "choices": {**CHOICES, "round": rounds},
+        "downloads": {name: one for name, one in offered.items() if name not in layouts},
+        "layouts": layouts,
+        "layout": layout,
+        "held": held,
+        "choices": {
+            **{name: {value: value for value in allowed} for name, allowed in CHOICES.items()},
+            "tier": {tier: f"{tier} ({counted(n, 'pair')})" for tier, n in contents.tiers.items()},
+            "round": {name: f"{name} ({counted(n, 'row')})" for name, n in contents.answers.items() if n},
+        },
         "usual": Export,
         "simulated": context.study.status()["simulated"],
         "grids": overviews if here.name else [],

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StageError
 from fcpair.records import Role, Visitor
+from fcpair.texts.differences import find_differences
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.errors import BUSY, status_of
@@ -25,13 +28,24 @@ def _show(
 ) -> Response:
     context = context_of(request)
     version, current_body = context.study.guidelines
-    versions = [{**one, "html": render(one["body"])} for one in reversed(context.study.guideline_versions())]
+    versions = _show_versions(context.study.guideline_versions())
     values = {"version": version, "now": current_body, "body": body, "versions": versions}
     values |= {"preview": render(body) if preview else None, "done": find_run(context.study.log(), run)}
+    values["readers"] = context.study.guideline_readers()
     here = context.grids.from_request(request)
     values |= {"problem": problem, "page": GUIDELINES, "panels": build_panels(request, visitor, here, GUIDELINES)}
     values["grids"] = context.grids.overview() if here.name else []
     return context.page(request, visitor, "lead_guidelines.html.j2", here, **SHOWN_BY, **values)
+
+
+def _show_versions(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The versions, newest first, each with its `html` and how it differs from the one before (`changes`)."""
+    before = ["", *(one["body"] for one in versions)]
+    shown = [
+        {**one, "html": render(one["body"]), "changes": find_differences(earlier, one["body"])}
+        for one, earlier in zip(versions, before, strict=False)
+    ]
+    return shown[::-1]
 
 
 def _show_not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
@@ -67,3 +81,14 @@ def edit(request: Request) -> Response:
     except NOT_SAVED as error:
         return _show_not_saved(request, visitor, text, error)
     return redirect_to(context.grids.from_request(request), GUIDELINES.path, run)
+
+
+@router.post("/lead/guidelines/flags")
+@open_to(Role.LEAD)
+def place_flag(request: Request, pair: Annotated[int, Form()], sentence: Annotated[str, Form()] = "") -> Response:
+    """Put a flagged pair at a sentence of the guidelines, or at none."""
+    context = context_of(request)
+    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    with context.study.acting_as(visitor.name):
+        run = here.grid.place_flag(pair, sentence)
+    return redirect_to(here, f"{GUIDELINES.path}#flags", run)

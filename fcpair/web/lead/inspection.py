@@ -1,4 +1,4 @@
-"""The lead's pages that only show: agreement, maps, each pair and each answer."""
+"""The lead's pages that only show: panels, maps, each pair and each answer."""
 
 from __future__ import annotations
 
@@ -11,26 +11,10 @@ from fastapi import APIRouter, Request, Response
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.lead.navigation import AGREEMENT
-from fcpair.web.lead.panels import SHOWN_BY, build_panel, build_panels, map_png
+from fcpair.web.lead.panels import SHOWN_BY, build_panel, map_png
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100  # answers on one page of them
-
-
-@router.get(AGREEMENT.path)
-@open_to(Role.LEAD)
-def agreement(request: Request) -> Response:
-    """How far people agree."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    values = {
-        "page": AGREEMENT,
-        "panels": build_panels(request, visitor, here, AGREEMENT),
-        "simulated": here.grid.simulated_note,
-        "grids": context.grids.overview() if here.name else [],
-    }
-    return context.page(request, visitor, "lead_page.html.j2", here, **SHOWN_BY, **values)
 
 
 @router.get("/lead/panel/{name}")

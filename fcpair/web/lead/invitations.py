@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from io import StringIO
 from typing import Annotated
@@ -22,6 +23,17 @@ from fcpair.web.page_hints import replace_commands
 
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
+MOST_CODES = 40  # QR codes on one page: each takes the server 5 ms, in which nobody's answer is stored
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """The link of one person, and the QR code of it as the address of an image; empty where there are too many."""
+
+    name: str
+    role: str
+    link: str
+    code: str = ""
 
 
 @router.post(PEOPLE.path)
@@ -69,10 +81,31 @@ def _show_links(request: Request, visitor: Visitor, tokens: Mapping[str, str], *
     context = context_of(request)
     roles = {one.name: one.role.value for one in context.study.people}
     links = [(name, roles[name], invite_link(context.url, token)) for name, token in tokens.items()]
-    values = {"links": links, "is_new": is_new, "table": f"data:text/csv;charset=utf-8,{quote(_table_of(links))}"}
+    codes = draw_codes({name: link for name, _, link in links})
+    values = {
+        "links": [Invitation(*row, codes.get(row[0], "")) for row in links],
+        "most_codes": MOST_CODES,
+        "is_new": is_new,
+        "table": f"data:text/csv;charset=utf-8,{quote(_table_of(links))}",
+    }
     return context.page(
         request, visitor, "lead_links.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
     )
+
+
+def draw_codes(links: Mapping[str, str]) -> dict[str, str]:
+    """The QR code of each link by name, as a `data:` address, so that the secret is in this page and nowhere else.
+
+    The page loads no image from the server, which could be cached or logged. Codes are dark on light in every theme,
+    with the margin of four modules that ISO/IEC 18004 asks for, as many cameras read no other. There are none where
+    they would be more than MOST_CODES.
+    """
+    import segno
+
+    if len(links) > MOST_CODES:
+        return {}
+    codes = {name: segno.make_qr(link, error="m") for name, link in links.items()}
+    return {name: code.svg_data_uri(scale=4, border=4, light="#fff") for name, code in codes.items()}
 
 
 def _table_of(links: list[tuple[str, str, str]]) -> str:

@@ -44,8 +44,10 @@ class LeadPage:
 
 
 PROGRESS = LeadPage("/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples",))
-PEOPLE = LeadPage("/lead/people", "People", ("labels", "speed", "exposure"), parts=("/lead/people/", "/lead/answers"))
-AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement",), has_labels)
+PEOPLE = LeadPage(
+    "/lead/people", "People", ("labels", "with_others", "speed", "exposure"), parts=("/lead/people/", "/lead/answers")
+)
+AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement", "every_two", "disputed"), has_labels)
 GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", "Conflicts", (), has_decisions, parts=("/lead/conflicts/",))
 GUIDELINES = LeadPage("/lead/guidelines", "Guidelines", ("flags",))

@@ -18,6 +18,7 @@ from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.questions.labels import VERDICT
+from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.glance import glance
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from fcpair.stages.questions import Closed
 
 FAST_SHOWN = 20
+MOST_IN_MAP = 15  # people
+EXTREMES = 5  # of the most and the least agreeing two people
+MOST_LINKS = 8  # pairs of one text
 HEATS = 10
 STAGES = {
     ("label", Role.ANNOTATOR): "Labelling",
@@ -70,8 +74,37 @@ def stage_title(name: str, role: Role) -> str:
 
 
 def _agreement(here: CurrentGrid) -> Values:
+    return {"found": here.monitor.agreement()}
+
+
+def _every_two(here: CurrentGrid) -> Values:
+    """Every two people; where these are too many for a map, those who agree least and most."""
     figures = here.monitor.agreement()
-    return {"found": figures, "kappas": kappa_map(figures) if figures else []}
+    subsets = figures.subsets if figures else ()
+    is_map = len(compared_people(here)) <= MOST_IN_MAP
+    lowest, highest = extreme_subsets(subsets, EXTREMES)
+    extremes = (("The lowest kappa", lowest), ("The highest kappa", highest))
+    return {
+        "found": figures,
+        "kappas": kappa_map(figures) if figures and is_map else [],
+        "extremes": [] if is_map else [(title, of) for title, of in extremes if of],
+        "most": MOST_IN_MAP,
+    }
+
+
+def compared_people(here: CurrentGrid) -> list[str]:
+    """The names of those who share a pair with somebody."""
+    figures = here.monitor.agreement()
+    return sorted({name for subset in figures.subsets for name in subset.annotators}) if figures else []
+
+
+def _with_others(here: CurrentGrid) -> Values:
+    figures = here.monitor.agreement()
+    return {"people": agreement_with_others(figures.subsets) if figures else (), "found": figures}
+
+
+def _disputed(here: CurrentGrid) -> Values:
+    return {"sides": here.monitor.disputed_texts(), "found": here.monitor.agreement(), "most": MOST_LINKS}
 
 
 def _results(here: CurrentGrid) -> Values:
@@ -119,7 +152,17 @@ def _tiers(here: CurrentGrid) -> Values:
 
 
 def _flags(here: CurrentGrid) -> Values:
-    return {"flags": here.monitor.flags()}
+    """The flags by the sentence at which they are; those that are at none last."""
+    flags = here.monitor.flags()
+    sentences = here.grid.guideline_sentences()
+    places = dict.fromkeys((*sentences, *(one.sentence for one in flags if one.sentence), ""))
+    at_place = {sentence: [one for one in flags if one.sentence == sentence] for sentence in places}
+    return {
+        "flags": flags,
+        "at_place": {sentence: of for sentence, of in at_place.items() if of},
+        "sentences": sentences,
+        "flagged_pairs": sorted({one.cell_id for one in flags}),
+    }
 
 
 def _exposure(here: CurrentGrid) -> Values:
@@ -136,7 +179,10 @@ PANELS = {
     "tiers": Panel("Tiers as they would be now", _tiers, has_decisions),
     "results": Panel("Results of surveys and comparisons", _results, _may_have_surveys),
     "coverage": Panel("The grid, cell by cell", _coverage, has_labels),
-    "agreement": Panel("Agreement", _agreement, has_labels),
+    "agreement": Panel("Over all pairs", _agreement, has_labels),
+    "every_two": Panel("Every two people", _every_two, has_labels),
+    "disputed": Panel("Where people disagree most", _disputed, has_labels),
+    "with_others": Panel("Agreement of each person with the others", _with_others, has_labels),
     "labels": Panel("What each person answered", _labels),
     "speed": Panel("Answers too fast to have been read", _speed),
     "exposure": Panel("What each person has read", _exposure),

@@ -13,8 +13,9 @@ from fcpair.study import Study
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.form import parse_number
 from fcpair.web.lead.navigation import PEOPLE
-from fcpair.web.lead.panels import SHOWN_BY, build_panels
+from fcpair.web.lead.panels import SHOWN_BY, build_panels, compared_people
 from fcpair.web.lead.runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
@@ -52,6 +53,7 @@ def show_people(
         "adding": bool(role),
         "pasted": pasted,
         "problem": problem,
+        "compared": compared_people(here) if here.has_labels else [],
         "simulated": state["simulated"],
         "done": find_run(context.study.log(), run),
     }
@@ -114,12 +116,12 @@ def retire(request: Request, name: str) -> Response:
 
 @router.post("/lead/people/{name}/hand-over")
 @open_to(Role.LEAD)
-def hand_over(request: Request, name: str, to: Text = "") -> Response:
-    """Give a person's open work to one other person, or to all in their role."""
+def hand_over(request: Request, name: str, to: Text = "", n: Text = "") -> Response:
+    """Give a person's open work, or `n` pairs of it, to one other person, or to all in their role."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     with context.study.acting_as(visitor.name):
-        run = context.study.hand_over(name, to or None)
+        run = context.study.hand_over(name, to or None, n=parse_pairs(n))
     return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
 
 
@@ -148,6 +150,16 @@ def revoke(request: Request, name: str) -> Response:
     with context.study.acting_as(visitor.name):
         context.study.access.revoke(name)
     return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.log()[-1])
+
+
+def parse_pairs(n: str) -> int | None:
+    """A number of pairs from a form, None for all; raises InputError where it is no number."""
+    if not n.strip():
+        return None
+    number = parse_number(n)
+    if number is None:
+        raise InputError(f"`{n}` is no number of pairs; expected a whole number, or nothing for all")
+    return number
 
 
 def parse_role(role: str) -> Role:

@@ -30,6 +30,8 @@ TITLES = {
     "tier": "Tier",
     "skipped": "Skipped",
     "noted": "With a note",
+    "other": "And given to",
+    "other_answer": "Label of theirs",
 }
 """What each filter is called, in the order in which the page has them."""
 
@@ -42,10 +44,12 @@ def read_query(
     tier: str = "",
     skipped: str = "",
     noted: str = "",
+    other: str = "",
+    other_answer: str = "",
 ) -> dict[str, str]:
     """The filters in an address, as they are written there; those that ask nothing left out."""
     values = {"words": words, "person": person, "answer": answer, "state": state, "tier": tier}
-    values |= {"skipped": skipped, "noted": noted}
+    values |= {"skipped": skipped, "noted": noted, "other": other, "other_answer": other_answer}
     return {name: value.strip() for name, value in values.items() if value.strip()}
 
 

@@ -16,6 +16,7 @@ from fcpair.start_draft import BegunDraft, Draft
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.form import field, parse_number
+from fcpair.web.lead.invitations import draw_codes
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.start import NOT_SAVED, START, detour, go_to, show_step, start_of
 from fcpair.web.server.study_builder import BuildState, StudyBuilder
@@ -125,6 +126,7 @@ def _uninvited(context: Context) -> list[str]:
 def _show_links(request: Request, context: Context, visitor: Visitor, links: dict[str, str]) -> Response:
     roles = {one.name: one.role.value for one in context.study.people}
     values: dict[str, Any] = {"links": links, "uninvited": _uninvited(context), "roles": roles}
+    values["codes"] = draw_codes(links)
     values["table"] = f"data:text/csv;charset=utf-8,{quote(_as_csv(links))}"
     return context.page(request, visitor, "lead_start_links.html.j2", None, **SHOWN_BY, **values)
 

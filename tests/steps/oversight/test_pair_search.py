@@ -30,6 +30,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tier": ("", *TIERS, "none"),
     "skipped": (None, True, False),
     "noted": (None, True, False),
+    "other": ("", "ana", "cleo"),
+    "other_answer": ("", "appropriate"),
 }
 
 
@@ -98,11 +100,14 @@ def facts_of(study: Study) -> dict[int, dict[str, Any]]:
 def matches(fact: dict[str, Any], asked: PairFilter) -> bool:
     """Whether a pair meets every condition, one after the other."""
     own = [asked.person] if asked.person else None
+    theirs = {said for who, said in fact["labels"] if asked.other in ("", who)}
     least = {"": None, "none": 0}.get(asked.tier, asked.tier)
     return (
         all(word in fact["text"] for word in asked.words.casefold().split())
         and (own is None or asked.person in fact["given"])
         and (not asked.answer or any(said == asked.answer and who in (own or [who]) for who, said in fact["labels"]))
+        and (not asked.other or asked.other in fact["given"])
+        and (not asked.other_answer or asked.other_answer in theirs)
         and (asked.skipped is None or asked.skipped == any(who in (own or [who]) for who in fact["skips"]))
         and (asked.noted is None or asked.noted == any(who in (own or [who]) for who in fact["notes"]))
         and (not asked.state or asked.state in fact["states"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from fcpair.errors import ConflictError, InputError
 from fcpair.params import Setup
 from fcpair.records import Role
 from fcpair.study import Study
+from steps.online import at_desk, give
 
 MOST = 2 * 1024 * 1024
 SAID = "the guidelines have 2,097,154 bytes (as UTF-8); the limit is 2,097,152"
@@ -57,4 +59,26 @@ def test_of_two_who_edit_one_version_the_second_is_told_however_close_they_are(t
     study.edit_guidelines("Mine.", by="lea", seen=1)
     with pytest.raises(ConflictError, match="version 2 is current now"):
         study.edit_guidelines("Yours.", by="lea", seen=1)
+    study.close()
+
+
+def test_readers_have_the_versions_that_they_were_shown(at: Callable[[str], Study]) -> None:
+    study = at("dealt")
+    study.add_people(["lea"], Role.LEAD)
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    token = study.access.invite("ben")
+    visitor = study.access.by_token(token)
+    assert visitor is not None
+    study.access.consent(visitor.id, {})
+    give(*at_desk(study, "ana"), "appropriate")
+    study.edit_guidelines("Be kind.", by="lea")
+    cleo = at_desk(study, "cleo")
+    give(*cleo, "appropriate")
+    give(*cleo, "appropriate")
+    readers = {one.name: (one.at_consent, one.answered, one.n_answers, one.newest) for one in study.guideline_readers()}
+    assert readers["ana"][1:] == (1, 1, 1)
+    assert readers["ben"] == (1, None, 0, 1)
+    assert readers["cleo"][1:] == (2, 2, 2)
+    assert readers["judy"] == (None, None, 0, None)
+    assert "lea" not in readers
     study.close()

@@ -335,3 +335,39 @@ def test_who_has_been_retired_gets_no_other_role(at: At) -> None:
     study.add_people(["gone"], Role.LEAD)
     study.retire("gone")
     assert_refused(study, lambda: study.change_role("gone", Role.ADJUDICATOR), StageError, "`gone` has been retired")
+
+
+# -- handing over a part
+
+
+def positions(study: Study, name: str) -> list[int]:
+    """The open pairs of somebody, in the order in which they are shown."""
+    with study._store.read() as tx:
+        rows = tx.exec_driver_sql(
+            "SELECT a.cell_id FROM assignment a JOIN person p ON p.id = a.person_id "
+            f"WHERE p.name = '{name}' AND a.status = 'open' ORDER BY a.position"
+        )
+        return [row[0] for row in rows]
+
+
+def test_a_part_is_what_they_would_come_to_last(at: At) -> None:
+    study = at("dealt")
+    before, all_slots = positions(study, "ana"), slots(study)
+    run = study.hand_over("ana", n=4)
+    assert (run.params["pairs"], run.counts["withdrawn"]) == (4, 4)
+    assert positions(study, "ana") == before[:-4]
+    assert slots(study).total() == all_slots.total() - run.counts["vacant"]
+
+
+def test_a_part_goes_to_whom_it_is_given(at: At) -> None:
+    study = at("dealt")
+    study.add_people(["dora"], Role.ANNOTATOR)
+    last = positions(study, "ana")[-2:]
+    assert study.hand_over("ana", "dora", n=2).counts["reassigned"] == 2
+    assert sorted(positions(study, "dora")) == sorted(last)
+
+
+@pytest.mark.parametrize("n", [0, -1, 99])
+def test_a_part_is_a_number_of_open_pairs(at: At, n: int) -> None:
+    study = at("dealt")
+    assert_refused(study, lambda: study.hand_over("ana", n=n), InputError, "expected 1 to 14, which are open")

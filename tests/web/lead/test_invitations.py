@@ -9,12 +9,14 @@ from html import unescape
 from urllib.parse import unquote
 
 import pytest
+import segno
 from fastapi.testclient import TestClient
 from steps.online import at_desk, give
-from steps.small import dump
+from steps.small import dump, open_work
 
 from fcpair.errors import InputError
 from fcpair.records import Role
+from fcpair.web.lead import invitations
 from fcpair.web.lead.invitations import parse_people
 from web.conftest import Site, csrf_of
 from web.lead.test_lead import post
@@ -75,6 +77,28 @@ def test_the_links_are_a_table_and_in_a_mail_each(site: Site) -> None:
     assert [row[2] in mail for row, mail in zip(rows[1:], mails, strict=True)] == [True, True]
 
 
+CODES = re.compile(r'<img class="lead-code" src="(data:image/svg[^"]+)" alt="([^"]+)"')
+
+
+def test_each_link_has_a_qr_code_on_this_page_only(site: Site) -> None:
+    browser = site.browser("lea")
+    answer = browser.post("/lead/people", data={"csrf": csrf_of(browser), "people": "zoe\nyan", "role": "annotator"})
+    assert answer.headers["cache-control"] == "no-store"
+    links = re.findall(r'value="(http://127.0.0.1:8000/join#[\w-]+)"', answer.text)
+    codes = CODES.findall(unescape(answer.text))
+    assert [alt.partition(":")[0] for _, alt in codes] == [f"QR code of the link of {name}" for name in ("zoe", "yan")]
+    for link, (image, _) in zip(links, codes, strict=True):
+        assert image == segno.make_qr(link, error="m").svg_data_uri(scale=4, border=4, light="#fff")
+    assert "lead-code" not in browser.get("/lead/people").text
+
+
+def test_many_links_come_without_codes_and_say_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invitations, "MOST_CODES", 1)
+    _, page = send(site.browser("lea"), "zoe\nyan")
+    assert "lead-code" not in page
+    assert "QR codes are drawn for at most 1 links at a time" in page
+
+
 @pytest.mark.parametrize("people", ["zoe\nana", "zoe\nzoe", "zoe\nyan, boss", "zoe\nyan/x", "zoe\nAna"])
 def test_of_a_list_with_a_mistake_nobody_is_added_and_it_is_still_there(site: Site, people: str) -> None:
     browser = site.browser("lea")
@@ -126,6 +150,19 @@ def test_somebody_is_dismissed_once_after_it_was_asked(site: Site) -> None:
     assert next(one.retired for one in site.study.people if one.name == "ana")
     before = dump(site.study)
     assert browser.post("/lead/people/ana/dismiss", data={"csrf": csrf_of(browser)}).status_code == 409
+    assert dump(site.study) == before
+
+
+def test_a_part_of_the_open_work_is_handed_over(site: Site) -> None:
+    browser = site.browser("lea")
+    had = sorted(pair for who, pair in open_work(site.study) if who == "ana")
+    assert f"empty for all {len(had)}" in browser.get("/lead/people/ana/hand-over").text
+    assert "Withdrawn: 3." in post(browser, "/lead/people/ana/hand-over", n="3", to="")
+    assert sum(who == "ana" for who, _ in open_work(site.study)) == len(had) - 3
+    before = dump(site.study)
+    for n in ("0", str(len(had)), "some"):
+        data = {"csrf": csrf_of(browser), "n": n, "to": ""}
+        assert browser.post("/lead/people/ana/hand-over", data=data).status_code == 422
     assert dump(site.study) == before
 
 

@@ -15,9 +15,11 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from steps.online import admit, at_desk, give
 from steps.scales import rated
 from steps.small import STAGES, dump, labels_of, open_work, record, write_csv
 
+from fcpair.grid import AdjudicationQueue, DecisionRequest
 from fcpair.params import Adjudicate, Annotate, Assign, Export, Pair, Simulate, Validate
 from fcpair.records import Role, Tier
 from fcpair.report.figures import colours
@@ -82,8 +84,8 @@ def test_what_is_about_one_thing_belongs_to_its_page(site: Site, path: str, page
 
 PANELS_OF = {
     "/lead": ["glance", "progress", "tiers"],
-    "/lead/people": ["labels", "speed", "exposure"],
-    "/lead/agreement": ["agreement"],
+    "/lead/people": ["labels", "with_others", "speed", "exposure"],
+    "/lead/agreement": ["agreement", "every_two", "disputed"],
     "/lead/grid": ["coverage"],
     "/lead/guidelines": ["flags"],
 }
@@ -515,6 +517,37 @@ def test_a_saved_version_holds_and_the_earlier_ones_stay(site: Site) -> None:
     assert site.study.guideline_versions()[-1]["by"] == "lea"
 
 
+def test_a_version_shows_what_it_changed_and_who_has_been_shown_it(site: Site) -> None:
+    browser = site.browser("lea")
+    site.study.edit_guidelines("Be kind to all.", by="lea")
+    site.study.edit_guidelines("Be fair to all.", by="lea")
+    page = browser.get("/lead/guidelines").text
+    assert "Changes since version 2" in page
+    said = re.sub(r'<span class="visually-hidden">[^<]*</span>', "", page)
+    assert "Be <del>kind</del><ins>fair</ins> to all." in said
+    assert "0 of 5 people who take part have been shown version 3." in page
+    give(*at_desk(site.study, "ana"), "appropriate")
+    page = browser.get("/lead/guidelines").text
+    assert "1 of 5 people who take part has been shown version 3." in page
+
+
+def test_a_flag_is_put_at_a_sentence_of_the_guidelines(serve: Serve) -> None:
+    site = serve("labelled")
+    site.study.edit_guidelines("Be kind. Jokes count.", by="lea")
+    pair = site.study.grid().waiting_pairs()[0]
+    decision = DecisionRequest("r-1", pair, "appropriate", "Irony?", True)
+    AdjudicationQueue(site.study.grid()).decide(admit(site.study, "judy").id, decision)
+    browser = site.browser("lea")
+    assert "At no sentence yet" not in browser.get("/lead/guidelines").text  # where none is at one, none need say so
+    page = post(browser, "/lead/guidelines/flags", pair=str(pair), sentence="Jokes count.")
+    assert '<h3 dir="ltr">“Jokes count.”</h3>' in page
+    assert "by lea" in page
+    site.study.edit_guidelines("Be kind.", by="lea")
+    assert "have this sentence no more" in browser.get("/lead/guidelines").text
+    data = {"csrf": csrf_of(browser), "pair": str(pair), "sentence": "Jokes count."}
+    assert browser.post("/lead/guidelines/flags", data=data).status_code == 422
+
+
 def test_a_version_that_somebody_has_replaced_meanwhile_is_not_overwritten(site: Site) -> None:
     browser = site.browser("lea")
     site.study.edit_guidelines("Mine.", by="lea")
@@ -570,6 +603,56 @@ def test_qrels_are_what_the_study_exports(serve: Serve, tmp_path: Path, binary: 
     form = {"binary": "true"} if binary else {}
     name, content = download(site, "qrels", tier="silver", pool="positive", **form)
     assert content == (tmp_path / name).read_bytes()
+
+
+FORMS = re.compile(r'action="/lead/download/([\w-]+)".*?<p>[^<]*<span class="soft">([^<]*)</span>', re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("stage", "held"),
+    [
+        ("paired", {"report": "The whole study.", "log": "4 runs."}),
+        ("dealt", {"report": "The whole study.", "log": "6 runs.", "sheets": "42 open pairs."}),
+        (
+            "checked",
+            {
+                "labels": "42 rows.",
+                "partition": "19 pairs in the largest tier.",
+                "report": "The whole study.",
+                "agreement": "Measured on 42 labels.",
+                "log": "",
+            },
+        ),
+    ],
+)
+def test_what_is_offered_says_how_much_it_holds(serve: Serve, stage: str, held: dict[str, str]) -> None:
+    site = serve(stage)
+    html = site.browser("lea").get("/lead/downloads").text
+    n_runs = len(site.study.log())
+    assert dict(FORMS.findall(html)) == held | {"log": f"{n_runs} runs."}
+    assert ("/lead/downloads#layouts" in html) == (stage == "checked")
+
+
+def test_each_tier_has_its_size_and_an_empty_one_is_not_offered(serve: Serve) -> None:
+    html = serve("checked").browser("lea").get("/lead/downloads").text
+    sizes = re.findall(r'<option value="\w+">(\w+ \(\d+ pairs?\))</option>', html)
+    assert sizes == ["diamond (7 pairs)", "gold (9 pairs)", "silver (13 pairs)", "bronze (19 pairs)"]
+    decided = serve("decided").browser("lea").get("/lead/downloads").text
+    assert "pairs in the largest tier" not in decided
+    assert 'name="tier"' not in decided
+
+
+def test_layouts_are_behind_one_choice(serve: Serve) -> None:
+    browser = serve("checked").browser("lea")
+    html = browser.get("/lead/downloads").text
+    layouts = re.findall(r'<option value="([\w-]+)">', html[html.index('name="layout"') :].partition("</select>")[0])
+    assert layouts == [name for name, one in DOWNLOADS.items() if one.layout]
+    for name in layouts:
+        assert f'action="/lead/download/{name}"' not in html
+        chosen = browser.get(f"/lead/downloads?layout={name}").text
+        assert chosen.count(f'action="/lead/download/{name}"') == 1
+        assert f'<option value="{name}" selected>' in chosen
+    assert browser.get("/lead/downloads?layout=weather").status_code == 404
 
 
 def files_in(folder: Path) -> dict[str, bytes]:

@@ -397,6 +397,7 @@ def test_links_are_shown_once(lead: Starting) -> None:
     page = lead.post("links").text
     links = dict(re.findall(r'value="(http://\S+/join#\S+)" aria-label="Link of (\w+)"', page))
     assert set(links.values()) == {"leo", "ann", "bob", "jo", "val"}
+    assert re.findall(r'alt="QR code of the link of (\w+):', page) == [*links.values()]
     token = next(link for link, name in links.items() if name == "ann").rpartition("#")[2]
     visitor = lead.site.study.access.by_token(token)
     assert visitor
