@@ -38,7 +38,7 @@ from fcpair.web.lead import (
     start_build,
     start_upload,
 )
-from fcpair.web.pages import adjudicate, annotator, login, offline
+from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
@@ -97,7 +97,7 @@ _LEADS = (
     files,
     search,
 )
-_MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
+_MODULES = (routes, adjudication, login, annotator, offline, adjudicate_row, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
 
