@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Page, expect
 from steps.online import admit
 
-from browser.sitting import answer, await_pair, await_sent, decide
+from browser.sitting import HASTE_MS, answer, await_pair, await_sent, decide
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Evaluate, Validate
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
@@ -180,6 +180,23 @@ def taken_back(page: Page) -> None:
     decide(page, "[data-key=u]")
 
 
+def decided_in_row(page: Page) -> None:
+    """Decide the first case of a row, and open the note of the next."""
+    page.wait_for_timeout(HASTE_MS)
+    page.keyboard.press("3")
+    expect(page.locator(".row-decided:visible")).to_have_count(1)
+    await_sent(page)
+    page.keyboard.press("n")
+
+
+def decide_all(study: Study) -> None:
+    """Decide all that waits."""
+    grid = study.grid()
+    judy = admit(study, "judy")
+    for pair in grid.waiting_pairs():
+        AdjudicationQueue(grid).decide(judy.id, DecisionRequest(f"request-{pair:04}", pair, "appropriate"))
+
+
 def pause_of_adjudicator(page: Page) -> None:
     """Ask for a pause over a conflict."""
     page.keyboard.press("p")
@@ -242,6 +259,13 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("pause of an adjudicator", "judy", "/adjudicate", "labelled", act=pause_of_adjudicator),
         State("decision taken back", "judy", "/adjudicate", "labelled", act=taken_back),
         State("nothing waits", "judy", "/adjudicate"),
+    ),
+    "/adjudicate/row": (
+        State("all of a row", "judy", "/adjudicate/row", "labelled"),
+        State("all of a row, one decided", "judy", "/adjudicate/row", "labelled", act=decided_in_row),
+        State("all of a row, hidden", "judy", "/adjudicate/row", "labelled", before=hidden_for("judy")),
+        State("keys of a row", "judy", "/adjudicate/row", "labelled", act=keys),
+        State("nothing left of a row", "judy", "/adjudicate/row?pair=1", "labelled", before=decide_all),
     ),
     "/adjudicate/decided": (
         State("nothing decided", "judy", "/adjudicate/decided"),
