@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
+from fcpair.practice import PRACTISING
 from fcpair.records import Visitor
 from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web.auth import Auth
@@ -87,10 +88,18 @@ class Context:
         except FcpairError:  # the page that says so needs words all the same
             return None
 
+    def has_practice(self, visitor: Visitor) -> bool:
+        """Whether a visitor can practise on known pairs; not where that cannot be read."""
+        try:
+            return visitor.role in PRACTISING and bool(self.study.known_items())
+        except FcpairError:
+            return False
+
     def page(
         self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
     ) -> HTMLResponse:
-        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `annotate` and `path`.
+        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `practises`, `annotate`
+        and `path`.
 
         One that is about a grid is `here`.
         """
@@ -103,6 +112,7 @@ class Context:
         facts = here.facts if here else self.facts
         shared["facts"] = {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts
         shared["noun"] = words.noun if words else Noun.of("pair")
+        shared["practises"] = visitor is not None and visitor.consented and self.has_practice(visitor)
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(variables))

@@ -180,6 +180,26 @@ def taken_back(page: Page) -> None:
     decide(page, "[data-key=u]")
 
 
+def practise(study: Study) -> None:
+    """Let people practise on a known pair."""
+    study.save_practice(
+        items=({"row": "Cats are dull.", "column": "Mine juggles.", "answer": "appropriate", "explanation": "A case."},)
+    )
+
+
+def look_at_items(page: Page) -> None:
+    """Have a look at the known pairs before they hold."""
+    click("Look at them")(page)
+    expect(page.get_by_role("button", name="Let people practise on it")).to_be_visible()
+
+
+def paste_nonsense(page: Page) -> None:
+    """Paste something that is no table of known pairs."""
+    page.get_by_label("A table of known pairs").fill("one,two\n1,2\n")
+    click("Look at them")(page)
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
 def decided_in_row(page: Page) -> None:
     """Decide the first case of a row, and open the note of the next."""
     page.wait_for_timeout(HASTE_MS)
@@ -238,6 +258,12 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("earlier answer", "ana", "/annotate", act=answered),
         State("unsent answer", "ana", "/annotate", act=unsent),
         State("first visit by the desk's address", "ana", "/annotate", consent=False),
+    ),
+    "/practice": (
+        State("a known pair", "ana", "/practice", before=practise),
+        State("a known pair, explained", "ana", "/practice?answer=appropriate", before=practise),
+        State("a known pair, answered otherwise", "ana", "/practice?answer=not_sure", before=practise),
+        State("end of the practice", "ana", "/practice?n=9", before=practise),
     ),
     "/validate": (
         State("label to check", "vera", "/validate", "checking", act=await_pair),
@@ -341,6 +367,11 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/guidelines": (
         State("guidelines with a preview", "lea", "/lead/guidelines", act=preview),
         State("versions", "lea", "/lead/guidelines", act=versions),
+    ),
+    "/lead/guidelines/practice": (
+        State("no practice round", "lea", "/lead/guidelines/practice"),
+        State("a practice round looked at", "lea", "/lead/guidelines/practice", act=look_at_items, before=practise),
+        State("a table without columns", "lea", "/lead/guidelines/practice", act=paste_nonsense),
     ),
     "/lead/answers": (
         State("no answers", "lea", "/lead/answers"),

@@ -36,7 +36,7 @@ def open_row(served: Host, windows: Windows, **options: Any) -> tuple[Page, list
     rows: dict[str, list[int]] = {}
     for pair in grid.waiting_pairs():
         rows.setdefault(grid.conflict(pair).hs, []).append(pair)
-    pairs = sorted(max(rows.values(), key=len))
+    pairs = sorted(max(rows.values(), key=lambda row: len(row)))
     page = windows.open(served.url, served.token("judy"), forgive=FORGIVEN, **options)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(f"/adjudicate/row?pair={pairs[0]}")
@@ -151,7 +151,8 @@ def test_a_refused_decision_comes_back_with_what_was_typed_and_the_reason(served
 
 
 def test_a_hidden_text_is_shown_before_anything_is_decided(served: Host, windows: Windows) -> None:
-    judy = served.token("judy") and next(one.id for one in served.study.people if one.name == "judy")
+    served.token("judy")
+    judy = next(one.id for one in served.study.people if one.name == "judy")
     served.study.access.set_blurred(judy, True)
     page, _ = open_row(served, windows)
     press(page, "3")
