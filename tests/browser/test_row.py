@@ -36,7 +36,8 @@ def open_row(served: Host, windows: Windows, **options: Any) -> tuple[Page, list
     rows: dict[str, list[int]] = {}
     for pair in grid.waiting_pairs():
         rows.setdefault(grid.conflict(pair).hs, []).append(pair)
-    pairs = sorted(max(rows.values(), key=lambda row: len(row)))
+    fullest: list[int] = max(rows.values(), key=len)
+    pairs = sorted(fullest)
     page = windows.open(served.url, served.token("judy"), forgive=FORGIVEN, **options)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(f"/adjudicate/row?pair={pairs[0]}")

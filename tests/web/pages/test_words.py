@@ -24,7 +24,7 @@ from web.conftest import Site
 PAGES = ("/", "/annotate", "/validate", "/welcome", "/guidelines", "/settings", "/thanks", "/practice")
 DECIDING_PAGES = ("/adjudicate", "/adjudicate/row", "/adjudicate/decided")
 GENERAL = {"text", "question"}  # also said of what people read and are asked, whatever a unit of it is called
-DESK_SCRIPTS = ("desk.js", "view.js", "form.js", "questions.js", "pause.js", "keys.js", "make.js")
+DESK_SCRIPTS = ("desk.js", "view.js", "form.js", "questions.js", "pause.js", "goal.js", "keys.js", "make.js")
 DECIDING_SCRIPTS = ("adjudicate.js", "adjudicate-row.js", "decisions.js", "docket.js")
 TERMS = Annotate(opt_out="hs_topic", daily_limit=1, warning="Read with care.", thanks="Thank you.")
 PEOPLE = {
