@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,12 +14,13 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
 from fcpair.practice import PRACTISING
-from fcpair.records import Visitor
+from fcpair.records import TIERS, Visitor
 from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
@@ -30,6 +32,7 @@ from fcpair.words import READERS, Noun
 from fcpair.work_records import Task
 
 HERE = Path(__file__).parent
+_TIER_NAME = re.compile(rf"\b({'|'.join(TIERS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,15 @@ context_of: Callable[[Request], Context] = attrgetter("app.state.context")
 """The context of the app that a request came to."""
 
 
+def mark_tiers(text: str) -> Markup:
+    """A text in which each name of a tier has a mark in its colour, see `report.figures.colours`."""
+
+    def mark(name: re.Match[str]) -> str:
+        return f'<span class="tier {name[0].lower()}">{name[0]}</span>'
+
+    return Markup(_TIER_NAME.sub(mark, str(escape(text))))
+
+
 def load_templates() -> Environment:
     """The templates; in them, `static("keys.js")` is the address of that file in its present version, and `files` the
     version of them all.
@@ -136,6 +148,7 @@ def load_templates() -> Environment:
     )
     versions = static_files().versions
     environment.filters["on_pages"] = replace_commands
+    environment.filters["mark_tiers"] = mark_tiers
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["lead_pages"] = lead_pages
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
