@@ -39,6 +39,7 @@ from fcpair.params import (
     defaults_of,
 )
 from fcpair.plans import GridPlan, RoundPlan
+from fcpair.practice import Practice
 from fcpair.recipe_values import check_texts, expand_variables, prefix_errors, read_value
 from fcpair.round_options import Models
 from fcpair.stages.assignment.plan import check_plans
@@ -47,7 +48,8 @@ from fcpair.stages.questions.wording import GridNames, check_words
 from fcpair.stages.stats.rating_bins import check_bins
 from fcpair.words import Words
 
-_STUDY_WIDE = ("setup", "annotate", "words", "simulate", "grids")  # about every grid, or about others than `main`
+# About every grid, or about others than `main`.
+_STUDY_WIDE = ("setup", "annotate", "words", "practice", "simulate", "grids")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Recipe:
     assign: Assign | None = None
     annotate: Annotate | None = None
     words: Words | None = None
+    practice: Practice | None = None
     simulate: Simulate | None = None
     agreement: Agree | None = None
     adjudicate: Adjudicate | None = None

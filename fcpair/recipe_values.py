@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from fcpair.errors import InputError, RecipeError
 from fcpair.plans import Grids, PrintedForm, Quota
+from fcpair.practice import COLUMNS, KnownItems
 from fcpair.round_options import Definitions, Models
 from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.stages.corpus.text_identity import NO_TEXT
@@ -138,6 +139,13 @@ def _words(place: str, value: Any, _kind: Any, _folder: Path) -> dict[str, Any]:
     return dict(value)
 
 
+def _known_items(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[dict[str, str], ...]:
+    items = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, dict) and all(isinstance(cell, str) for cell in one.values()) for one in items):
+        raise RecipeError(f"{place} must be a list of tables with {', '.join(COLUMNS)}")
+    return tuple(map(dict, items))
+
+
 def _shares(place: str, value: Any, _kind: Any, _folder: Path) -> dict[int, float]:
     try:
         return {int(n_labels): float(share) for n_labels, share in value.items()}
@@ -155,6 +163,7 @@ _CONVERTERS: dict[Any, Callable[[str, Any, Any, Path], Any]] = {
     Definitions: _definitions,
     Nouns: _words,
     Wordings: _words,
+    KnownItems: _known_items,
     Grids: _grids,
     Literal: _choice,
     Annotated: _labels,

@@ -256,6 +256,10 @@ class Study(StudyContext):
     start = steps.cached(steps.study_start.StudyStart)
 
     work_queue = steps.work_queue.open_work_queue
+    save_practice = steps.practice.save_practice
+    read_practice_text = steps.practice.read_practice_text
+    known_items = steps.practice.known_items
+    practice_round = steps.practice.practice_round
     save_words = steps.wording.save_words
     page_words = steps.wording.page_words
 

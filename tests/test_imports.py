@@ -76,6 +76,7 @@ LAYERS = {
             "param_values",
             "params",
             "plans",
+            "practice",
             "records",
             "revisions",
             "round_options",

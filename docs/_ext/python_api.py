@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 from sphinx.application import Sphinx
 
-from fcpair import grid, params, plans, round_options, study, words
+from fcpair import grid, params, plans, practice, round_options, study, words
 from fcpair.deprecation import OldName
 
 PROPERTIES = {"attribute", "data", "property"}
@@ -24,7 +24,7 @@ def bind_use_cases(_app: Sphinx) -> None:
     for module in (grid, study):
         for name in module.__all__:
             getattr(module, name)
-    for module in (params, plans, round_options, words):
+    for module in (params, plans, practice, round_options, words):
         for cls in vars(module).values():
             if isinstance(cls, type) and is_dataclass(cls) and "__init__" in vars(cls):
                 cls.__init__.__annotations__ = get_type_hints(cls)  # of heirs, which other modules may hold

@@ -23,7 +23,7 @@ SECTIONS: dict[str, type] = {
     KEYS.get(name, name): plain_type(hint) for name, hint in get_type_hints(Recipe).items() if name != "grids"
 } | OTHER_TABLES
 TYPES = {bool: "true or false", int: "whole number", float: "number", str: "text", Path: "path"}
-PLURALS = {str: "texts", Path: "paths", int: "whole numbers"}
+PLURALS = {str: "texts", Path: "paths", int: "whole numbers", Mapping[str, str]: "tables"}
 
 
 class RecipeKeys(GeneratedDirective):

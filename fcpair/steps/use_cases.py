@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         generate,
         import_fc_conan,
         label_files,
+        practice,
         sheets,
         simulate,
         withdraw,

@@ -33,6 +33,7 @@ from fcpair.web.lead import (
     invitations,
     people,
     policy,
+    practice_items,
     progress,
     search,
     start,
@@ -40,7 +41,7 @@ from fcpair.web.lead import (
     start_survey,
     start_upload,
 )
-from fcpair.web.pages import adjudicate, annotator, login, offline
+from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline, practice
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
@@ -96,11 +97,12 @@ _LEADS = (
     conflicts,
     examples,
     guidelines,
+    practice_items,
     evaluation,
     files,
     search,
 )
-_MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
+_MODULES = (routes, adjudication, login, annotator, offline, practice, adjudicate_row, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,11 +14,13 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
-from fcpair.records import Visitor
+from fcpair.practice import PRACTISING
+from fcpair.records import TIERS, Visitor
 from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
@@ -29,6 +32,7 @@ from fcpair.words import READERS, Noun
 from fcpair.work_records import Task
 
 HERE = Path(__file__).parent
+_TIER_NAME = re.compile(rf"\b({'|'.join(TIERS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,18 @@ class Context:
         except FcpairError:  # the page that says so needs words all the same
             return None
 
+    def has_practice(self, visitor: Visitor) -> bool:
+        """Whether a visitor can practise on known pairs; not where that cannot be read."""
+        try:
+            return visitor.role in PRACTISING and bool(self.study.known_items())
+        except FcpairError:
+            return False
+
     def page(
         self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
     ) -> HTMLResponse:
-        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `annotate` and `path`.
+        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `practises`, `annotate`
+        and `path`.
 
         One that is about a grid is `here`.
         """
@@ -103,6 +115,7 @@ class Context:
         facts = here.facts if here else self.facts
         shared["facts"] = {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts
         shared["noun"] = words.noun if words else Noun.of("pair")
+        shared["practises"] = visitor is not None and visitor.consented and self.has_practice(visitor)
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(variables))
@@ -110,6 +123,15 @@ class Context:
 
 context_of: Callable[[Request], Context] = attrgetter("app.state.context")
 """The context of the app that a request came to."""
+
+
+def mark_tiers(text: str) -> Markup:
+    """A text in which each name of a tier has a mark in its colour, see `report.figures.colours`."""
+
+    def mark(name: re.Match[str]) -> str:
+        return f'<span class="tier {name[0].lower()}">{name[0]}</span>'
+
+    return Markup(_TIER_NAME.sub(mark, str(escape(text))))
 
 
 def load_templates() -> Environment:
@@ -126,6 +148,7 @@ def load_templates() -> Environment:
     )
     versions = static_files().versions
     environment.filters["on_pages"] = replace_commands
+    environment.filters["mark_tiers"] = mark_tiers
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["lead_pages"] = lead_pages
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"

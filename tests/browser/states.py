@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Page, expect
 from steps.online import admit
 
-from browser.sitting import answer, await_pair, await_sent, decide
+from browser.sitting import HASTE_MS, answer, await_pair, await_sent, decide
 from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Evaluate, Validate
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
@@ -194,6 +194,43 @@ def taken_back(page: Page) -> None:
     decide(page, "[data-key=u]")
 
 
+def practise(study: Study) -> None:
+    """Let people practise on a known pair."""
+    study.save_practice(
+        items=({"row": "Cats are dull.", "column": "Mine juggles.", "answer": "appropriate", "explanation": "A case."},)
+    )
+
+
+def look_at_items(page: Page) -> None:
+    """Have a look at the known pairs before they hold."""
+    click("Look at them")(page)
+    expect(page.get_by_role("button", name="Let people practise on it")).to_be_visible()
+
+
+def paste_nonsense(page: Page) -> None:
+    """Paste something that is no table of known pairs."""
+    page.get_by_label("A table of known pairs").fill("one,two\n1,2\n")
+    click("Look at them")(page)
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def decided_in_row(page: Page) -> None:
+    """Decide the first case of a row, and open the note of the next."""
+    page.wait_for_timeout(HASTE_MS)
+    page.keyboard.press("3")
+    expect(page.locator(".row-decided:visible")).to_have_count(1)
+    await_sent(page)
+    page.keyboard.press("n")
+
+
+def decide_all(study: Study) -> None:
+    """Decide all that waits."""
+    grid = study.grid()
+    judy = admit(study, "judy")
+    for pair in grid.waiting_pairs():
+        AdjudicationQueue(grid).decide(judy.id, DecisionRequest(f"request-{pair:04}", pair, "appropriate"))
+
+
 def pause_of_adjudicator(page: Page) -> None:
     """Ask for a pause over a conflict."""
     page.keyboard.press("p")
@@ -236,6 +273,12 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("unsent answer", "ana", "/annotate", act=unsent),
         State("first visit by the desk's address", "ana", "/annotate", consent=False),
     ),
+    "/practice": (
+        State("a known pair", "ana", "/practice", before=practise),
+        State("a known pair, explained", "ana", "/practice?answer=appropriate", before=practise),
+        State("a known pair, answered otherwise", "ana", "/practice?answer=not_sure", before=practise),
+        State("end of the practice", "ana", "/practice?n=9", before=practise),
+    ),
     "/validate": (
         State("label to check", "vera", "/validate", "checking", act=await_pair),
         State("blind", "vera", "/validate", "checking", act=await_pair, before=blindly),
@@ -256,6 +299,13 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("pause of an adjudicator", "judy", "/adjudicate", "labelled", act=pause_of_adjudicator),
         State("decision taken back", "judy", "/adjudicate", "labelled", act=taken_back),
         State("nothing waits", "judy", "/adjudicate"),
+    ),
+    "/adjudicate/row": (
+        State("all of a row", "judy", "/adjudicate/row", "labelled"),
+        State("all of a row, one decided", "judy", "/adjudicate/row", "labelled", act=decided_in_row),
+        State("all of a row, hidden", "judy", "/adjudicate/row", "labelled", before=hidden_for("judy")),
+        State("keys of a row", "judy", "/adjudicate/row", "labelled", act=keys),
+        State("nothing left of a row", "judy", "/adjudicate/row?pair=1", "labelled", before=decide_all),
     ),
     "/adjudicate/decided": (
         State("nothing decided", "judy", "/adjudicate/decided"),
@@ -340,6 +390,11 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("guidelines with a preview", "lea", "/lead/guidelines", act=preview),
         State("versions", "lea", "/lead/guidelines", act=versions),
         State("a flag at its sentence", "lea", "/lead/guidelines", "labelled", before=flag_at_sentence, act=versions),
+    ),
+    "/lead/guidelines/practice": (
+        State("no practice round", "lea", "/lead/guidelines/practice"),
+        State("a practice round looked at", "lea", "/lead/guidelines/practice", act=look_at_items, before=practise),
+        State("a table without columns", "lea", "/lead/guidelines/practice", act=paste_nonsense),
     ),
     "/lead/answers": (
         State("no answers", "lea", "/lead/answers"),

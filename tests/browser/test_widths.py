@@ -17,6 +17,7 @@ PAGES = [
     ("ana", "/thanks", "labelled"),
     ("vera", "/validate", "checking"),
     ("judy", "/adjudicate", "labelled"),
+    ("judy", "/adjudicate/row", "labelled"),
     ("judy", "/adjudicate/decided", "labelled"),
     ("lea", "/lead", "labelled"),
     ("lea", "/lead/people", "labelled"),

@@ -15,7 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
-from fcpair.records import Role
+from fcpair.records import Role, Visitor
 from fcpair.study import Study
 from fcpair.web.app import create_app
 from web.served import Served, serving
@@ -51,6 +51,12 @@ class Site:
             if consent:
                 self.study.access.consent(visitor.id, {})
         return self.tokens[name]
+
+    def visitor(self, name: str) -> Visitor:
+        """Somebody, as the pages know them."""
+        visitor = self.study.access.by_token(self.token(name))
+        assert visitor is not None
+        return visitor
 
     def stranger(self, **given: Any) -> TestClient:
         """A client of nobody in particular, which follows no redirect."""

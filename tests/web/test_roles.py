@@ -25,6 +25,7 @@ OF = [  # the first that matches the address
     (r"/(leave|guidelines)?", ALL),
     (r"/(welcome|settings|thanks)", READERS),
     (r"/(offline(/.*)?|manifest\.webmanifest)", WORKERS),
+    (r"/practice", frozenset({Role.ANNOTATOR, Role.RATER, Role.VALIDATOR})),
     (r"/annotate.*", AT_THE_DESK),
     (r"/validate.*", frozenset({Role.VALIDATOR})),
     (r"/adjudicate.*", ADJUDICATORS),

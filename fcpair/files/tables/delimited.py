@@ -91,12 +91,16 @@ def check_texts(raw: RawTable) -> None:
 
 def read_csv(path: Path) -> RawTable:
     """Read a CSV whose cells are separated by commas, semicolons or tabs, as most of its column names are."""
-    text = decode(path)
+    return parse_csv(decode(path), str(path))
+
+
+def parse_csv(text: str, place: str) -> RawTable:
+    """Read the text of a CSV, which errors call `place`."""
     csv.field_size_limit(max(len(text), 131072))
     separator_line = _SEPARATOR_LINE.match(text)
     body = text[separator_line.end() :] if separator_line else text
     if not body.strip("\r\n"):
-        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
+        raise InputError(f"{place}: the file is empty; expected a line of column names and one line a row")
     skipped = 1 if separator_line else 0
     reader = csv.reader(
         io.StringIO(body, newline=""),
@@ -114,8 +118,8 @@ def read_csv(path: Path) -> RawTable:
                 lines.append(line + skipped)
             line = reader.line_num + 1
     except csv.Error as error:
-        reject(path, [Finding(str(path), reader.line_num + skipped, f"broken CSV: {error}")])
-    return RawTable(str(path), header, rows, lines)
+        reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}")])
+    return RawTable(place, header, rows, lines)
 
 
 def _guess_separator(text: str) -> str:

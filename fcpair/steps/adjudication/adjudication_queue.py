@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from fcpair.errors import InputError, RefusedError
+from fcpair.errors import ConflictError, InputError, RefusedError
 from fcpair.params import Annotate
 from fcpair.records import Person, Role
 from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
@@ -20,7 +21,13 @@ from fcpair.steps.adjudication.conflict_cache import ConflictCache
 from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch, find_decisions
 from fcpair.steps.base.context import GridContext, find_cell, load_opaque_ids, scheme_of
 from fcpair.steps.base.idempotency import perform_once
-from fcpair.steps.people.reading_limits import ReadingAllowance, check_reading_limit, may_read_more, reading_allowance
+from fcpair.steps.people.reading_limits import (
+    ReadingAllowance,
+    check_reading_limit,
+    may_read_more,
+    n_readable,
+    reading_allowance,
+)
 from fcpair.steps.rules import permissions
 from fcpair.store import Tx
 from fcpair.store.adjudication import decided_pairs, disputes
@@ -30,6 +37,7 @@ from fcpair.store.people import people
 from fcpair.work_records import ShownText
 
 DECISION, ANSWER = "decision", "answer"
+MOST_OF_ROW = 50  # cases on one screen
 
 
 @dataclass(frozen=True)
@@ -183,6 +191,38 @@ class AdjudicationQueue:
             case = _build_case(tx, person, cell_id)
             check_reading_limit(tx, person_id, self._annotate, cell_id)
             return case
+
+    def n_in_row(self, person_id: int, number: int, queue: CaseQueue = CaseQueue.ALL) -> int:
+        """Count the pairs in the row of one pair that are in a queue of this person.
+
+        Raises UnknownIdError where the grid has no such pair.
+        """
+        with self._read_as(person_id) as (tx, person):
+            return len(self._row_in_queue(tx, person, find_cell(tx, number), queue))
+
+    def row_cases(self, person_id: int, number: int, queue: CaseQueue = CaseQueue.ALL) -> list[ConflictCase]:
+        """The cases in the row of one pair that are in a queue of this person, as far as they may still be read.
+
+        Of a long row those MOST_OF_ROW among which the pair is. Raises UnknownIdError where the grid has no such pair.
+        """
+        with self._read_as(person_id) as (tx, person):
+            cell_id = find_cell(tx, number)
+            cell_ids = self._row_in_queue(tx, person, cell_id, queue)
+            first = min(bisect_left(cell_ids, cell_id), max(len(cell_ids) - 1, 0)) // MOST_OF_ROW * MOST_OF_ROW
+            n_remaining = n_readable(tx, person.id, self._annotate)
+            n_shown = MOST_OF_ROW if n_remaining is None else min(MOST_OF_ROW, n_remaining)
+            cases = []
+            for open_id in cell_ids[first : first + n_shown]:
+                with suppress(ConflictError, RefusedError):  # the list of conflicts may be newer than the transaction
+                    cases.append(_build_case(tx, person, open_id))
+            return cases
+
+    def _row_in_queue(self, tx: Tx, person: Person, cell_id: int, queue: CaseQueue) -> list[int]:
+        """The pairs in the row of one pair that are in a queue of this person, in order."""
+        excluded = permissions.excluded_pairs(tx, person)
+        with self._conflicts.snapshot(tx) as conflicts:
+            cases = select_cases(conflicts, queue, person.id) - excluded
+            return [one for one in conflicts.row_of(cell_id) if one in cases]
 
     def decide(self, person_id: int, ruling: DecisionRequest) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.

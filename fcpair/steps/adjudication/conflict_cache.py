@@ -47,6 +47,14 @@ class ConflictCache:
     def __iter__(self) -> Iterator[DisputedPair]:
         return (self._conflicts[cell_id] for cell_id in self.order)
 
+    def row_of(self, cell_id: int) -> list[int]:
+        """The conflicts in the row of one, in order; none where the pair is no conflict."""
+        if cell_id not in self._conflicts:
+            return []
+        hs_id = self._conflicts[cell_id].hs_id
+        first, last = (bisect_left(self.places, (row_id, 0)) for row_id in (hs_id, hs_id + 1))
+        return self.order[first:last]
+
     def is_by(self, cell_id: int, person_id: int) -> bool:
         """Whether this person has decided a conflict."""
         return self._conflicts[cell_id].by == person_id

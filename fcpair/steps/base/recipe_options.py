@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fcpair.errors import InputError
 from fcpair.params import Adjudicate, Agree, Annotate, Partition, Simulate, Validate
+from fcpair.practice import Practice
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import StudyContext, as_settings, parameters_from_settings, settings_error
 from fcpair.store import Tx
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 Options = TypeVar("Options")
 
 
-OF_STUDY = (Annotate, Simulate, Words)  # kept with the first grid, as they are about all
+OF_STUDY = (Annotate, Practice, Simulate, Words)  # kept with the first grid, as they are about all
 
-HELD = (Adjudicate, Agree, Annotate, Partition, Words)  # where none are given, what the stage was done with holds on
+# Where none are given, what the stage was done with holds on.
+HELD = (Adjudicate, Agree, Annotate, Partition, Practice, Words)
 
 
 OF_PLAN: dict[str, type[Any]] = {

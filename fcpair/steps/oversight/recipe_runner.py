@@ -14,7 +14,7 @@ from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
 from fcpair.steps.adjudication import adjudicate, agreement
-from fcpair.steps.answers import examples, generate, import_fc_conan, simulate
+from fcpair.steps.answers import examples, generate, import_fc_conan, practice, simulate
 from fcpair.steps.assignment import assign, validate
 from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.context import GridContext, StudyContext, find_grid, has_saved_options, matches_saved_options
@@ -118,6 +118,8 @@ def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
         yield "annotate", assign.save_annotate_options, recipe.annotate
     if recipe.words and not matches_saved_options(tx, recipe.words):
         yield "words", wording.save_words, recipe.words
+    if recipe.practice and not practice.is_saved(tx, recipe.practice):
+        yield "practice", practice.save_practice, recipe.practice
 
 
 def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:

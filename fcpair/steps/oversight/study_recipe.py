@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fcpair.plans import GridPlan, RoundPlan
     from fcpair.recipe import Recipe
 
+STUDY_SECTIONS = ("setup", "annotate", "words", "practice", "simulate")  # of a study whose grids are planned
 NO_RECIPE_NOTE = "# No recipe has been run in this study; this one is derived from its settings."
 IMPORTED_NOTE = "# The pairs and their labels were imported from {}: `fcpair labels import FILE --reader fc-conan`."
 FRAME_NOTE = "# The corpus was imported from a data frame; write it to a file, and name that as `path` of [import]."
@@ -144,7 +145,7 @@ def _recipe(tx: Tx) -> Recipe:
         about_all = {"setup": _setup(tx), **dict(_saved_sections(tx))}
         planned = is_planned(tx)
     if planned:
-        about_all = {name: about_all[name] for name in ("setup", "annotate", "words", "simulate") if name in about_all}
+        about_all = {name: about_all[name] for name in STUDY_SECTIONS if name in about_all}
     plans = []
     for key in grid_keys:
         with grids.on_grid(tx, key.id):

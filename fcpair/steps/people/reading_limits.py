@@ -88,10 +88,13 @@ def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
 
 def may_read_more(tx: Tx, person_id: int, annotate: Annotate, n_ahead: int) -> bool:
     """Whether a person may read another pair after `n_ahead` that they have before them."""
-    if not has_limit(annotate):
-        return True
-    n_remaining = reading_allowance(tx, person_id, annotate).n_remaining
+    n_remaining = n_readable(tx, person_id, annotate)
     return n_remaining is None or n_remaining > n_ahead
+
+
+def n_readable(tx: Tx, person_id: int, annotate: Annotate) -> int | None:
+    """Number of pairs that a person may still read now; None without a limit, and then nothing is counted."""
+    return reading_allowance(tx, person_id, annotate).n_remaining if has_limit(annotate) else None
 
 
 def check_reading_limit(tx: Tx, person_id: int, annotate: Annotate, cell_id: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Form, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Form, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from fcpair.errors import ConflictError, InputError
@@ -48,7 +48,7 @@ SentNumber = Annotated[int | None, Form(ge=1, le=LARGEST_ID)]
 SentId = Annotated[RequestId, Form()]
 
 
-class _AdjudicatorPages:
+class AdjudicatorPages:
     """One visitor's conflicts in one grid, and what the routes show of them.
 
     The address names the queue and the order of the cases, and so does every link and form of the page.
@@ -79,6 +79,7 @@ class _AdjudicatorPages:
             "elsewhere": self._waiting_elsewhere(),
             "reading": self.queue.reading_allowance(self._visitor.id),
             "revealed": revealed,
+            "n_in_row": self.queue.n_in_row(self._visitor.id, case.cell_id, self._queue) if case else 0,
             "undoable": self._undoable_decision(case),
             "problem": problem,
             "guidelines": render(self._context.study.guidelines[1]),
@@ -90,7 +91,10 @@ class _AdjudicatorPages:
         return page
 
     def show_page(self, name: str, **values: Any) -> Response:
-        """A page about this grid."""
+        """A page about this grid; a `problem` calls a pair what the page calls it."""
+        if problem := values.get("problem"):
+            words = self._context.page_words(self._visitor, self.here)
+            values["problem"] = words.noun.replace_pairs(problem) if words else problem
         return self._context.page(self._request, self._visitor, name, self.here, direction=direction, **values)
 
     def show_next(self, after: int | None = None, problem: str = "", *, n_ahead: int = 0) -> Response:
@@ -131,7 +135,7 @@ class _AdjudicatorPages:
     def decide(self, ruling: DecisionRequest, *, veiled: bool) -> Response:
         """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
         if veiled:
-            return self.show_case(_with_input(self.queue.case(self._visitor.id, ruling.cell_id), ruling), revealed=True)
+            return self.show_case(with_input(self.queue.case(self._visitor.id, ruling.cell_id), ruling), revealed=True)
         try:
             self.queue.decide(self._visitor.id, ruling)
         except ConflictError as error:
@@ -144,7 +148,7 @@ class _AdjudicatorPages:
             again = self.queue.case(self._visitor.id, ruling.cell_id)
         except ConflictError:
             return self.show_next(ruling.cell_id, problem)
-        return self.show_case(_with_input(again, ruling), problem)
+        return self.show_case(with_input(again, ruling), problem)
 
     def undo(self, cell_id: int, request_id: str) -> Response:
         """Take one's own decision back, then show the pair again."""
@@ -175,6 +179,9 @@ class _AdjudicatorPages:
         return [(self._visitor.name, "you"), *((name, name) for name in (*others, DecisionSearch.NO_PERSON))]
 
 
+Pages = TypeVar("Pages", bound=AdjudicatorPages)
+
+
 def _parse_choice(request: Request, name: str, usual: Choice) -> Choice:
     """What the address names; raises InputError with the names there are."""
     choices = {choice.value: choice for choice in type(usual)}
@@ -196,7 +203,7 @@ def in_words(seconds: float | None) -> str:
     return f"about {round(minutes / 30) / 2:g} h"
 
 
-def _with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:
+def with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:
     """The case with what was typed about it."""
     return replace(case, note=ruling.note, flagged=ruling.flagged)
 
@@ -212,8 +219,12 @@ def _search_query(search: DecisionSearch) -> dict[str, str]:
     return words | ({"flagged": "true"} if search.flagged else {})
 
 
-def _show_to_adjudicator(
-    request: Request, show: Callable[[_AdjudicatorPages], Response], *, anywhere: bool = False
+def show_to_adjudicator(
+    request: Request,
+    show: Callable[[Pages], Response],
+    pages: type[Pages] = AdjudicatorPages,  # type: ignore[assignment]
+    *,
+    anywhere: bool = False,
 ) -> Response:
     """Show a page to an adjudicator; first of all the terms, to one who has not consented yet.
 
@@ -225,7 +236,7 @@ def _show_to_adjudicator(
         return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
     chosen = anywhere and GRID not in request.query_params
     here = context.grids.first_with_work(visitor.id) if chosen else context.grids.from_request(request)
-    return show(_AdjudicatorPages(context, request, visitor, here))
+    return show(pages(context, request, visitor, here))
 
 
 @router.get("/adjudicate/decided")
@@ -240,20 +251,17 @@ def decided(
 ) -> Response:
     """Show what is decided and by whom, as far as a search finds, newest first."""
     search = DecisionSearch(words.strip(), outcome, by, flagged)
-    return _show_to_adjudicator(request, lambda desk: desk.show_decided(before, search), anywhere=True)
+    return show_to_adjudicator(request, lambda desk: desk.show_decided(before, search), anywhere=True)
 
 
 @router.get("/adjudicate")
 @open_to(Role.ADJUDICATOR)
 def next_(request: Request, after: Number = None, ahead: Annotated[int, Query(ge=0, le=MOST_AHEAD)] = 0) -> Response:
     """The next conflict, or that none waits; the page asks for it while `ahead` of them are at hand."""
-    return _show_to_adjudicator(request, lambda desk: desk.show_next(after, n_ahead=ahead), anywhere=True)
+    return show_to_adjudicator(request, lambda desk: desk.show_next(after, n_ahead=ahead), anywhere=True)
 
 
-@router.post("/adjudicate")
-@open_to(Role.ADJUDICATOR)
-def decide(
-    request: Request,
+def read_ruling(
     request_id: SentId,
     cell_id: Annotated[int, Form(ge=1, le=LARGEST_ID)],
     outcome: Annotated[Word, Form()],
@@ -261,22 +269,31 @@ def decide(
     flagged: Annotated[bool, Form()] = False,
     seen_decision_id: SentNumber = None,
     seen_answer_id: SentNumber = None,
-    veiled: Annotated[bool, Form()] = False,
-) -> Response:
+) -> DecisionRequest:
+    """The decision in the form of a case."""
+    return DecisionRequest(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
+
+
+Ruling = Annotated[DecisionRequest, Depends(read_ruling)]
+Veiled = Annotated[bool, Form()]
+
+
+@router.post("/adjudicate")
+@open_to(Role.ADJUDICATOR)
+def decide(request: Request, ruling: Ruling, veiled: Veiled = False) -> Response:
     """Keep a decision, then show the next conflict; while the HS is hidden, show that instead."""
-    ruling = DecisionRequest(request_id, cell_id, outcome, note.strip(), flagged, seen_decision_id, seen_answer_id)
-    return _show_to_adjudicator(request, lambda desk: desk.decide(ruling, veiled=veiled))
+    return show_to_adjudicator(request, lambda desk: desk.decide(ruling, veiled=veiled))
 
 
 @router.get("/adjudicate/{cell_id}")
 @open_to(Role.ADJUDICATOR)
 def look(request: Request, cell_id: PairId) -> Response:
     """One conflict, or one's own decision on it, to change it."""
-    return _show_to_adjudicator(request, lambda desk: desk.show_pair(cell_id))
+    return show_to_adjudicator(request, lambda desk: desk.show_pair(cell_id))
 
 
 @router.post("/adjudicate/{cell_id}/undo")
 @open_to(Role.ADJUDICATOR)
 def undo(request: Request, cell_id: PairId, request_id: SentId) -> Response:
     """Take one's own decision back, then show the pair again."""
-    return _show_to_adjudicator(request, lambda desk: desk.undo(cell_id, request_id))
+    return show_to_adjudicator(request, lambda desk: desk.undo(cell_id, request_id))

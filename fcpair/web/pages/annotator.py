@@ -28,6 +28,7 @@ HOME = {
     **dict.fromkeys(WORKERS, "/annotate"),
     **{Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"},
 }
+PRACTICE = "/practice"
 HEADINGS = {  # each with the noun of who reads
     **{Role.ANNOTATOR: "Label {}", Role.VALIDATOR: "Check labels", Role.WRITER: "Write {}"},
     **{Role.RATER: "Rate {}", Role.RESPONDENT: "Answer {}"},
@@ -149,7 +150,8 @@ def agree(
         )
     except BusyError:
         return show_again(NOT_NOW, HTTPStatus.SERVICE_UNAVAILABLE)
-    return RedirectResponse(HOME[visitor.role], HTTPStatus.SEE_OTHER)
+    first_page = PRACTICE if context.has_practice(visitor) else HOME[visitor.role]
+    return RedirectResponse(first_page, HTTPStatus.SEE_OTHER)
 
 
 @router.get("/settings")

@@ -36,6 +36,7 @@ KINDS = {
     (POST, "/settings"): Kind.ACT,
     (GET, "/annotate"): Kind.QUICK,
     (GET, "/validate"): Kind.QUICK,
+    (GET, "/practice"): Kind.QUICK,
     (GET, "/thanks"): Kind.LIST,
     (GET, "/worker.js"): Kind.QUICK,
     (GET, "/manifest.webmanifest"): Kind.QUICK,

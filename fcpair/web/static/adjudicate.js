@@ -2,7 +2,8 @@
 // is sent while the next case is being read; see outbox.js for what happens when it cannot be sent. What the server
 // refuses comes back, with what was typed and the reason.
 
-import { Api, meaning, sentence } from "./api.js";
+import { Api, meaning } from "./api.js";
+import { sendDecision } from "./decisions.js";
 import { Docket, fetchDocket } from "./docket.js";
 import { make } from "./make.js";
 import { Outbox, requestId } from "./outbox.js";
@@ -16,13 +17,12 @@ const AGAIN_MS = 3_000;
 const MOST_AHEAD = 50; // not decided, or not sent, that the server goes on from
 const MOST_MADE = 50; // decisions that can be taken back without asking for their case again
 const SIGNED_OUT = [200, 401]; // what another page than the one that was asked for comes with
-const FORBIDDEN = 403;
 const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
 
 const element = (id) => document.getElementById(id);
-const { outbox: place, csrf, grid, case: example, pausePairs, pauseMinutes } = element("desk").dataset;
+const { outbox: place, csrf, grid, case: example, noun, nouns, pausePairs, pauseMinutes } = element("desk").dataset;
 const api = new Api(csrf);
-const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
+const pause = new Pause(Number(pausePairs), Number(pauseMinutes), nouns);
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });
 
 let shown = new Docket(element("docket"), location.pathname + location.search);
@@ -139,26 +139,8 @@ async function go(address, options) {
 }
 
 // Sends one decision, or that it is taken back; see Outbox for what it gives.
-async function send({ isTried, isUndo = false, draft, grid: name, outcome, ...item }) {
-  const { request_id, cell_id } = item;
-  const path = isUndo ? `/api/decisions/${cell_id}/undo` : "/api/decisions";
-  const body = isUndo ? { request_id } : { ...item, outcome };
-  const reply = await api.call("POST", name ? `${path}?${new URLSearchParams({ grid: name })}` : path, body);
-  const outcomeOfSending = meaning(reply.status);
-  if (outcomeOfSending === "stop") signedOut();
-  if (outcomeOfSending === "done") {
-    nSaved += 1;
-    document.dispatchEvent(new CustomEvent("fcpair:saved", { detail: draft }));
-  }
-  if (outcomeOfSending !== "refused") return outcomeOfSending;
-  const sent = { isUndo, draft, grid: name, outcome, ...item };
-  if (reply.status === FORBIDDEN) {
-    const { session, isIn } = await api.session("/adjudicate", place);
-    if (session === "renewed") return send(sent);
-    if (session === "stop") signedOut(isIn);
-    if (session !== "same") return session;
-  }
-  return comeBack(sent, sentence(reply));
+function send(item) {
+  return sendDecision(api, place, item, { onSaved: () => (nSaved += 1), signedOut, comeBack });
 }
 
 // Shows a case again on which a decision was refused, or where it cannot be decided any more, what was typed.
@@ -191,7 +173,7 @@ function withdrawUndo(item) {
 
 // Says over the page what was refused for good; it stays until it has been read.
 function tellRefused(typed, { cell_id, isUndo, outcome, grid: name }, reason) {
-  const what = `${isUndo ? "Taking back" : "Your decision on"} pair ${cell_id}${name ? ` of ${name}` : ""}`;
+  const what = `${isUndo ? "Taking back" : "Your decision on"} ${noun} ${cell_id}${name ? ` of ${name}` : ""}`;
   const lines = [`${what} was not taken (${outcome.replaceAll("_", " ")}). ${reason}`];
   if (typed.note) lines.push(`What you typed: ${typed.note}`);
   element("refused-lines").append(...lines.map((line) => make("p", { dir: "auto" }, line)));
@@ -318,17 +300,23 @@ function endPause() {
 
 // Enter in the box of the flag is no decision.
 function ignoreEnter(event) {
-  if (event.key === "Enter" && event.target.matches("#pair input")) event.preventDefault();
+  if (event.key === "Enter" && event.target.matches(".note input")) event.preventDefault();
 }
 
 // What opens over the page leads to a page of its own where this does not run.
 function open(event) {
-  const opener = event.target.closest("#guidelines-open, #pause, #later");
+  const opener = event.target.closest("#guidelines-open, #pause, #later, #whole-row");
   if (opener) event.preventDefault();
   if (opener?.id === "guidelines-open") element("guidelines").showModal();
   if (opener?.id === "pause") propose("You asked for a pause.");
   if (opener?.id === "later") leave();
+  if (opener?.id === "whole-row") leaveFor(opener.getAttribute("href"));
   if (event.target.id === "hs" && veiled()) show(true);
+}
+
+// Goes to another page when the server has everything: it shows what is left.
+async function leaveFor(address) {
+  if (await outbox.flush()) location.assign(address);
 }
 
 // Goes on without a decision.

@@ -5,6 +5,7 @@
 import { Api, meaning, sentence } from "./api.js";
 import { Begun } from "./begun.js";
 import { SKIP } from "./form.js";
+import { Goal } from "./goal.js";
 import { Kept } from "./kept.js";
 import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
@@ -29,7 +30,8 @@ const ELSEWHERE = `You have just answered this ${noun} in another window. Press 
 const USED_UP = `You have answered all the ${nouns} that were at hand. More will come when the connection is back.`;
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const begun = new Begun(place);
-const view = new View(blurred === "true", rounds, { save, changed: typed, nouns });
+const goal = new Goal(place);
+const view = new View(blurred === "true", rounds, { save, changed: typed, nouns, goal });
 const watch = new Watch();
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes), nouns);
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere, merge });
@@ -168,7 +170,8 @@ function record(answers) {
   if (queue.length) show();
   else wait();
   const due = [...answers].map(() => pause.answered()).at(-1);
-  if (due && queue.length) propose(due);
+  if (goal.isReachedBy(progress.today) && queue.length) sayGoal();
+  else if (due && queue.length) propose(due);
   outbox.flush();
 }
 
@@ -434,6 +437,19 @@ function propose(reason) {
   pauseScreen.showModal();
 }
 
+// The goal of today is reached: that is all, and the way to stop.
+function sayGoal() {
+  watch.hold();
+  document.getElementById("goal-number").textContent = goal.n;
+  document.getElementById("goal-reached").showModal();
+}
+
+function setGoal({ target }) {
+  goal.set(target.valueAsNumber, progress?.today ?? 0);
+  target.value = goal.n ?? "";
+  if (progress) view.progress(progress);
+}
+
 function endPause() {
   pause.start();
   shownAt = performance.now();
@@ -479,6 +495,11 @@ on("note", "keydown", leaveNote);
 on("pause", "click", () => propose("You asked for a pause."));
 on("pause-end", "click", () => pauseScreen.close());
 on("pause-screen", "close", endPause);
+on("goal", "change", setGoal);
+on("bar", "click", () => document.getElementById("goal").focus());
+on("goal-close", "click", () => document.getElementById("goal-reached").close());
+on("goal-reached", "close", endPause);
+document.getElementById("goal").value = goal.n ?? "";
 on("guidelines-open", "click", () => document.getElementById("guidelines").showModal());
 on("guidelines-close", "click", () => document.getElementById("guidelines").close());
 window.addEventListener("beforeunload", (event) => outbox.items.length && !isLeaving() && event.preventDefault());

@@ -1,9 +1,11 @@
 // The part of the adjudicators' page that changes from one case to the next, as the server makes it: on the screen, at
 // hand for later, or out of sight after it was decided. Nothing of it is kept outside this page.
 
+import { rulingOf } from "./decisions.js";
 import { inWords, make } from "./make.js";
 
 const PATIENCE_MS = 15_000;
+const noun = () => document.getElementById("desk").dataset.noun; // what the page calls a pair
 
 export class Docket {
   // `address` is where a reload finds it again.
@@ -28,15 +30,7 @@ export class Docket {
 
   // What is decided, as the API takes it.
   ruling(outcome) {
-    const { cell_id, note, flagged, seen_decision_id, seen_answer_id } = this.form.elements;
-    return {
-      cell_id: Number(cell_id.value),
-      outcome,
-      note: note.value.trim(),
-      flagged: flagged.checked,
-      seen_decision_id: seen_decision_id ? Number(seen_decision_id.value) : null,
-      seen_answer_id: Number(seen_answer_id.value),
-    };
+    return rulingOf(this.form, outcome);
   }
 
   // Puts in what was typed before, and says why it is asked for again.
@@ -68,7 +62,7 @@ export class Docket {
   }
 
   offerUndo({ cell_id, outcome }) {
-    const words = [`Undo pair ${cell_id}: ${inWords(outcome)} `, make("kbd", {}, "U")];
+    const words = [`Undo ${noun()} ${cell_id}: ${inWords(outcome)} `, make("kbd", {}, "U")];
     this.#putUndo(make("form", { id: "undo" }, make("button", { class: "outline secondary", "data-key": "u" }, ...words)));
   }
 
@@ -80,7 +74,7 @@ export class Docket {
   // In its place while the next one is on its way.
   waiting() {
     const part = this.part.cloneNode(true);
-    const heading = make("h2", { id: "case-name", tabindex: "-1" }, "The next pair is on its way");
+    const heading = make("h2", { id: "case-name", tabindex: "-1" }, `The next ${noun()} is on its way`);
     part.querySelector("#pair").replaceWith(make("div", { class: "notice" }, heading));
     part.querySelector("#later").remove();
     return new Docket(part, this.onward);

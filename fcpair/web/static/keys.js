@@ -28,8 +28,23 @@ function keysOf(event) {
   return [...(/^[.?-]$/.test(sign) ? [sign] : []), ...(printed ? [printed[1].toLowerCase()] : [])];
 }
 
+let switched = null; // "on" or "off" where the browser lets nothing be stored
+
 function areOff() {
-  return localStorage.getItem(SWITCH) === "off";
+  try {
+    return localStorage.getItem(SWITCH) === "off";
+  } catch {
+    return switched === "off";
+  }
+}
+
+function turn(to) {
+  switched = to;
+  try {
+    localStorage.setItem(SWITCH, to);
+  } catch {
+    // it holds for this page
+  }
 }
 
 const ways = (bearer) => bearer.dataset.key.split(" ");
@@ -110,7 +125,7 @@ function toggle(summary) {
 // Single-letter keys get in the way of some speech and switch input, so that they can be turned off.
 function offerSwitch(box) {
   box.checked = !areOff();
-  box.addEventListener("change", () => localStorage.setItem(SWITCH, box.checked ? "on" : "off"));
+  box.addEventListener("change", () => turn(box.checked ? "on" : "off"));
 }
 
 document.addEventListener("keydown", press);

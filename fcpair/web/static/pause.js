@@ -8,6 +8,7 @@ export class Pause {
   #pairs;
   #minutes;
   #nouns;
+  #here = null; // the count where the browser lets nothing be stored
 
   constructor(pairs, minutes, nouns = "pairs") {
     this.#pairs = pairs;
@@ -16,7 +17,21 @@ export class Pause {
   }
 
   #count() {
-    return JSON.parse(sessionStorage.getItem(PLACE)) ?? { answered: 0, worked_ms: 0, last: Date.now() };
+    const none = { answered: 0, worked_ms: 0, last: Date.now() };
+    try {
+      return JSON.parse(sessionStorage.getItem(PLACE)) ?? none;
+    } catch {
+      return this.#here ?? none;
+    }
+  }
+
+  #keep(count) {
+    this.#here = count;
+    try {
+      sessionStorage.setItem(PLACE, JSON.stringify(count));
+    } catch {
+      // it holds for this page
+    }
   }
 
   // Counts one answer; returns why a pause is due, or null.
@@ -27,7 +42,7 @@ export class Pause {
     count.answered += 1;
     count.worked_ms += gap;
     count.last = Date.now();
-    sessionStorage.setItem(PLACE, JSON.stringify(count));
+    this.#keep(count);
     if (count.answered >= this.#pairs) return `You have answered ${count.answered} ${this.#nouns} since your last pause.`;
     const minutes = Math.round(count.worked_ms / 60_000);
     return minutes >= this.#minutes ? `You have been at work for ${minutes} minutes.` : null;
@@ -35,7 +50,7 @@ export class Pause {
 
   // Begins to count anew, after a pause.
   start(answered = 0) {
-    sessionStorage.setItem(PLACE, JSON.stringify({ answered, worked_ms: 0, last: Date.now() }));
+    this.#keep({ answered, worked_ms: 0, last: Date.now() });
     return null;
   }
 }

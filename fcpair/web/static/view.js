@@ -21,12 +21,14 @@ export class View {
   #rounds;
   #form;
   #nouns;
+  #goal;
   #forgetBanner = null;
 
-  // `rounds` is what the person can be asked, as the server says it, in units that are called `nouns`; of a form that is
-  // saved, `save()` and `changed()` are called as Form says.
-  constructor(blurred, rounds, { nouns, ...acts }) {
+  // `rounds` is what the person can be asked, as the server says it, in units that are called `nouns`, with a `goal`; of a form
+  // that is saved, `save()` and `changed()` are called as Form says.
+  constructor(blurred, rounds, { nouns, goal, ...acts }) {
     this.#nouns = nouns;
+    this.#goal = goal;
     this.#blurred = blurred;
     this.#rounds = JSON.parse(rounds);
     this.#form = new Form(element("form"), { ...acts, mayPutAway });
@@ -205,7 +207,7 @@ export class View {
     element("count").textContent = `${done} answered, ${skipped ? `${skipped} skipped, ` : ""}${left}`;
     const time = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
     element("left").textContent = more === null ? time : "";
-    element("reading").textContent = allowance(reading);
+    element("reading").textContent = allowance(reading, this.#goal.n);
   }
 
   // For screen readers alone.
@@ -227,9 +229,13 @@ export class View {
   }
 }
 
-// "12 of 40 today · 112 of 400 in all": what has been read, and how much one may read.
-function allowance({ today, read, daily_limit, total_limit }) {
-  const day = daily_limit === null ? `${today} today` : `${today} of ${daily_limit} today`;
+// "12 of 40 today · 112 of 400 in all": what has been read, and how much one may read, or wants to. A limit stands above
+// a goal.
+function allowance({ today, read, daily_limit, total_limit }, goal) {
+  const isWithin = goal !== null && (daily_limit === null || goal < daily_limit);
+  const most = isWithin ? goal : daily_limit;
+  const beyond = isWithin && daily_limit !== null ? ` (${daily_limit} at most)` : "";
+  const day = most === null ? `${today} today` : `${today} of ${most} today${beyond}`;
   return total_limit === null ? day : `${day} · ${read} of ${total_limit} in all`;
 }
 

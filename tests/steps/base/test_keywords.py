@@ -11,7 +11,7 @@ from typing import Any, get_overloads, get_type_hints
 import pytest
 
 from fcpair import grid as grid_module
-from fcpair import params, plans, words
+from fcpair import params, plans, practice, words
 from fcpair.errors import InputError
 from fcpair.grid import Grid
 from fcpair.param_values import Checked, field_default, field_readers, is_required
@@ -23,7 +23,8 @@ from fcpair.study import Study
 
 pytestmark = pytest.mark.files
 
-PARAMS = {name: cls for name, cls in {**vars(params), **vars(plans), **vars(words)}.items() if isinstance(cls, type)}
+MODULES = (params, plans, practice, words)
+PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
 READ_BY_EXPORT = {
     **{name: Export.kinds[name] for name in ("qrels", "beir", "corpus", "texts")},
@@ -82,7 +83,7 @@ def widened(hint: Any) -> Any:
 def test_all_that_take_params_are_looked_at() -> None:
     names = {name for name, _, _ in METHODS}
     assert {"Grid.select", "Grid.evaluate", "Study.create", "Study.import_corpus", "Exports.qrels"} <= names
-    assert len(names) == 29
+    assert len(names) == 30
 
 
 @pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])

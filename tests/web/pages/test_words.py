@@ -12,6 +12,7 @@ import pytest
 from steps import forms
 from steps.plans import RATED, STATEMENTS
 
+from fcpair.grid import AdjudicationQueue, DecisionRequest
 from fcpair.params import Annotate
 from fcpair.plans import GridPlan, SidePlan
 from fcpair.records import Role
@@ -20,9 +21,11 @@ from fcpair.web.server.static_files import FOLDER
 from fcpair.words import NOUNS, Noun
 from web.conftest import Site
 
-PAGES = ("/", "/annotate", "/validate", "/welcome", "/guidelines", "/settings", "/thanks")
+PAGES = ("/", "/annotate", "/validate", "/welcome", "/guidelines", "/settings", "/thanks", "/practice")
+DECIDING_PAGES = ("/adjudicate", "/adjudicate/row", "/adjudicate/decided")
 GENERAL = {"text", "question"}  # also said of what people read and are asked, whatever a unit of it is called
-DESK_SCRIPTS = ("desk.js", "view.js", "form.js", "questions.js", "pause.js", "keys.js", "make.js")
+DESK_SCRIPTS = ("desk.js", "view.js", "form.js", "questions.js", "pause.js", "goal.js", "keys.js", "make.js")
+DECIDING_SCRIPTS = ("adjudicate.js", "adjudicate-row.js", "decisions.js", "docket.js")
 TERMS = Annotate(opt_out="hs_topic", daily_limit=1, warning="Read with care.", thanks="Thank you.")
 PEOPLE = {
     **{"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDICATOR},
@@ -71,6 +74,23 @@ def test_every_page_of_a_role_says_its_noun_and_no_other(site: Site, name: str, 
         assert f"The first {noun} is on its way." in desk
 
 
+@pytest.mark.parametrize("noun", [*NOUNS])
+def test_every_page_of_a_decision_says_the_adjudicator_s_noun(serve: Callable[..., Site], noun: str) -> None:
+    site = serve("labelled")
+    site.study.save_words(nouns={"adjudicator": noun}, sides={"hate speech": "Post"})
+    browser = site.browser("judy")
+    case = AdjudicationQueue(site.study.grid()).next(site.visitor("judy").id)
+    assert case is not None
+    AdjudicationQueue(site.study.grid()).decide(
+        site.visitor("judy").id, DecisionRequest(site.new_request(), case.cell_id, "appropriate")
+    )
+    for address in (*DECIDING_PAGES, f"/adjudicate/{case.cell_id}", f"/adjudicate/row?pair={case.cell_id}"):
+        answer = browser.get(address, follow_redirects=True)
+        assert answer.status_code == 200
+        assert other_nouns(spoken(answer.text), noun) == set(), address
+    assert f"{noun.capitalize()} {case.cell_id}" in browser.get(f"/adjudicate/{case.cell_id}").text
+
+
 @pytest.mark.parametrize(("name", "noun"), [("ana", "reply"), ("wren", "case"), ("rob", "statement")])
 def test_refusals_and_limits_say_the_noun_too(site: Site, name: str, noun: str) -> None:
     site.study.save_words(nouns={PEOPLE[name].value: noun})
@@ -84,7 +104,7 @@ def test_refusals_and_limits_say_the_noun_too(site: Site, name: str, noun: str) 
     assert limit in spoken(site.browser(name).get("/thanks").text)
 
 
-@pytest.mark.parametrize("script", DESK_SCRIPTS)
+@pytest.mark.parametrize("script", [*DESK_SCRIPTS, *DECIDING_SCRIPTS])
 def test_the_sentences_of_the_scripts_say_no_noun(script: str) -> None:
     source = re.sub(r"(^|\s)//.*", "", (FOLDER / script).read_text("utf-8"))
     sentences = [one for one in re.findall(r'"[^"\n]*"|`[^`]*`', source) if re.search(r"\w [a-z]", one)]

@@ -1,0 +1,61 @@
+"""Tables of known items, on which people practise: in a file, or pasted as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.tables.delimited import RawTable, check_texts, parse_csv
+from fcpair.files.tables.tabular import READERS, check_file, require_columns, unguard
+from fcpair.practice import COLUMNS, MAY_BE_EMPTY, KnownItem, check_number, item_problems
+from fcpair.stages.corpus.text_identity import fold_name
+
+PASTED = "the table"
+_NEEDED = tuple(name for name in COLUMNS if name != MAY_BE_EMPTY)
+
+
+def read_known_items(path: Path, answers: Sequence[str]) -> list[KnownItem]:
+    """The known items in a table with the columns COLUMNS, whose answers are among `answers`.
+
+    Raises:
+        InputError: no such file, no table, a column that is missing, or anything that is wrong with an item, by line.
+    """
+    check_file(path)
+    return _known_items(READERS.get(path.suffix.lower(), READERS[".csv"])(path, _NEEDED), answers)
+
+
+def parse_known_items(text: str, answers: Sequence[str]) -> list[KnownItem]:
+    """The known items in a table that was pasted: CSV, or cells separated by tabs as from a spreadsheet.
+
+    Raises what `read_known_items` does.
+    """
+    if not text.strip():
+        raise InputError(f"{PASTED} is empty; expected a line of column names, {', '.join(COLUMNS)}, and a line a pair")
+    return _known_items(parse_csv(text, PASTED), answers)
+
+
+def format_known_items(items: Sequence[KnownItem]) -> str:
+    """The items as a CSV that `parse_known_items` reads."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows([COLUMNS, *items] if items else [])
+    return written.getvalue()
+
+
+def _known_items(raw: RawTable, answers: Sequence[str]) -> list[KnownItem]:
+    check_texts(raw)
+    names = {fold_name(name): name for name in COLUMNS}
+    header = [names.get(fold_name(name), name) for name in raw.header]
+    require_columns(raw.place, header, _NEEDED)
+    items, findings = [], []
+    for row, line in zip(raw.rows, raw.lines, strict=True):
+        cells = {name: unguard(cell).strip() for name, cell in zip(header, row, strict=False) if name in COLUMNS}
+        findings += [Finding(raw.place, line, problem) for problem in item_problems(cells, answers)]
+        items.append(KnownItem(*(cells.get(name, "") for name in COLUMNS)))
+    reject(raw.place, findings)
+    if not items:
+        raise InputError(f"{raw.place} has no pair below the column names")
+    check_number(len(items))
+    return items

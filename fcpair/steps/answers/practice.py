@@ -1,0 +1,134 @@
+"""Practice on known items: who has them, what is asked, and setting them. Nothing of it is stored as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fcpair.errors import StageError
+from fcpair.files.answers.known_items import parse_known_items, read_known_items
+from fcpair.practice import PRACTISING, KnownItem, Practice, check_items
+from fcpair.records import Role, RunRecord
+from fcpair.stages.questions.wording import with_wordings
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import StudyContext, as_settings, effective_options, labels_of, note_stage_run, scheme_of
+from fcpair.steps.base.departures import is_same
+from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.rules.wording import effective_words, side_words
+from fcpair.store import Tx
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import settings
+
+KNOWN_ITEMS = "known_items"  # the settings that hold the items, wherever they came from
+NOTHING_ASKED = "no grid of this study asks for labels, so there is no question to practise"
+
+
+class PracticeRound(NamedTuple):
+    """Known items, and the question that is practised on them, as pages need it; with what the sides are called."""
+
+    question: dict[str, Any]
+    row_name: str
+    column_name: str
+    items: tuple[KnownItem, ...]
+
+
+@takes_params
+def save_practice(
+    study: StudyContext,
+    practice: Practice | None = None,
+    *,
+    file: str | Path | None = own(None),
+    items: Sequence[Mapping[str, str]] = own(()),
+) -> RunRecord:
+    """Set the known pairs on which people can practise from now on; without any, nobody does.
+
+    Raises:
+        InputError: a file that cannot be read, or all that is wrong with its items, such as an answer that the study's
+            labels do not have.
+        StageError: no grid of the study asks for labels.
+    """
+    with study._store.write() as tx:
+        options = _effective_practice(tx) if practice is None else practice
+        known_items = _load_items(tx, options)
+        with grids.on_first_grid(tx):
+            run = note_stage_run(tx, options, {"items": len(known_items)})
+            settings.save_settings(tx, KNOWN_ITEMS, {"items": [one._asdict() for one in known_items]}, run.id)
+            return run
+
+
+def _effective_practice(tx: Tx) -> Practice:
+    with grids.on_first_grid(tx):
+        return effective_options(tx, Practice, {})
+
+
+def _load_items(tx: Tx, options: Practice) -> list[KnownItem]:
+    if options.file is None and not options.items:
+        return []
+    answers = _answer_names(tx)
+    if options.file is not None:
+        return read_known_items(options.file, answers)
+    check_items(options.items, answers)
+    return [_known_item(one) for one in options.items]
+
+
+def read_practice_text(study: StudyContext, text: str) -> list[KnownItem]:
+    """The known items of a table that somebody pasted; raises what `save_practice` does."""
+    with study._store.read() as tx:
+        return parse_known_items(text, _answer_names(tx))
+
+
+def is_saved(tx: Tx, options: Practice) -> bool:
+    """Whether these are the known items that were set, also where their file holds something else by now."""
+    with grids.on_first_grid(tx):
+        saved = settings.of_stage(tx, options.stage)
+    return all(name in saved and is_same(saved[name], value) for name, value in as_settings(options).items())
+
+
+def known_items(study: StudyContext) -> list[KnownItem]:
+    """The known items on which people practise."""
+    with study._store.read() as tx:
+        return _saved_items(tx)
+
+
+def practice_round(study: StudyContext, role: Role) -> PracticeRound | None:
+    """The known items for people in a role, and what is asked; None where there are none for them."""
+    if role not in PRACTISING:
+        return None
+    with study._store.read() as tx:
+        items = _saved_items(tx)
+        grid_id = _labelled_grid(tx)
+        if not items or grid_id is None:
+            return None
+        words = effective_words(tx)
+        with grids.on_grid(tx, grid_id):
+            name = next(one.name for one in grids.keys(tx) if one.id == grid_id)
+            (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, name)
+            row_name, column_name = grids.side_names(tx)
+            row, column, _, _ = side_words(tx, words)
+        return PracticeRound(question, row.text or row_name, column.text or column_name, tuple(items))
+
+
+def _saved_items(tx: Tx) -> list[KnownItem]:
+    with grids.on_first_grid(tx):
+        return [_known_item(one) for one in settings.of_stage(tx, KNOWN_ITEMS).get("items", [])]
+
+
+def _known_item(saved: Mapping[str, str]) -> KnownItem:
+    return KnownItem(saved["row"], saved.get("column", ""), saved["answer"], saved["explanation"])
+
+
+def _labelled_grid(tx: Tx) -> int | None:
+    """The first grid that asks for labels, whose question is practised."""
+    labelled = [key.id for key in grids.for_each_grid(tx) if labels_of(tx)]
+    return labelled[0] if labelled else None
+
+
+def _answer_names(tx: Tx) -> list[str]:
+    """The answers that can be known; raises StageError where no grid asks for labels."""
+    grid_id = _labelled_grid(tx)
+    if grid_id is None:
+        raise StageError(NOTHING_ASKED)
+    with grids.on_grid(tx, grid_id):
+        return [choice.name for choice in scheme_of(tx)]
