@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from fcpair.errors import InputError
-from fcpair.pair_filter import PairFilter, check_name
+from fcpair.pair_filter import FilterChoices, PairFilter, check_name
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
@@ -31,10 +32,12 @@ TITLES = {
     "skipped": "Skipped",
     "noted": "With a note",
 }
-"""What each filter is called, in the order in which the page has them."""
+"""What each filter is called, in the order in which the page has them; those of metadata come after them."""
+METADATA = re.compile(r"(hs|cn|row|column)\..+", re.DOTALL)
 
 
 def read_query(
+    request: Request,
     words: str = "",
     person: str = "",
     answer: str = "",
@@ -46,6 +49,7 @@ def read_query(
     """The filters in an address, as they are written there; those that ask nothing left out."""
     values = {"words": words, "person": person, "answer": answer, "state": state, "tier": tier}
     values |= {"skipped": skipped, "noted": noted}
+    values |= {name: value for name, value in request.query_params.items() if METADATA.fullmatch(name)}
     return {name: value.strip() for name, value in values.items() if value.strip()}
 
 
@@ -58,16 +62,17 @@ def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    is_search = GRID.fits(here) and not request.query_params.keys().isdisjoint(TITLES)
+    is_search = GRID.fits(here) and any(name in TITLES or name in query for name in request.query_params)
+    choices = here.grid.search_choices() if GRID.fits(here) else None
     values = {
         "page": GRID,
         "panels": [] if is_search else build_panels(request, visitor, here, GRID),
         "simulated": here.grid.simulated_note,
         "grids": context.grids.overview() if here.name else [],
-        "titles": TITLES,
+        "titles": {**TITLES, **_metadata_titles(here, query, choices)},
         "size": PAGE,
         "query": query,
-        "choices": here.grid.search_choices() if GRID.fits(here) else None,
+        "choices": choices,
         "is_search": is_search,
         "problem": "",
         **(_search(here, query, after) if is_search else {}),
@@ -95,8 +100,20 @@ def _search(here: CurrentGrid, query: dict[str, str], after: int) -> dict[str, A
     }
 
 
+def _metadata_titles(here: CurrentGrid, query: dict[str, str], choices: FilterChoices | None) -> dict[str, str]:
+    """What filters by metadata are called, by their names: those that are offered, and those that are asked for."""
+    side_names = {"hs": here.facts["hs_name"], "row": here.facts["hs_name"]}
+    names = [*(choice.name for choice in choices.metadata), *query] if choices else [*query]
+    parts = {name: name.partition(".") for name in names if name not in TITLES}
+    return {
+        name: f"{side_names.get(side, here.facts['cn_name']).capitalize()}: {key}"
+        for name, (side, _, key) in parts.items()
+    }
+
+
 def _conditions(query: dict[str, str]) -> dict[str, Any]:
-    conditions: dict[str, Any] = dict(query)
+    conditions: dict[str, Any] = {name: value for name, value in query.items() if name in TITLES}
+    conditions["metadata"] = {name: value for name, value in query.items() if name not in TITLES}
     for name in ("skipped", "noted"):
         check_name(f"value of `{name}`", query.get(name, ""), YES_OR_NO)
         conditions[name] = YES_OR_NO.get(query.get(name, ""))
