@@ -91,6 +91,7 @@ class Grid(GridContext):
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     assign = steps.assign.assign
+    forecast_extra_labels = steps.extra_labels.forecast_extra_labels
     close_open_assignment = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 
@@ -136,6 +137,8 @@ class Grid(GridContext):
     write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes
     adjudicate = steps.adjudicate.adjudicate
+    forecast_decision_requests = steps.decision_requests.forecast_decision_requests
+    request_decisions = steps.decision_requests.request_decisions
 
     assign_validation = steps.validate.assign_validation
     write_validation_sheets = steps.sheets.write_validation_sheets

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 from fcpair.deprecation import module_getattr
 
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, conflict_sheet
+    from fcpair.steps.adjudication import (
+        adjudicate,
+        adjudication_queue,
+        agreement,
+        conflict_sheet,
+        decision_requests,
+    )
     from fcpair.steps.answers import (
         answer_tables,
         curation,
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
         withdraw,
         work_queue,
     )
-    from fcpair.steps.assignment import assign, leases, rounds, spot_checks, validate
+    from fcpair.steps.assignment import assign, extra_labels, leases, rounds, spot_checks, validate
     from fcpair.steps.base import grid_rows, init, recipe_options, sample_size, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve, select
     from fcpair.steps.oversight import (

@@ -30,6 +30,7 @@ from fcpair.web.lead import (
     guidelines,
     inspection,
     invitations,
+    pair_acts,
     people,
     policy,
     progress,
@@ -96,6 +97,7 @@ _LEADS = (
     evaluation,
     files,
     search,
+    pair_acts,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

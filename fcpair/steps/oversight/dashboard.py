@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
-from fcpair.records import Figure, Person, Round, Rule
+from fcpair.records import UNDECIDED, Figure, Person, Round
 from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of, scheme_of
 from fcpair.steps.oversight import activity, status
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
@@ -390,6 +390,6 @@ def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
 
 
 def _outcome_text(row: activity_log.FlaggedDecision, names: dict[int, str]) -> str:
-    if row.rule == Rule.REOPENED:
+    if row.rule in UNDECIDED:
         return "taken back"
     return "discarded" if row.code is None else names[row.code]

@@ -18,7 +18,7 @@ from fcpair.stages.adjudication.partition import as_tier
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Closed
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, is_planned, scheme_of
-from fcpair.steps.oversight.pair_standings import UNDECIDED, Standings, current_standings, load_standings
+from fcpair.steps.oversight.pair_standings import NO_DECISION, Standings, current_standings, load_standings
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
@@ -121,7 +121,8 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         _texts_with_words(tx, wanted.words), ids_by_name.get(wanted.person), answer_ids.get(wanted.answer)
     )
     if wanted.metadata:
-        ids = replace(ids, **_texts_with_metadata(tx, wanted.metadata))
+        rows, columns = _texts_with_metadata(tx, wanted.metadata)
+        ids = replace(ids, rows=rows, columns=columns)
     if wanted.tier:
         need_tiers(question)
     if not wanted.tier and wanted.state not in BY_STANDING:
@@ -168,16 +169,16 @@ def _metadata_choices(tx: Tx) -> Iterator[MetadataChoice]:
         yield MetadataChoice(name, tuple(distinct) if len(distinct) <= MAX_VALUES else ())
 
 
-def _texts_with_metadata(tx: Tx, wanted: Mapping[str, str]) -> dict[str, tuple[list[int], ...]]:
-    """The texts of `rows` and of `columns` with each value that is wanted of their side."""
+def _texts_with_metadata(tx: Tx, wanted: Mapping[str, str]) -> tuple[tuple[list[int], ...], tuple[list[int], ...]]:
+    """The texts of the rows, and of the columns, with each value that is wanted of their side."""
     known = _metadata_by_name(tx)
     row_name = (CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS).sides[0]
-    texts: dict[str, list[list[int]]] = {"rows": [], "columns": []}
+    row_texts, column_texts = list[list[int]](), list[list[int]]()
     for name, value in wanted.items():
         check_name("metadata", name, known)
         matching = [text_id for text_id, own in known[name].items() if _fold(own) == _fold(value)]
-        texts["rows" if name.startswith(f"{row_name}.") else "columns"].append(matching)
-    return {side: tuple(lists) for side, lists in texts.items()}
+        (row_texts if name.startswith(f"{row_name}.") else column_texts).append(matching)
+    return tuple(row_texts), tuple(column_texts)
 
 
 def _fold(text: str) -> str:
@@ -214,6 +215,6 @@ def _facts(tx: Tx, question: Closed, cell_ids: list[int]) -> dict[int, tuple[str
 
 
 def _decision(question: Closed, state: PairState) -> str:
-    if state.rule in UNDECIDED:
+    if state.rule in NO_DECISION:
         return ""
     return IRRECONCILABLE if state.code is None else question.name(state.code)

@@ -17,8 +17,9 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.files import attachment
-from fcpair.web.lead.navigation import GRID
+from fcpair.web.lead.navigation import CONFLICTS, GRID
 from fcpair.web.lead.panels import SHOWN_BY, build_panels
+from fcpair.web.lead.runs import find_run
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them
@@ -58,7 +59,7 @@ Query = Annotated[dict[str, str], Depends(read_query)]
 
 @router.get(GRID.path)
 @open_to(Role.LEAD)
-def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
+def grid_pairs(request: Request, query: Query, after: int = 0, run: int = 0) -> Response:
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
@@ -75,6 +76,8 @@ def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
         "choices": choices,
         "is_search": is_search,
         "problem": "",
+        "done": find_run(context.study.log(), run) if run else None,
+        "acts": _acts_on_pairs(here, choices) if choices else [],
         **(_search(here, query, after) if is_search else {}),
     }
     page = context.page(request, visitor, "lead_grid.html.j2", here, **SHOWN_BY, **values)
@@ -86,7 +89,7 @@ def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
 def _search(here: CurrentGrid, query: dict[str, str], after: int) -> dict[str, Any]:
     """The pairs that match, or the `problem` with the filters."""
     try:
-        matching = here.grid.find_pairs(**_conditions(query), first=after, n=PAGE)
+        matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
     except InputError as error:
         return {"problem": str(error)}
     rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
@@ -100,6 +103,17 @@ def _search(here: CurrentGrid, query: dict[str, str], after: int) -> dict[str, A
     }
 
 
+def _acts_on_pairs(here: CurrentGrid, choices: FilterChoices) -> list[tuple[str, str]]:
+    """What can be done with pairs that are found, by its name in the address: its button."""
+    can_have_labels = choices.people and not here.is_planned
+    can_be_decided = choices.has_answers and CONFLICTS.fits(here)
+    acts = (
+        ("labels", "Ask for another label", can_have_labels),
+        ("decisions", "Send to an adjudicator", can_be_decided),
+    )
+    return [(act, button) for act, button, applies in acts if applies]
+
+
 def _metadata_titles(here: CurrentGrid, query: dict[str, str], choices: FilterChoices | None) -> dict[str, str]:
     """What filters by metadata are called, by their names: those that are offered, and those that are asked for."""
     side_names = {"hs": here.facts["hs_name"], "row": here.facts["hs_name"]}
@@ -111,7 +125,8 @@ def _metadata_titles(here: CurrentGrid, query: dict[str, str], choices: FilterCh
     }
 
 
-def _conditions(query: dict[str, str]) -> dict[str, Any]:
+def conditions_of(query: dict[str, str]) -> dict[str, Any]:
+    """The conditions that an address has, as `find_pairs` takes them; raises InputError for what is none."""
     conditions: dict[str, Any] = {name: value for name, value in query.items() if name in TITLES}
     conditions["metadata"] = {name: value for name, value in query.items() if name not in TITLES}
     for name in ("skipped", "noted"):
@@ -128,7 +143,7 @@ def matching_file(request: Request, query: Query) -> Response:
 
     context = context_of(request)
     context.door.require_visitor(request)
-    matching = context.grids.from_request(request).grid.find_pairs(**_conditions(query))
+    matching = context.grids.from_request(request).grid.find_pairs(**conditions_of(query))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.csv"
         write_table(matching.rows, path)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from fcpair.errors import InputError, StageError
 from fcpair.pair_filter import FilterState, PairFilter
 from fcpair.records import TIERS, Role, Tier
 from fcpair.store.assignment import rounds
-from fcpair.store.database.tables import assignment, person
+from fcpair.store.database.tables import assignment, person, text
 from fcpair.study import Study
 from steps.plans import RATED, study_of, written
 from steps.scales import rated
@@ -181,9 +181,8 @@ def test_metadata_of_either_side_are_conditions_and_choices(at: At) -> None:
     choices = dict(grid.search_choices().metadata)
     assert choices == {"hs.hs_topic": ("People who l",), "cn.cn_type": ("plain",)}
     with grid._store.write() as tx:
-        tx.exec_driver_sql(
-            """UPDATE text SET meta = '{"hs_topic": "Tea"}' WHERE body LIKE '%cyclists%' AND kind = 'hs'"""
-        )
+        is_about_cyclists = text.c.body.contains("cyclists") & (text.c.kind == "hs")
+        tx.execute(update(text).where(is_about_cyclists).values(meta={"hs_topic": "Tea"}))
     in_tea = grid.find_pairs(metadata={"hs.hs_topic": "TEA"}).rows["pair"].tolist()
     assert in_tea == [1, 2, 3, 4, 5, 6]
     assert grid.find_pairs(metadata={"hs.hs_topic": "tea", "cn.cn_type": "plain"}, state="decided").total < 6
