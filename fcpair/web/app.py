@@ -30,6 +30,7 @@ from fcpair.web.lead import (
     guidelines,
     inspection,
     invitations,
+    long_acts,
     pair_acts,
     people,
     policy,
@@ -41,6 +42,7 @@ from fcpair.web.lead import (
 )
 from fcpair.web.pages import adjudicate, annotator, login, offline
 from fcpair.web.server.admission import AdmissionControl
+from fcpair.web.server.long_acts import LongActs
 from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.study_builder import StudyBuilder
@@ -98,6 +100,7 @@ _LEADS = (
     files,
     search,
     pair_acts,
+    long_acts,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))
@@ -132,6 +135,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         await asyncio.wait([forgetting, warming])
         await worker.end()
         app.state.builder.end()
+        app.state.long_acts.end()
         study.close()
 
     app = _App(
@@ -147,6 +151,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
     )
     context = app.state.context = Context(study, annotate, Auth(study.access), load_templates(), url)
     app.state.builder = StudyBuilder(study, begin_anew)
+    app.state.long_acts = LongActs(study)
     problems = ErrorHandlers(context)
     problems.register(app)
     app.guard_by(
