@@ -28,6 +28,7 @@ from fcpair.web.lead import (
     examples,
     files,
     guidelines,
+    imports,
     inspection,
     invitations,
     long_acts,
@@ -101,6 +102,7 @@ _LEADS = (
     search,
     pair_acts,
     long_acts,
+    imports,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

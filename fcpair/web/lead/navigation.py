@@ -44,7 +44,7 @@ class LeadPage:
 
 
 PROGRESS = LeadPage(
-    "/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples",)
+    "/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples", "/lead/imports")
 )
 PEOPLE = LeadPage(
     "/lead/people", "People", ("labels", "speed", "exposure"), parts=("/lead/people/", "/lead/answers")
