@@ -103,6 +103,7 @@ class Grid(GridContext):
     answers = steps.answer_tables.export_answers
     texts = steps.answer_tables.export_texts
     rows = steps.grid_rows.export_rows
+    pilots = steps.qualification.list_pilots
     pilot_results = steps.qualification.pilot_results
     refusals = steps.answer_tables.export_refusals
     replies = steps.answer_tables.export_replies

@@ -27,6 +27,7 @@ from fcpair.web.lead import (
     evaluation,
     examples,
     files,
+    forgetting,
     guidelines,
     imports,
     inspection,
@@ -103,6 +104,7 @@ _LEADS = (
     pair_acts,
     long_acts,
     imports,
+    forgetting,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

@@ -47,7 +47,7 @@ PROGRESS = LeadPage(
     "/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples", "/lead/imports")
 )
 PEOPLE = LeadPage(
-    "/lead/people", "People", ("labels", "speed", "exposure"), parts=("/lead/people/", "/lead/answers")
+    "/lead/people", "People", ("pilots", "labels", "speed", "exposure"), parts=("/lead/people/", "/lead/answers")
 )
 AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement",), has_labels)
 GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/", "/lead/grid/"))
