@@ -23,6 +23,7 @@ from fcpair.web.auth import Auth
 from fcpair.web.context import Context, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.lead import (
+    act_progress,
     conflicts,
     evaluation,
     examples,
@@ -32,7 +33,6 @@ from fcpair.web.lead import (
     imports,
     inspection,
     invitations,
-    long_acts,
     pair_acts,
     people,
     policy,
@@ -102,7 +102,7 @@ _LEADS = (
     files,
     search,
     pair_acts,
-    long_acts,
+    act_progress,
     imports,
     forgetting,
 )

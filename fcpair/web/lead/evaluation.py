@@ -20,7 +20,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.errors import status_of
-from fcpair.web.lead.long_acts import PATH, long_acts_of, show_act
+from fcpair.web.lead.act_progress import PATH, long_acts_of, show_act
 from fcpair.web.lead.navigation import EVALUATION
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run
