@@ -122,6 +122,7 @@ class Grid(GridContext):
     row_to_review = steps.examples.row_to_review
     rounds_with_examples = steps.examples.rounds_with_examples
     examples = steps.examples.list_examples
+    service_obstacle = steps.generate.service_obstacle
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
     round_of_blocks = steps.agreement.round_of_blocks

@@ -29,6 +29,7 @@ from fcpair.web.lead import (
     examples,
     files,
     forgetting,
+    generation,
     guidelines,
     imports,
     inspection,
@@ -105,6 +106,7 @@ _LEADS = (
     act_progress,
     imports,
     forgetting,
+    generation,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

@@ -44,7 +44,10 @@ class LeadPage:
 
 
 PROGRESS = LeadPage(
-    "/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples", "/lead/imports")
+    "/lead",
+    "Progress",
+    ("glance", "progress", "tiers", "results"),
+    parts=("/lead/examples", "/lead/imports", "/lead/generate"),
 )
 PEOPLE = LeadPage(
     "/lead/people", "People", ("pilots", "labels", "speed", "exposure"), parts=("/lead/people/", "/lead/answers")
