@@ -91,6 +91,7 @@ class Grid(GridContext):
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     assign = steps.assign.assign
+    forecast_extra_labels = steps.extra_labels.forecast_extra_labels
     close_open_assignment = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 
@@ -102,6 +103,7 @@ class Grid(GridContext):
     answers = steps.answer_tables.export_answers
     texts = steps.answer_tables.export_texts
     rows = steps.grid_rows.export_rows
+    pilots = steps.qualification.list_pilots
     pilot_results = steps.qualification.pilot_results
     refusals = steps.answer_tables.export_refusals
     replies = steps.answer_tables.export_replies
@@ -109,6 +111,7 @@ class Grid(GridContext):
     write_answer_sheets = steps.sheets.write_answer_sheets
     old_answer_sheets = steps.sheets.old_answer_sheets
     import_answers = steps.answer_tables.import_answers
+    brought_answers = steps.withdraw.list_brought_answers
     withdraw_answers = steps.withdraw.withdraw_answers
     withdraw_labels = steps.withdraw.withdraw_labels
     simulate = steps.simulate.simulate
@@ -119,6 +122,7 @@ class Grid(GridContext):
     row_to_review = steps.examples.row_to_review
     rounds_with_examples = steps.examples.rounds_with_examples
     examples = steps.examples.list_examples
+    service_obstacle = steps.generate.service_obstacle
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
     round_of_blocks = steps.agreement.round_of_blocks
@@ -139,6 +143,8 @@ class Grid(GridContext):
     write_conflicts = steps.conflict_sheet.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes
     adjudicate = steps.adjudicate.adjudicate
+    forecast_decision_requests = steps.decision_requests.forecast_decision_requests
+    request_decisions = steps.decision_requests.request_decisions
 
     assign_validation = steps.validate.assign_validation
     write_validation_sheets = steps.sheets.write_validation_sheets

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcpair.errors import InputError, suggest_name
 from fcpair.records import TIERS
@@ -41,6 +41,8 @@ class PairFilter:
         tier: the tier that it is in, as `Grid.tier` has it, with those above it; or `none`.
         skipped: whether somebody skipped it.
         noted: whether there is a note, with an answer or the decision.
+        metadata: values, whatever their capitals, that the texts came with, by name: `hs.target` is the `target` of the
+            HS (of a planned grid `row.target`).
 
     Raises:
         InputError: a state or a tier that is none, with the nearest; a value of the wrong type.
@@ -55,22 +57,30 @@ class PairFilter:
     noted: bool | None = None
     other: str = ""
     other_answer: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type == "str" and not isinstance(value, str):
-                raise InputError(f"`{field.name}` of a search is {value!r}; expected text")
-            if field.type != "str" and value not in (True, False, None):
-                raise InputError(f"`{field.name}` of a search is {value!r}; expected True, False or None")
+        for item in fields(self):
+            _check_type(item.name, str(item.type), getattr(self, item.name))
         check_name("state", self.state, FilterState)
         check_name("tier", self.tier, (*TIERS, NO_TIER))
 
     @property
     def chosen(self) -> dict[str, Any]:
         """The conditions that ask something, by name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value not in ("", None)}
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: value for name, value in values.items() if value not in ("", None, {})}
+
+
+def _check_type(name: str, kind: str, value: Any) -> None:
+    if kind == "str" and not isinstance(value, str):
+        raise InputError(f"`{name}` of a search is {value!r}; expected text")
+    if kind == "bool | None" and value not in (True, False, None):
+        raise InputError(f"`{name}` of a search is {value!r}; expected True, False or None")
+    if kind.startswith("Mapping"):
+        for item in (*value, *value.values()) if isinstance(value, Mapping) else [value]:
+            if not isinstance(item, str):
+                raise InputError(f"`{name}` of a search has {item!r}; expected a text for each name")
 
 
 def check_name(what: str, name: str, known: Iterable[str]) -> None:
@@ -79,6 +89,13 @@ def check_name(what: str, name: str, known: Iterable[str]) -> None:
     if name and name not in names:
         hint = suggest_name(name, names, "expected") if names else "there are none yet"
         raise InputError(f"there is no {what} `{name}`; {hint}")
+
+
+class MetadataChoice(NamedTuple):
+    """Something that texts of one side came with, such as `hs.target`, and its values; none where there are many."""
+
+    name: str
+    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -93,3 +110,4 @@ class FilterChoices:
     states: tuple[str, ...]
     tiers: tuple[str, ...]
     has_answers: bool
+    metadata: tuple[MetadataChoice, ...] = ()

@@ -125,7 +125,8 @@ class Origin(StrEnum):
 class Rule(StrEnum):
     """Basis of an adjudication.
 
-    `no_majority` and `no_median` discard the pair; `reopened` takes the decision before back.
+    `no_majority` and `no_median` discard the pair; `reopened` takes the decision before back; `requested` does so, too,
+    because a person is to decide the pair, whatever its labels are.
     """
 
     UNANIMOUS = "unanimous"
@@ -136,9 +137,12 @@ class Rule(StrEnum):
     PERSON = "person"
     IMPORTED = "imported"
     REOPENED = "reopened"
+    REQUESTED = "requested"
 
 
 BY_HAND = (Rule.PERSON, Rule.IMPORTED)
+UNDECIDED = (Rule.REOPENED, Rule.REQUESTED)
+"""Rows about a pair after which no decision stands on it."""
 
 
 class Tier(IntEnum):

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+OUTSIDE_POOL = "rank only the CNs that `fcpair export corpus` writes, or evaluate on more (`--pool all`)"
+TIED = "tied: {:,} of {:,} lines have the score of another line of the same HS; ties are broken by candidate order"
+
+
 @dataclass(frozen=True)
 class Run(System):
     """A TREC run made elsewhere: lines of `hs_id Q0 cn_id rank score tag`, with the ids of the study or of its corpus.
@@ -64,18 +68,20 @@ class Run(System):
             (len(inside) - len(distinct), "repeat, by another id, a text ranked above"),
         )
         notes = tuple(f"ignored: {n:,} of {len(lines):,} lines, which {what}" for n, what in skipped if n)
-        return replace(_ranking(distinct, search), notes=notes)
+        ranking = _ranking(distinct, search)
+        return replace(ranking, notes=(*notes, *ranking.notes))
 
 
 def _unknown_ids(path: Path, lines: pd.DataFrame, search: Search) -> list[Finding]:
     findings = []
     for column, known_ids, place in (
         ("hs_id", search.hs_ids, "an HS of the study"),
-        ("cn_id", search.cn_ids, "in the pool"),
+        ("cn_id", search.cn_ids, f"in the pool; {OUTSIDE_POOL}"),
     ):
         wrong = lines[~lines[column].isin(known_ids) & (lines[column] >= 0)].drop_duplicates(column)
         entries = zip(wrong["line"], wrong[column], strict=True)
-        findings += [Finding(str(path), int(line), f"{column} {id_} is not {place}") for line, id_ in entries]
+        cause = f"this {column} is not {place}"
+        findings += [Finding(str(path), int(line), f"{column} {id_} is not {place}", cause) for line, id_ in entries]
     return findings
 
 
@@ -90,7 +96,9 @@ def _ranking(lines: pd.DataFrame, search: Search) -> Ranking:
     order = np.full((len(search.hs), int(at.max()) + 1), NOTHING, np.int64)
     scores = np.full(order.shape, -np.inf)
     order[rows["row"], at], scores[rows["row"], at] = rows["cn"], rows["score"]
-    return Ranking(order, scores)
+    n_tied = int(rows.duplicated(["row", "score"], keep=False).sum())
+    notes = (TIED.format(n_tied, len(rows)),) if n_tied else ()
+    return Ranking(order, scores, notes)
 
 
 def run_text(ranking: Ranking, search: Search, tag: str) -> str:

@@ -45,6 +45,9 @@ class Cell(NamedTuple):
     about: Mapping[str, str] = MappingProxyType({})
 
 
+LENGTH_UNKNOWN = "no reply of the model is kept, so the length of its replies is unknown"
+
+
 class RequestEstimate(NamedTuple):
     """Cost of asking a model: how many different `requests`, how many of them are answered already (`cached`), and
     about how many tokens the others give it to read (`tokens_in`).
@@ -57,6 +60,17 @@ class RequestEstimate(NamedTuple):
     cached: int = 0
     tokens_in: int = 0
     tokens_out: int | None = 0
+
+    def cost(self, price_in: float, price_out: float) -> float | None:
+        """The cost of what would be asked, at these prices of a million tokens; None where `undefined`."""
+        if self.tokens_out is None:
+            return None
+        return (self.tokens_in * price_in + self.tokens_out * price_out) / 1_000_000
+
+    @property
+    def undefined(self) -> str | None:
+        """Why it is not known what the model writes, and so what that costs; None where it is."""
+        return LENGTH_UNKNOWN if self.tokens_out is None else None
 
     @classmethod
     def from_replies(cls, replies_by_prompt: Mapping[str, str | None]) -> RequestEstimate:

@@ -93,6 +93,10 @@ class Service:
             raise self._error(prompt, attempts_note + str(broken), broken.advice) from None
         return result
 
+    def check_address(self) -> None:
+        """Raise ServiceError where the environment names no address that can be asked."""
+        self._address()
+
     def _address(self) -> str:
         if not self.base_url:
             raise ServiceError(f"an answer of a service is needed and none is set; {_SETTING}")

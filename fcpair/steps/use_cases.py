@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         adjudication_queue,
         agreement,
         conflict_sheet,
+        decision_requests,
         flags,
         people_agreement,
     )
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
         withdraw,
         work_queue,
     )
-    from fcpair.steps.assignment import assign, leases, rounds, spot_checks, validate
+    from fcpair.steps.assignment import assign, extra_labels, leases, rounds, spot_checks, validate
     from fcpair.steps.base import grid_rows, init, recipe_options, sample_size, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve, select
     from fcpair.steps.oversight import (

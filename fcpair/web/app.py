@@ -23,14 +23,19 @@ from fcpair.web.auth import Auth
 from fcpair.web.context import Context, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.lead import (
+    act_progress,
     agreement,
     conflicts,
     evaluation,
     examples,
     files,
+    forgetting,
+    generation,
     guidelines,
+    imports,
     inspection,
     invitations,
+    pair_acts,
     people,
     policy,
     practice_items,
@@ -43,6 +48,7 @@ from fcpair.web.lead import (
 )
 from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline, practice
 from fcpair.web.server.admission import AdmissionControl
+from fcpair.web.server.long_acts import LongActs
 from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.study_builder import StudyBuilder
@@ -101,6 +107,11 @@ _LEADS = (
     evaluation,
     files,
     search,
+    pair_acts,
+    act_progress,
+    imports,
+    forgetting,
+    generation,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, practice, adjudicate_row, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))
@@ -135,6 +146,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         await asyncio.wait([forgetting, warming])
         await worker.end()
         app.state.builder.end()
+        app.state.long_acts.end()
         study.close()
 
     app = _App(
@@ -150,6 +162,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
     )
     context = app.state.context = Context(study, annotate, Auth(study.access), load_templates(), url)
     app.state.builder = StudyBuilder(study, begin_anew)
+    app.state.long_acts = LongActs(study)
     problems = ErrorHandlers(context)
     problems.register(app)
     app.guard_by(

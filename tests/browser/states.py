@@ -333,7 +333,24 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("pairs of a search", "lea", "/lead/grid?words=cats&person=ana&skipped=no", "checked"),
         State("a search without a match", "lea", "/lead/grid?words=cats&state=open", "checked"),
         State("a search that is refused", "lea", "/lead/grid?tier=golden", "checked", status=422),
+        State("a search by metadata", "lea", "/lead/grid?cn.cn_type=plain", "checked"),
     ),
+    "/lead/grid/act/{act}": (
+        State("another label", "lea", "/lead/grid/act/labels?words=cats&scope=all", "checked"),
+        State("a person's decision", "lea", "/lead/grid/act/decisions?words=&scope=all", "checked"),
+        State("nothing ticked", "lea", "/lead/grid/act/decisions?words=&scope=ticked", "checked", status=422),
+    ),
+    "/lead/imports": (
+        State("no imports", "lea", "/lead/imports"),
+        State("imports", "lea", "/lead/imports", "checked"),
+    ),
+    "/lead/imports/{number}": (
+        State("no such import", "lea", "/lead/imports/999", status=404),  # others: test_lead_acts.py
+    ),
+    "/lead/generate": (
+        State("a round of people", "lea", "/lead/generate?round=label"),  # others: test_lead_acts.py
+    ),
+    "/lead/acts": (State("nothing under way", "lea", "/lead/acts"),),  # others: test_lead_acts.py
     "/lead/evaluation": (
         State("no evaluation", "lea", "/lead/evaluation"),
         State("evaluation", "lea", "/lead/evaluation", "checked", before=evaluate),
@@ -380,6 +397,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("retired", "lea", "/lead/people/ana/retire", act=click("Retire")),
         State("hand over", "lea", "/lead/people/ana/hand-over"),
         State("dismiss", "lea", "/lead/people/ana/dismiss", "checked"),
+        State("forget", "lea", "/lead/people/ana/forget", "checked"),
         State("another role", "lea", "/lead/people/ana/role"),
         State("revoke", "lea", "/lead/people/vera/revoke"),
         State("invite", "lea", "/lead/people/ana/invite"),

@@ -34,6 +34,23 @@ def test_ties_are_broken_by_candidate_order(tmp_path: Path) -> None:
     assert ranked(tmp_path, text).order[0].tolist() == [0, 1, 2]
 
 
+def test_ties_are_counted_in_one_note(tmp_path: Path) -> None:
+    text = "10 Q0 9 1 0.5 me\n10 Q0 8 2 0.5 me\n10 Q0 7 3 0.4 me\n20 Q0 8 1 0.5 me\n"
+    (note,) = ranked(tmp_path, text).notes
+    assert (
+        note == "tied: 2 of 4 lines have the score of another line of the same HS; ties are broken by candidate order"
+    )
+    assert ranked(tmp_path, "10 Q0 9 1 0.5 me\n20 Q0 8 1 0.5 me\n").notes == ()
+
+
+def test_a_run_over_more_than_the_pool_is_told_the_way_out_once(tmp_path: Path) -> None:
+    outside = "".join(f"10 Q0 {cn} {rank} 0.1 me\n" for rank, cn in enumerate(range(100, 120), 2))
+    with pytest.raises(InputError) as caught:
+        ranked(tmp_path, f"10 Q0 7 1 0.9 me\n20 Q0 7 1 0.9 me\n{outside}")
+    assert str(caught.value).count("rank only the CNs that `fcpair export corpus` writes, or evaluate on more") <= 1
+    assert all("`--pool all`" in one.message for one in caught.value.findings)
+
+
 def test_tabs_blank_lines_and_a_byte_order_mark_are_let_through(tmp_path: Path) -> None:
     text = "\ufeff10\tQ0\t9\t1\t0.5\tme\n\n20 Q0 8 0 1 me\r\n"
     assert ranked(tmp_path, text).order.tolist() == [[2], [1]]

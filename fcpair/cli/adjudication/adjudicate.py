@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the pairs that wait for the adjudicator as a sheet to fill in (.csv or .xlsx), for `--import`.",
 )
+@click.option(
+    "--request",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Have a person decide the pairs whose numbers are in the column `pair` of this table, though their labels "
+    "agree or a rule has decided them.",
+)
 @shared_option(
     "--dry-run", is_flag=True, callback=note_trial, detail="Also show whether the current decisions are the same."
 )
@@ -64,15 +70,26 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
       fcpair adjudicate --policy majority --dry-run
       fcpair adjudicate --import decisions.csv
       fcpair adjudicate --sheet conflicts.xlsx --adjudicator ana
+      fcpair adjudicate --request pairs.csv
     """
     given_flags = [
-        flag for flag, name in (("--policy", "policy"), ("--import", "path"), ("--sheet", "sheet")) if arguments[name]
+        flag
+        for flag, name in (
+            ("--policy", "policy"),
+            ("--import", "path"),
+            ("--sheet", "sheet"),
+            ("--request", "request"),
+        )
+        if arguments[name]
     ]
     if len(given_flags) > 1:
         raise click.UsageError(f"give either {' or '.join(given_flags)}, not both")
     if arguments["sheet"]:
         n = grid.write_conflicts(arguments["sheet"], by=arguments["by"])
         print_receipt(f"{arguments['sheet']}: {n:,} pairs", {"file": str(arguments["sheet"]), "pairs": n})
+        return
+    if arguments["request"]:
+        _request_decisions(grid, arguments["request"], dry_run=arguments["dry_run"])
         return
     current = _current_policy(grid, anew=bool(arguments["policy"]))
     policy = {name: arguments[name] for name in ("policy", "ties") if arguments[name]}
@@ -93,6 +110,17 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
         if current is None:
             print_run(grid.adjudicate(options))
         Dialogue(grid, arguments["by"]).hold()
+
+
+def _request_decisions(grid: Grid, path: Path, *, dry_run: bool) -> None:
+    from fcpair.files.answers.pair_files import read_pair_numbers
+
+    pairs = read_pair_numbers(path)
+    if dry_run:
+        counts = grid.forecast_decision_requests(pairs).counts
+        print_receipt(f"would be: {format_counts(counts)}", counts)
+        return
+    print_run(grid.request_decisions(pairs), path)
 
 
 def _current_policy(grid: Grid, *, anew: bool) -> Adjudicate | None:

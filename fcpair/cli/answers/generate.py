@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.models.answering_models import RequestEstimate
 
-NOT_KNOWN = "no reply of the model is kept, so the length of its replies is unknown"
 NOTES = (
     "requests: all different prompts; cached: those already answered.",
     "tokens: an estimate, four characters each; out: as many per prompt as the cached replies have on average.",
 )
-_A_MILLION = 1_000_000
 
 
 @click.command()
@@ -67,21 +65,16 @@ def _check_prices(*, dry_run: bool, prices: tuple[float | None, float | None]) -
 def _print_estimates(
     estimates: list[tuple[str, RequestEstimate]], price_in: float | None, price_out: float | None, form: str
 ) -> None:
+    from fcpair.models.answering_models import LENGTH_UNKNOWN
+
     rows: list[dict[str, Cell]] = []
     for model, estimate in estimates:
         row: dict[str, Cell] = {"model": model, **estimate._asdict()}
         if price_in is not None and price_out is not None:
-            row["cost"] = _estimate_cost(estimate, price_in, price_out)
-        rows.append({**row, "undefined": NOT_KNOWN if estimate.tokens_out is None else None})
+            row["cost"] = estimate.cost(price_in, price_out)
+        rows.append({**row, "undefined": estimate.undefined})
     columns = [name for name in rows[0] if name != "undefined"]
-    unknown = [model for model, estimate in estimates if estimate.tokens_out is None]
-    notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {NOT_KNOWN}."] if unknown else [])]
+    unknown = [model for model, estimate in estimates if estimate.undefined]
+    notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {LENGTH_UNKNOWN}."] if unknown else [])]
     table = Table("What models would be asked", columns, [[row[name] for name in columns] for row in rows], notes)
     emit(form, data=rows, tables=[table], rows=rows)
-
-
-def _estimate_cost(estimate: RequestEstimate, price_in: float, price_out: float) -> float | None:
-    """The price of what would be asked; None where it is not known how much the model would write."""
-    if estimate.tokens_out is None:
-        return None
-    return (estimate.tokens_in * price_in + estimate.tokens_out * price_out) / _A_MILLION

@@ -1,4 +1,4 @@
 """Files of answers: sheets to fill in (`sheets`), labels, verdicts and decisions that come back (`answer_files`).
 
-`writings` writes the texts that people and models wrote.
+`pair_files` name the pairs that an act is about. `writings` writes the texts that people and models wrote.
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from fcpair.params import Policy, Ties
-from fcpair.records import BY_HAND, Rule
+from fcpair.records import BY_HAND, UNDECIDED, Rule
 from fcpair.stages.questions import Closed
 from fcpair.work_records import PairState
 
@@ -142,7 +142,9 @@ class Forecast:
 
 
 def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties: Ties = "wait") -> Forecast:
-    """Say what a policy makes of pairs. What a person or a file has decided stands; all else follows the labels."""
+    """Say what a policy makes of pairs. What a person or a file has decided stands, and pairs on which a person's
+    decision was requested wait for it; all else follows the labels.
+    """
     decisions: dict[tuple[int, ...], RuleDecision | None] = {}
     totals = Forecast()
     for pair in pairs:
@@ -153,7 +155,7 @@ def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties:
 
 
 def _count_pair(totals: Forecast, pair: PairState, settled: RuleDecision | None) -> None:
-    stands = pair.rule is not None and pair.rule != Rule.REOPENED
+    stands = pair.rule is not None and pair.rule not in UNDECIDED
     by_hand = pair.rule in HAND_RULES
     labelled = any(pair.counts)
     totals.n_standing += stands and labelled
@@ -163,7 +165,9 @@ def _count_pair(totals: Forecast, pair: PairState, settled: RuleDecision | None)
             totals.different.append(pair.cell_id)
     if by_hand:
         return
-    if settled is None:
+    if pair.rule == Rule.REQUESTED:
+        totals.n_waiting += labelled
+    elif settled is None:
         totals.n_waiting += labelled
         if stands:
             totals.reopened.append(pair.cell_id)

@@ -15,7 +15,7 @@ from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
 from fcpair.files.tables.tabular import name_of
 from fcpair.params import Adjudicate, Annotate, Policy, Ties
-from fcpair.records import BY_HAND, Person, Role, Rule, RunRecord
+from fcpair.records import BY_HAND, UNDECIDED, Person, Role, Rule, RunRecord
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
 from fcpair.stages.questions.labels import outcome_reader
@@ -307,6 +307,6 @@ def as_lines(answers: Sequence[tuple[str, str]]) -> str:
 def _with_standing_decisions(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
     """The outcome of each pair beside its standing decision: `old_rule`, `old_code` (-1: discarded, or none)."""
     decisions = adjudications.current_adjudications(tx)
-    decisions = decisions[decisions["rule"] != Rule.REOPENED.value].set_index("cell_id")
+    decisions = decisions[~decisions["rule"].isin([rule.value for rule in UNDECIDED])].set_index("cell_id")
     old_code = outcome["cell_id"].map(decisions["code"]).fillna(NO_CODE).astype("int64")
     return outcome.assign(old_rule=outcome["cell_id"].map(decisions["rule"]), old_code=old_code)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from fcpair.errors import InputError
-from fcpair.records import Rule, RunRecord
+from fcpair.records import UNDECIDED, RunRecord
 from fcpair.steps.base.context import GridContext, note_run, scheme_of
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log
@@ -59,7 +59,7 @@ def load_flags(tx: Tx) -> list[Flag]:
 
 
 def _outcome_text(row: activity_log.FlaggedDecision, names: dict[int, str]) -> str:
-    if row.rule == Rule.REOPENED:
+    if row.rule in UNDECIDED:
         return "taken back"
     return "discarded" if row.code is None else names[row.code]
 

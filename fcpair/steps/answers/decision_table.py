@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fcpair.errors import StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
 from fcpair.files.tables.tabular import read_table
-from fcpair.records import Rule
+from fcpair.records import UNDECIDED
 from fcpair.stages.questions import IRRECONCILABLE
 from fcpair.steps.base.context import is_planned, need_labels, scheme_of
 from fcpair.steps.base.grid_rows import ROW, ROW_NUMBER, rows_table
@@ -41,7 +41,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
     """
     need_labels(tx, "export decisions")
     decisions = adjudications.current_adjudications(tx)
-    decisions = decisions[decisions["rule"] != Rule.REOPENED.value].reset_index(drop=True)
+    decisions = decisions[~decisions["rule"].isin([rule.value for rule in UNDECIDED])].reset_index(drop=True)
     if decisions.empty:
         raise StageError("nothing has been decided yet; run `fcpair adjudicate`")
     layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from fcpair.errors import ConflictError, InputError, StageError, suggest_name
+from fcpair.errors import ConflictError, InputError, ServiceError, StageError, suggest_name
 from fcpair.models.answering_models import AnsweringModel, Cell, Progress, RequestEstimate, open_model
 from fcpair.models.cached_requests import strip_fence
 from fcpair.models.language import check_language, other_language
+from fcpair.models.service import Service
 from fcpair.records import Origin, Person, Role, Round, RunRecord, Status
 from fcpair.stages.answers import option_probabilities
 from fcpair.stages.answers.model_spec import ModelSpec, match_columns, parse_model_spec
@@ -80,6 +81,18 @@ _RepliesByQuery = dict[tuple[ModelSpec, int], tuple[Cell, str | None]]
 def queries_a_service(round_: Round) -> bool:
     """Whether any model of a round is one of a service, to which texts are sent."""
     return any(parse_model_spec(one).source == "service" for one in round_.options.models)
+
+
+def service_obstacle(grid: GridContext, name: str) -> str | None:
+    """Why the service that models of a round are asked at cannot be asked; None where it can, or none is needed."""
+    with grid._store.read() as tx:
+        if not queries_a_service(rounds.by_name(tx, name)):
+            return None
+    try:
+        Service.from_environment().check_address()
+    except ServiceError as error:
+        return str(error)
+    return None
 
 
 def generate(grid: GridContext, name: str, *, progress: Progress | None = None) -> RunRecord:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import StageError, UnknownIdError
@@ -24,6 +26,52 @@ if TYPE_CHECKING:
 
 LABELS, VERDICTS, ANSWERS = ("labels", "labels"), ("verdicts", "validate"), ("answers", "answers")
 """What is answered in the round that counts, in one that checks, and in any, and the command for it."""
+
+
+@dataclass(frozen=True)
+class BroughtAnswers:
+    """Answers that a run brought into a round of a grid.
+
+    Of `n_answers`, skips included, `n_current` are still the current ones: those that withdrawing would take back,
+    counted by the names of those who gave them.
+    """
+
+    run: RunRecord
+    round: str
+    n_answers: int
+    n_current: int
+    n_by_person: dict[str, int]
+    is_withdrawn: bool
+
+
+def list_brought_answers(grid: GridContext) -> list[BroughtAnswers]:
+    """The imports of answers into a grid, simulated and models' answers among them, newest first."""
+    with grid._store.read() as tx:
+        names = {one.id: one.name for one in people.people(tx)}
+        brought = (_brought_answers(tx, run, names) for run in reversed(runs.runs(tx)) if _can_bring_answers(run))
+        return [one for one in brought if one is not None]
+
+
+def _brought_answers(tx: Tx, run: RunRecord, names: dict[int, str]) -> BroughtAnswers | None:
+    answers = judgements.answers_of_run(tx, run.id)
+    if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
+        return None
+    current = answers[answers["current"]]
+    n_by_person = Counter(names[person_id] for person_id in current["person_id"].tolist())
+    return BroughtAnswers(
+        run,
+        str(answers["round"].iloc[0]),
+        len(answers),
+        len(current),
+        dict(sorted(n_by_person.items())),
+        bool(answers["withdrawn"].any()),
+    )
+
+
+def _can_bring_answers(run: RunRecord) -> bool:
+    """Whether a run is one that brings answers, which can be withdrawn; of a round, imports begin with its name."""
+    is_import = run.stage in (Simulate.stage, GENERATE) or run.stage.endswith(" import")
+    return is_import and run.params.get("format") != FORMAT
 
 
 def withdraw_labels(grid: GridContext, run: int) -> RunRecord:
@@ -74,9 +122,7 @@ def _answers_of_run(tx: Tx, run_id: int, kind: tuple[str, str]) -> pd.DataFrame:
     subject = f"run {run_id} ({run.stage})"
     if run.params.get("format") == FORMAT:
         raise StageError(f"{subject} imported a published study with its decisions; `fcpair init` makes a new study")
-    if run.stage not in (Simulate.stage, GENERATE) and not run.stage.endswith(
-        " import"
-    ):  # of a round, which it begins with
+    if not _can_bring_answers(run):
         raise StageError(f"{subject} brought no answers; `fcpair log` lists the runs")
     run_answers = judgements.answers_of_run(tx, run_id)
     if run_answers.empty:

@@ -39,6 +39,7 @@ def assign(
     *,
     redo: bool = False,
     more: bool = False,
+    pairs: Sequence[int] | None = None,
     annotators: int | None = own(None),
     overlap: Mapping[int, float] = own({}),
     groups: Sequence[Sequence[str]] = own(()),
@@ -47,20 +48,23 @@ def assign(
     open: bool = own(False),
     lease_minutes: int = own(30),
 ) -> RunRecord:
-    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`).
+    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`), with
+    `pairs`, by number, one label more to each of these.
 
     Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
     whoever asks is given pairs instead. The rounds of a planned grid are dealt by `assign_round`.
 
     Raises ConflictError where pairs or people changed while the shards were worked out.
     """
+    if pairs is not None and not more:
+        raise InputError("`pairs` are for more labels once the grid is assigned; give `more=True` as well")
     options = options or by_recipe(grid, Assign, more=more)
     with grid._store.read() as tx:
         is_open = options_as_done(tx, Assign).open
     if more and (options.open or is_open):
-        return leases.open_more_slots(grid, options)
+        return leases.open_more_slots(grid, options, pairs)
     if more:
-        return assign_more(grid, options)
+        return assign_more(grid, options, pairs)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
     import pandas as pd
@@ -70,8 +74,8 @@ def assign(
     with grid._store.read() as tx:
         check_building(tx, "assign", redo=redo)
         basis = Basis(tx, lambda tx: (expected_names(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
-    names, pairs = basis.inputs
-    hs, cn = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
+    names, grid_pairs = basis.inputs
+    hs, cn = grid_pairs["hs_id"].to_numpy(), grid_pairs["cn_id"].to_numpy()
     shards = assign_pairs(hs, cn, len(names), options.overlap, _group_indices(options.groups, names), seed=options.seed)
     positions = shard_order(shards.annotator, hs[shards.pair], options.seed, options.order)
     loads = np.bincount(shards.annotator, minlength=len(names))
@@ -81,7 +85,7 @@ def assign(
         "load_min": int(loads.min()),
         "load_max": int(loads.max()),
         "pairs_by_labels": {
-            str(n): n_pairs for n, n_pairs in overlap_counts(len(pairs), options.overlap).items() if n_pairs
+            str(n): n_pairs for n, n_pairs in overlap_counts(len(grid_pairs), options.overlap).items() if n_pairs
         },
     }
     with grid._store.write() as tx:
@@ -89,7 +93,7 @@ def assign(
         begin_building(tx, "assign", redo=redo)
         ids = np.array([one.id for one in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
         rows = {
-            "cell_id": pairs["cell_id"].to_numpy()[shards.pair],
+            "cell_id": grid_pairs["cell_id"].to_numpy()[shards.pair],
             "person_id": ids[shards.annotator],
             "position": positions,
         }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,16 +14,27 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
-from fcpair.steps.base.context import Basis, GridContext, MovedError, need_corpus, note_run, save_options
+from fcpair.steps.base.context import (
+    Basis,
+    GridContext,
+    MovedError,
+    need_corpus,
+    note_run,
+    options_as_done,
+    save_options,
+)
 from fcpair.steps.base.keywords import takes_params
+from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import expected_names
 from fcpair.steps.people.reassignment import Handover
+from fcpair.steps.rules.pair_lists import as_ranges, find_cells
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.assignment.vacant_slots import Candidate
 from fcpair.store.corpus import cells
+from fcpair.store.people import people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +49,7 @@ class _AssignmentState:
     `asked`, `(n_pairs,)`, are the labels that were dealt to begin with; `settled` are the pairs that a person has
     decided. `loads` are what each has done and has open; those in `late`, by index, were dealt nothing to begin with
     and count as having done what the others did on average. `open_` is what they have open: `id`, `position`, and by
-    index `row`, the pair, and `holder`.
+    index `row`, the pair, and `holder`. Where `chosen`, `(n_pairs,)`, is not None, these pairs alone get a label more.
     """
 
     pairs: pd.DataFrame
@@ -48,6 +61,21 @@ class _AssignmentState:
     loads: NDArray[np.int64]
     late: NDArray[np.int64]
     open_: pd.DataFrame
+    chosen: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class ExtraLabels:
+    """Labels that would be asked for beyond those that are: `n_labels`, of them `by_person` by name.
+
+    `n_decided` of the pairs get none, because a person has decided them, and `n_not_possible` labels nobody may give.
+    Nobody is named where pairs go to whoever asks.
+    """
+
+    n_labels: int
+    n_decided: int
+    n_not_possible: int
+    by_person: dict[str, int]
 
 
 class _Plan(NamedTuple):
@@ -59,11 +87,12 @@ class _Plan(NamedTuple):
 
 
 @takes_params
-def assign_more(grid: GridContext, options: Assign) -> RunRecord:
+def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
     Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
-    others, until they have an even share of what is open. Pairs that a person has decided get no further labels.
+    others, until they have an even share of what is open. Pairs that a person has decided get no further labels. With
+    `pairs`, by number, each of these gets one label more, and nothing else is done.
 
     Raises:
         StageError: nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
@@ -73,20 +102,43 @@ def assign_more(grid: GridContext, options: Assign) -> RunRecord:
         raise InputError("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
     for _ in range(MAX_TRIES):
         with grid._store.read() as tx:
-            basis = Basis(tx, lambda tx: _load_state(tx, options))
+            basis = Basis(tx, lambda tx: _load_state(tx, options, pairs))
         plan = _make_plan(basis.inputs, options)
         with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
-            return _write_plan(tx, plan, options)
+            return _write_plan(tx, plan, options, pairs)
     with grid._store.write() as tx:  # people answer faster than this is worked out: once, they wait
-        return _write_plan(tx, _make_plan(_load_state(tx, options), options), options)
+        return _write_plan(tx, _make_plan(_load_state(tx, options, pairs), options), options, pairs)
 
 
-def _load_state(tx: Tx, options: Assign) -> tuple[_AssignmentState, Handover]:
+def forecast_extra_labels(grid: GridContext, pairs: Sequence[int]) -> ExtraLabels:
+    """Say what `assign_more` would do with these pairs, by number, by the recipe; change nothing.
+
+    Raises StageError as that does.
+    """
+    with grid._store.read() as tx:
+        need_corpus(tx, Assign.stage)
+        if options_as_done(tx, Assign).open:
+            asked = find_cells(tx, pairs)
+            n_decided = len(set(asked) & set(adjudications.pairs_decided_by_hand(tx)))
+            return ExtraLabels(len(asked) - n_decided, n_decided, 0, {})
+    options = by_recipe(grid, Assign, more=True)
+    with grid._store.read() as tx:
+        plan = _make_plan(_load_state(tx, options, pairs), options)
+        names = {one.id: one.name for one in people.people(tx)}
+    n_by_person = Counter(names[person_id] for person_id in plan.given["person_id"].tolist())
+    return ExtraLabels(
+        plan.counts["new"], plan.counts["decided"], plan.counts["not_possible"], dict(sorted(n_by_person.items()))
+    )
+
+
+def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
     need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:
         raise StageError("nothing has been assigned yet; run `fcpair assign`")
     annotators = _annotators(tx, options.annotators)
+    if pairs is not None:
+        return _assignment_state(tx, annotators, [], find_cells(tx, pairs)), Handover([], 0, [])
     handover = reassignment.plan_handover(tx, options.seed)
     return _assignment_state(tx, annotators, handover.rows), handover
 
@@ -94,21 +146,23 @@ def _load_state(tx: Tx, options: Assign) -> tuple[_AssignmentState, Handover]:
 def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _Plan:
     state, handover = inputs
     new_rows, n_unmet = _new_assignments(state, options)
-    moved_rows = _moved_assignments(state, new_rows)
+    moved_rows = _moved_assignments(state, new_rows) if state.chosen is None else new_rows.head(0)
     n_missing = n_unmet + handover.vacant
     if new_rows.empty and moved_rows.empty and not handover.rows:
-        raise StageError(_nothing_to_assign_message(n_missing, int(state.settled.sum())))
+        raise StageError(_nothing_to_assign_message(n_missing, state))
     counts = {"annotators": len(state.people), "new": len(new_rows), "moved": len(moved_rows)}
     counts |= {"reassigned": len(handover.rows), "not_possible": n_missing}
+    if state.chosen is not None:
+        counts |= {"decided": int((state.settled & state.chosen).sum())}
     return _Plan(handover, _in_shard_order(state.people, new_rows, moved_rows, options), counts)
 
 
-def _write_plan(tx: Tx, plan: _Plan, options: Assign) -> RunRecord:
+def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None) -> RunRecord:
     vacant_slots.fill_slots(tx, plan.refilled.rows)
     _write_assignments(tx, plan.given)
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
-    run = note_run(tx, Assign.stage, _params(options), {**plan.counts, "pairs_by_labels": by_labels})
-    if options.overlap:
+    run = note_run(tx, Assign.stage, _params(options, pairs), {**plan.counts, "pairs_by_labels": by_labels})
+    if options.overlap and pairs is None:
         save_options(tx, options, run, only={"overlap"})
     return run
 
@@ -122,12 +176,15 @@ def _annotators(tx: Tx, n: int | None) -> list[Candidate]:
     return annotators
 
 
-def _params(options: Assign) -> dict[str, Any]:
+def _params(options: Assign, pairs: Sequence[int] | None) -> dict[str, Any]:
+    if pairs is not None:
+        return {"more": True, "pairs": as_ranges(pairs), "order": options.order, "seed": options.seed}
     overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
     return {"more": True, "overlap": overlap, "order": options.order, "seed": options.seed}
 
 
-def _nothing_to_assign_message(n_unmet: int, n_settled: int) -> str:
+def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
+    n_settled = int((state.settled if state.chosen is None else state.settled & state.chosen).sum())
     subject = "pair that somebody has decided gets" if n_settled == 1 else "pairs that somebody has decided get"
     decided_note = f"; the {n_settled:,} {subject} no further labels" if n_settled else ""
     if n_unmet:
@@ -135,13 +192,17 @@ def _nothing_to_assign_message(n_unmet: int, n_settled: int) -> str:
             f"nobody may give the {n_unmet:,} labels that are missing; `fcpair people add NAME --role annotator` adds "
             "somebody who can"
         )
+    if state.chosen is not None:
+        return f"there is nothing to assign{decided_note}"
     return (
         "there is nothing to assign: every pair already has as many annotators as requested, and everybody has their "
         f"share; `--overlap 2:SHARE` asks for more labels{decided_note}"
     )
 
 
-def _assignment_state(tx: Tx, annotators: list[Candidate], handover_rows: list[dict[str, Any]]) -> _AssignmentState:
+def _assignment_state(
+    tx: Tx, annotators: list[Candidate], handover_rows: list[dict[str, Any]], chosen: list[int] | None = None
+) -> _AssignmentState:
     """State of the assignments, once slots have found the new hands that are foreseen.
 
     What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
@@ -168,6 +229,7 @@ def _assignment_state(tx: Tx, annotators: list[Candidate], handover_rows: list[d
         loads=crew.sum(axis=0) + np.where(is_late, np.maximum(mean_done - n_done, 0), 0),
         late=np.flatnonzero(is_late),
         open_=work.assign(row=row, holder=holder)[work["status"] == Status.OPEN.value],
+        chosen=None if chosen is None else pairs["cell_id"].isin(chosen).to_numpy(),
     )
 
 
@@ -197,9 +259,12 @@ def _new_assignments(state: _AssignmentState, options: Assign) -> tuple[pd.DataF
     from fcpair.stages.assignment.extra_labels import add_labels, n_labels_missing
 
     pairs = state.pairs
-    check_overlap(len(state.people), overlap_counts(len(pairs), options.overlap))
-    sides = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
-    n_more = n_labels_missing(*sides, state.asked, state.settled, options.overlap or None, options.seed)
+    if state.chosen is None:
+        check_overlap(len(state.people), overlap_counts(len(pairs), options.overlap))
+        sides = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
+        n_more = n_labels_missing(*sides, state.asked, state.settled, options.overlap or None, options.seed)
+    else:
+        n_more = (state.chosen & ~state.settled).astype(np.int64)
     n_shared = state.crew.astype(np.int64).T @ state.crew
     is_new = add_labels(n_more, state.crew, state.barred, n_shared, state.loads, options.seed)
     person, row = np.nonzero(is_new.T)

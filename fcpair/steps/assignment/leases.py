@@ -19,6 +19,7 @@ from fcpair.steps.base.context import GridContext, begin_building, lease_minutes
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
+from fcpair.steps.rules.pair_lists import as_ranges, find_cells
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import task_queries
@@ -61,8 +62,9 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
 
 
 @takes_params
-def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
-    """Let whoever asks give what nobody was dealt, what nobody is left to give, and more labels by the overlap.
+def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> RunRecord:
+    """Let whoever asks give what nobody was dealt, what nobody is left to give, and more labels by the overlap; with
+    `pairs`, by number, one label more of each of these, and nothing else.
 
     Raises StageError where nothing has been dealt yet, or there is nothing to add.
     """
@@ -71,6 +73,8 @@ def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
         round_ = rounds.primary(tx)
         if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
             raise StageError("nothing has been assigned yet; run `fcpair assign --open`")
+        if pairs is not None:
+            return _open_slots_of(tx, options, pairs)
         slots = vacant_slots.find_vacant(tx, round_)
         open_slots.give_back(tx, round_, slots)
         n_free = len(slots) + _add_free_slots(tx, options, has_begun=True)
@@ -83,6 +87,19 @@ def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
         changed_options = {"open", "lease_minutes"} if options.open else set()
         save_options(tx, options, run, only=changed_options | ({"overlap"} if options.overlap else set()))
         return run
+
+
+def _open_slots_of(tx: Tx, options: Assign, pairs: Sequence[int]) -> RunRecord:
+    """Let a slot more of each of these pairs be free, unless a person has decided it."""
+    cell_ids = find_cells(tx, pairs)
+    is_decided = np.isin(cell_ids, adjudications.pairs_decided_by_hand(tx))
+    if is_decided.all():
+        raise StageError("there is nothing to add: a person has decided all of these pairs")
+    order = np.random.default_rng([options.seed, len(cell_ids)]).permutation(np.array(cell_ids)[~is_decided])
+    open_slots.add(tx, rounds.primary(tx), order.tolist())
+    params = {"more": True, "open": True, "pairs": as_ranges(pairs), "seed": options.seed}
+    counts = {"free": len(order), "decided": int(is_decided.sum()), "pairs_by_labels": _n_pairs_by_labels(tx)}
+    return note_run(tx, Assign.stage, params, counts)
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:

@@ -12,7 +12,7 @@ from fcpair.errors import SettingError
 from fcpair.examination_records import CheckResult, Health
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
-from fcpair.records import BY_HAND, Rule
+from fcpair.records import BY_HAND, UNDECIDED
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
@@ -183,7 +183,7 @@ def _check_codes(tx: Tx) -> CheckOutcome:
 def _check_rules(tx: Tx) -> CheckOutcome:
     """The decisions that rules have made are those that they would make now."""
     rules = adjudications.current_adjudications(tx, "rule")["rule"]
-    n = int((~rules.isin([rule.value for rule in (*BY_HAND, Rule.REOPENED)])).sum())
+    n = int((~rules.isin([rule.value for rule in (*BY_HAND, *UNDECIDED)])).sum())
     policy = rule_decisions.policy_that_holds(tx)
     if policy is None:
         return CheckOutcome(n, [])

@@ -1,9 +1,9 @@
-"""Searching the pairs of a grid by text, person, answer, state and tier."""
+"""Searching the pairs of a grid by text, metadata, person, answer, state and tier."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,24 +12,28 @@ from numpy.typing import NDArray
 
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
 from fcpair.notebook import Result
-from fcpair.pair_filter import NO_TIER, FilterChoices, FilterState, PairFilter, check_name
+from fcpair.pair_filter import NO_TIER, FilterChoices, FilterState, MetadataChoice, PairFilter, check_name
 from fcpair.records import TIERS, Role, Tier, Verdict
 from fcpair.stages.adjudication.partition import as_tier
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Closed
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, is_planned, scheme_of
-from fcpair.steps.oversight.pair_standings import UNDECIDED, Standings, current_standings, load_standings
+from fcpair.steps.oversight.pair_standings import NO_DECISION, Standings, current_standings, load_standings
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus.sides import AXES
 from fcpair.store.oversight import pair_search
 from fcpair.store.people import people
 from fcpair.work_records import PairState
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MAX_VALUES = 30
+"""How many values of the metadata are offered to be chosen from; where there are more, one is typed."""
 
 VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AGREE): "valid"}
 
@@ -67,6 +71,7 @@ def find_pairs(
     noted: bool | None = None,
     other: str = "",
     other_answer: str = "",
+    metadata: Mapping[str, str] | None = None,
     first: int = 0,
     n: int | None = None,
 ) -> FoundPairs:
@@ -76,9 +81,10 @@ def find_pairs(
     last `n` are.
 
     Raises:
-        InputError: an unknown person, answer, state or tier, with the nearest; a tier where labels make none.
+        InputError: an unknown person, answer, state, tier or name of metadata, with the nearest; a tier where labels
+            make none.
     """
-    wanted = PairFilter(words, person, answer, state, tier, skipped, noted, other, other_answer)
+    wanted = PairFilter(words, person, answer, state, tier, skipped, noted, other, other_answer, metadata or {})
     with grid._store.read() as tx:
         matching = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted))
         size = n or max(len(matching), 1)
@@ -102,6 +108,7 @@ def list_choices(grid: GridContext) -> FilterChoices:
             tuple(state.value for state in states),
             (*TIERS, NO_TIER) if has_tiers else (),
             has_answers,
+            tuple(_metadata_choices(tx)),
         )
 
 
@@ -122,6 +129,9 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         other=ids_by_name.get(wanted.other),
         other_answer=answer_ids.get(wanted.other_answer),
     )
+    if wanted.metadata:
+        rows, columns = _texts_with_metadata(tx, wanted.metadata)
+        ids = replace(ids, rows=rows, columns=columns)
     if wanted.tier:
         need_tiers(question)
     if not wanted.tier and wanted.state not in BY_STANDING:
@@ -148,6 +158,36 @@ def _texts_with_words(tx: Tx, words: str) -> tuple[list[int], ...]:
         return ()
     bodies = [(text_id, _fold(body)) for text_id, body in pair_search.text_bodies(tx).items()]
     return tuple([text_id for text_id, body in bodies if word in body] for word in _fold(words).split())
+
+
+def _metadata_by_name(tx: Tx) -> dict[str, dict[int, str]]:
+    """What the texts of both sides came with: by its name after that of the side, each text's value; none is empty."""
+    layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
+    by_name: dict[str, dict[int, str]] = {}
+    for side_name, (axis, _) in zip(layout.sides, AXES, strict=True):
+        for text_id, metadata in pair_search.text_metadata(tx, axis).items():
+            for key, value in metadata.items():
+                if value not in (None, ""):
+                    by_name.setdefault(f"{side_name}.{key}", {})[text_id] = str(value)
+    return by_name
+
+
+def _metadata_choices(tx: Tx) -> Iterator[MetadataChoice]:
+    for name, values in _metadata_by_name(tx).items():
+        distinct = sorted(set(values.values()))
+        yield MetadataChoice(name, tuple(distinct) if len(distinct) <= MAX_VALUES else ())
+
+
+def _texts_with_metadata(tx: Tx, wanted: Mapping[str, str]) -> tuple[tuple[list[int], ...], tuple[list[int], ...]]:
+    """The texts of the rows, and of the columns, with each value that is wanted of their side."""
+    known = _metadata_by_name(tx)
+    row_name = (CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS).sides[0]
+    row_texts, column_texts = list[list[int]](), list[list[int]]()
+    for name, value in wanted.items():
+        check_name("metadata", name, known)
+        matching = [text_id for text_id, own in known[name].items() if _fold(own) == _fold(value)]
+        (row_texts if name.startswith(f"{row_name}.") else column_texts).append(matching)
+    return tuple(row_texts), tuple(column_texts)
 
 
 def _fold(text: str) -> str:
@@ -184,6 +224,6 @@ def _facts(tx: Tx, question: Closed, cell_ids: list[int]) -> dict[int, tuple[str
 
 
 def _decision(question: Closed, state: PairState) -> str:
-    if state.rule in UNDECIDED:
+    if state.rule in NO_DECISION:
         return ""
     return IRRECONCILABLE if state.code is None else question.name(state.code)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.params import Partition
-from fcpair.records import Rule
+from fcpair.records import UNDECIDED, Rule
 from fcpair.stages.adjudication.adjudicate import Tally
 from fcpair.stages.adjudication.partition import Evidence, grade, tier_rules
 from fcpair.stages.assignment.validate import combine_verdicts
@@ -28,7 +28,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.oversight import pair_search
 from fcpair.work_records import PairState
 
-UNDECIDED = (None, Rule.REOPENED.value)
+NO_DECISION = (None, *(rule.value for rule in UNDECIDED))
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,11 @@ def _tiers(tx: Tx, evidence: Evidence) -> NDArray[np.int64]:
 
 
 def _waits(question: Closed, states: Sequence[PairState], evidence: Evidence) -> NDArray[np.bool_]:
-    """Whether a person has to decide each pair: its labels have not one definite answer, and nothing was decided."""
-    is_undecided = np.array([state.rule in UNDECIDED for state in states], bool)
+    """Whether a person has to decide each pair: nothing was decided, and its labels have not one definite answer, or a
+    person's decision was requested.
+    """
+    is_undecided = np.array([state.rule in NO_DECISION for state in states], bool)
+    is_requested = np.array([state.rule == Rule.REQUESTED for state in states], bool)
     definite = [question.codes.index(code) for code in question.definite]
     n_definite = (evidence.tally.counts[:, definite] > 0).sum(axis=1)
-    return np.asarray(is_undecided & (evidence.tally.n_labels > 0) & (n_definite != 1))
+    return np.asarray(is_undecided & (evidence.tally.n_labels > 0) & ((n_definite != 1) | is_requested))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fcpair.params import Partition
-from fcpair.records import Person, Role, Round, Rule, Status, Verdict
+from fcpair.records import UNDECIDED, Person, Role, Round, Status, Verdict
 from fcpair.report.data import DecisionsPart, PersonFigures, TierFigures
 from fcpair.stages.adjudication.partition import tier_rules, tier_table_rows
 from fcpair.stages.questions import Closed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def standing_decisions(tx: Tx) -> pd.DataFrame:
     """The decision that stands on each cell, as `adjudications.standing_decisions` has it, without those taken back."""
     decisions = adjudications.standing_decisions(tx)
-    return decisions[decisions["rule"] != Rule.REOPENED.value]
+    return decisions[~decisions["rule"].isin([rule.value for rule in UNDECIDED])]
 
 
 def decision_figures(
@@ -37,7 +37,7 @@ def decision_figures(
     """Decisions in a grid, by its `tally`, and its tiers where it has any `labels` (`cell_id`, `code`)."""
     return DecisionsPart(
         question=question,
-        rules_used={rule: n for rule, n in sorted(tally.by_rule.items()) if rule != Rule.REOPENED},
+        rules_used={rule: n for rule, n in sorted(tally.by_rule.items()) if rule not in UNDECIDED},
         n_need_person=tally.pairs.wait_for_person,
         tiers=_tier_figures(tx, question, rules, labels)
         if len(labels["cell_id"]) and not tier_obstacle(question)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fcpair.params import IN_MEMORY, MAIN, Import, Setup, Validate
+from fcpair.params import IN_MEMORY, MAIN, Adjudicate, Assign, Import, Setup, Validate
 from fcpair.records import GridKey, Role, Round
 from fcpair.round_options import DESIGNED
 from fcpair.steps.base import departures
@@ -34,6 +35,10 @@ STUDY_SECTIONS = ("setup", "annotate", "words", "practice", "simulate")  # of a 
 NO_RECIPE_NOTE = "# No recipe has been run in this study; this one is derived from its settings."
 IMPORTED_NOTE = "# The pairs and their labels were imported from {}: `fcpair labels import FILE --reader fc-conan`."
 FRAME_NOTE = "# The corpus was imported from a data frame; write it to a file, and name that as `path` of [import]."
+EXTRA_LABELS_NOTE = "`fcpair assign --more --pairs-file FILE`, which asked for one label more of"
+REQUESTS_NOTE = "`fcpair adjudicate --request FILE`, which had a person decide"
+PAIRS_NOTE = "# A recipe does not hold {} the pairs {} (run {})."
+LONGEST_LIST = 600  # characters of a list of pairs
 EDITED_NOTE = "# The guidelines are version {}, which the study keeps; {}."
 
 
@@ -124,9 +129,22 @@ def _remarks(tx: Tx) -> Iterator[str]:
         if settings.of_stage(tx, Import.stage).get("path") == {"path": str(IN_MEMORY)}:
             yield FRAME_NOTE
         path = effective_options(tx, Setup, {}).guidelines
+    yield from _acts_on_pairs(tx)
     guidelines_version, body = guidelines.current_version(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
         yield EDITED_NOTE.format(guidelines_version, f"{path} differs" if path else "no file is known to contain them")
+
+
+def _acts_on_pairs(tx: Tx) -> Iterator[str]:
+    """Remarks on what was done with single pairs, which a recipe cannot say, oldest first."""
+    for run in runs.runs(tx):
+        for stage, name, note in (
+            (Assign.stage, "pairs", EXTRA_LABELS_NOTE),
+            (Adjudicate.stage, "request", REQUESTS_NOTE),
+        ):
+            if run.stage == stage and (pairs := run.params.get(name)):
+                listed = pairs if len(pairs) <= LONGEST_LIST else "that `fcpair log --format json` lists"
+                yield textwrap.fill(PAIRS_NOTE.format(note, listed, run.id), 116, subsequent_indent="# ")
 
 
 def _published_labels_file(tx: Tx) -> str | None:

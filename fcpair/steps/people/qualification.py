@@ -59,6 +59,24 @@ def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
     return outcomes
 
 
+class Pilot(NamedTuple):
+    """Pilot that a round asks for: the grid that judges it, and how many texts of a person must be good there."""
+
+    round: str
+    judged_in: str
+    pass_at: int
+
+
+def list_pilots(grid: GridContext) -> list[Pilot]:
+    """List the pilots that rounds of a grid ask for."""
+    with grid._store.read() as tx:
+        return [
+            Pilot(one.name, one.options.passed, one.options.pass_at or 0)
+            for one in rounds.answer_rounds(tx)
+            if one.options.passed
+        ]
+
+
 def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, Any]]:
     """Results of everybody in the pilot that a round asks for, by person; without `name`, the round that counts.
 

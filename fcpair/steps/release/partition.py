@@ -18,7 +18,7 @@ from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
 from fcpair.notebook import Result, html_of
 from fcpair.params import DiamondRule, Partition
-from fcpair.records import Origin, Round, Rule, RunRecord, Tier
+from fcpair.records import UNDECIDED, Origin, Round, Rule, RunRecord, Tier
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
@@ -306,7 +306,7 @@ def explain(
         labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
         history = adjudications.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
-        is_discarded = newest is not None and newest["rule"] != Rule.REOPENED.value and bool(pd.isna(newest["code"]))
+        is_discarded = newest is not None and newest["rule"] not in UNDECIDED and bool(pd.isna(newest["code"]))
         no_label_reason = "" if len(labels["cell_id"]) else "it has no labels yet"
         reason = (tier_obstacle(question) if question else NO_LABELS) or (
             "it was discarded" if is_discarded else no_label_reason
@@ -351,7 +351,7 @@ def _plain_rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
 
 def _with_outcome_names(rows: tuple[dict[str, Any], ...], question: Closed | None) -> tuple[dict[str, Any], ...]:
     """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
-    names_without_label = {Rule.REOPENED.value: "taken back"}
+    names_without_label = {Rule.REOPENED.value: "taken back", Rule.REQUESTED.value: "waits for a person"}
     outcomes = []
     for row in rows:
         code = row.pop("code")

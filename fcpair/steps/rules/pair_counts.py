@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from fcpair.params import Validate
-from fcpair.records import Rule
+from fcpair.records import UNDECIDED
 from fcpair.stages.assignment.validate import is_valid
 from fcpair.steps.base.context import effective_options, has_saved_options
 from fcpair.steps.rules import rule_decisions
@@ -53,7 +53,7 @@ def tally(tx: Tx) -> Tally:
     n_undecided = adjudications.n_undecided(tx)
     waiting = rule_decisions.waiting_cell_ids(tx) if n_undecided else []
     n_for_person = len(adjudications.undecided_among(tx, waiting))
-    standing_counts = {key: n for key, n in decision_counts.items() if key[0] != Rule.REOPENED}
+    standing_counts = {key: n for key, n in decision_counts.items() if key[0] not in UNDECIDED}
     n_standing, n_discarded = (
         sum(standing_counts.values()),
         sum(n for (_, discards), n in standing_counts.items() if discards),

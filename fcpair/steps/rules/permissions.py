@@ -129,7 +129,8 @@ def check_may_decide(tx: Tx, person: Person | None, cell_id: int) -> None:
 
 
 def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
-    """Open a case that waits, or one's own: its labels differ, or it was decided before they changed.
+    """Open a case that waits, or one's own: its labels differ, it was decided before they changed, or its decision was
+    requested.
 
     Raises:
         RefusedError, ConflictError: as in `blocking_reasons`; or there is nothing to decide, because the labels agree,
@@ -139,9 +140,9 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
     check_may_decide(tx, person, cell_id)
     standing = disputes.standing_decision(tx, cell_id)
     again = bool(rule_decisions.stale_decisions(tx, [cell_id]))
-    if standing is None:
+    if standing is None and not disputes.is_requested(tx, cell_id):
         _check_labels_differ(tx, cell_id)
-    elif not again and not is_own_decision(standing, person):
+    if standing is not None and not again and not is_own_decision(standing, person):
         raise ConflictError(_already_decided_message(cell_id, standing))
     return OpenedCase(standing, again, disputes.newest_answer(tx, cell_id))
 

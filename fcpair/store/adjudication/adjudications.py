@@ -48,6 +48,13 @@ def add_rule_decisions(tx: Tx, decisions: Iterable[tuple[int, Rule, int | None]]
     hash_chain.add(tx, hash_chain.DECISIONS, rows)
 
 
+def add_requests(tx: Tx, cell_ids: Iterable[int], note: str) -> None:
+    """Add that a person's decision is requested on each of these pairs, with a note that says by whom."""
+    same: dict[str, Any] = {"rule": Rule.REQUESTED.value, "answer_id": None, "person_id": None, "note": note}
+    same |= {"flagged": False, "at": now(), "seen_judgement": newest_judgement(tx)}
+    hash_chain.add(tx, hash_chain.DECISIONS, ({"cell_id": cell_id, **same} for cell_id in cell_ids))
+
+
 def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
     """The standing decision of each pair, by pair.
 

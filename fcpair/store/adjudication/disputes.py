@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, case, exists, func, or_, select, union
 
-from fcpair.records import BY_HAND, Role, Rule, Status
+from fcpair.records import BY_HAND, UNDECIDED, Role, Rule, Status
 from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
@@ -49,7 +48,8 @@ class StandingDecision(NamedTuple):
 def disputed_pairs(
     tx: Tx, definite: Sequence[int], overtaken: Sequence[int], cell_ids: Sequence[int] | None = None
 ) -> list[DisputedPair]:
-    """The pairs with labels, but without one definite answer, that no rule or file has decided; by HS and number.
+    """The pairs with labels, but without one definite answer, that no rule or file has decided, and those on which a
+    person's decision was requested; by HS and number.
 
     Those of `cell_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
     are there whatever their labels are.
@@ -68,7 +68,7 @@ def disputed_pairs(
     if cell_ids is not None:
         unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
     overtaken_ids = sql_lists.as_subquery(list(overtaken))
-    candidates = union(unsettled, overtaken_ids).subquery()
+    candidates = union(unsettled, overtaken_ids, _requested(tx, cell_ids)).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
     is_unsure = exists().where(
         assignment.c.cell_id == cell.c.id,
@@ -86,7 +86,8 @@ def disputed_pairs(
         .scalar_subquery()
     )
     by_person = adjudication.c.rule == Rule.PERSON.value
-    waits_or_not = or_(adjudication.c.id.is_(None), adjudication.c.rule == Rule.REOPENED.value, by_person)
+    is_undecided = adjudication.c.rule.in_([rule.value for rule in UNDECIDED])
+    waits_or_not = or_(adjudication.c.id.is_(None), is_undecided, by_person)
     query = (
         select(
             cell.c.id,
@@ -106,6 +107,24 @@ def disputed_pairs(
         DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4], bool(row[5]), bool(row[6]))
         for row in tx.execute(query)
     ]
+
+
+def _requested(tx: Tx, cell_ids: Sequence[int] | None) -> Select[Any]:
+    """The pairs with labels on which a person's decision was ever requested, or those of these."""
+    query = select(adjudication.c.cell_id).where(
+        adjudication.c.rule == Rule.REQUESTED.value, cell_range(tx).holds(adjudication.c.cell_id)
+    )
+    if cell_ids is not None:
+        query = query.where(adjudication.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+    labelled = select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER)
+    labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
+    return labelled.where(assignment.c.cell_id.in_(query)).distinct()
+
+
+def is_requested(tx: Tx, cell_id: int) -> bool:
+    """Whether a person's decision on a pair was requested and has not been made."""
+    newest = select(adjudication.c.rule).where(adjudication.c.cell_id == cell_id, latest_rows.DECISION)
+    return tx.execute(newest).scalar() == Rule.REQUESTED.value
 
 
 def pairs_changed_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list[int]:
@@ -229,19 +248,21 @@ def add_decision(
 def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
     """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
 
-    None stands for files that name nobody.
+    None stands for files that name nobody. Where there is none, but the decision was requested, the request stands.
     It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
     Returns whether there was one.
     """
     earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
     rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
-    by_hand = takewhile(lambda row: row["rule"] in {rule.value for rule in BY_HAND}, rows)
-    replaced = next((row for row in by_hand if row["person_id"] != person_id), None)
-    if replaced is None:
-        return False
-    restored_row = {name: value for name, value in replaced.items() if name not in ("id", "digest")}
-    hash_chain.add(tx, hash_chain.DECISIONS, [restored_row])
-    return True
+    is_by_person = {rule.value for rule in BY_HAND}.__contains__
+    for row in rows:
+        if is_by_person(row["rule"]) and row["person_id"] == person_id:
+            continue
+        if is_by_person(row["rule"]) or row["rule"] == Rule.REQUESTED:
+            restored_row = {name: value for name, value in row.items() if name not in ("id", "digest")}
+            hash_chain.add(tx, hash_chain.DECISIONS, [restored_row])
+        return is_by_person(row["rule"])
+    return False
 
 
 _STANDING = (

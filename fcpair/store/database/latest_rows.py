@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ColumnElement, Select, Table, func, literal_column, select
 
-from fcpair.records import Rule
+from fcpair.records import UNDECIDED
 from fcpair.store.database.tables import adjudication, assignment, judgement
 
 NEWEST = judgement.c.id == assignment.c.judgement_id
@@ -32,7 +32,7 @@ def _is_newest(row: Table, place: Column[int]) -> ColumnElement[bool]:
 DECISION = _is_newest(adjudication, adjudication.c.cell_id)
 """Whether an adjudication is the newest on its cell, even one that takes a decision back."""
 
-STANDING = DECISION & (adjudication.c.rule != Rule.REOPENED.value)
+STANDING = DECISION & adjudication.c.rule.not_in([rule.value for rule in UNDECIDED])
 """Whether an adjudication is the decision that stands on its cell."""
 
 DECIDED = DECISION & (adjudication.c.cell_id == assignment.c.cell_id)

@@ -12,6 +12,7 @@ from fcpair.pair_filter import FilterState, PairFilter
 from fcpair.records import Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range, current_grid_id
+from fcpair.store.corpus.sides import Axis, on_side
 from fcpair.store.database import latest_rows, sql_lists
 from fcpair.store.database.frames import frame
 from fcpair.store.database.store import Tx
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 class FilterIds:
     """What the names in a filter stand for.
 
-    `texts` has the texts with each of its words. Only the pairs `among` these may match, and none of those `outside`,
-    where they are given.
+    `texts` has the texts with each of its words, `rows` and `columns` the texts of that side with each of its metadata.
+    Only the pairs `among` these may match, and none of those `outside`, where they are given.
     """
 
     texts: tuple[list[int], ...] = ()
@@ -37,6 +38,8 @@ class FilterIds:
     outside: Sequence[int] | None = None
     other: int | None = None
     other_answer: int | None = None
+    rows: tuple[list[int], ...] = ()
+    columns: tuple[list[int], ...] = ()
 
 
 def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int64]:
@@ -53,6 +56,9 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
     for texts in ids.texts:
         subquery = sql_lists.as_subquery(texts)
         yield or_(cell.c.row_id.in_(subquery), cell.c.column_id.in_(subquery))
+    for place, texts_by_condition in ((cell.c.row_id, ids.rows), (cell.c.column_id, ids.columns)):
+        for texts in texts_by_condition:
+            yield place.in_(sql_lists.as_subquery(texts))
     is_own = [] if ids.person is None else [assignment.c.person_id == ids.person]
     if is_own:
         yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_own))
@@ -130,6 +136,12 @@ def text_bodies(tx: Tx) -> dict[int, str]:
     """The texts of both sides of the grid, by id."""
     on_side = select(side.c.text_id).where(side.c.grid_id == current_grid_id(tx))
     return {row[0]: row[1] for row in tx.execute(select(text.c.id, text.c.body).where(text.c.id.in_(on_side)))}
+
+
+def text_metadata(tx: Tx, axis: Axis) -> dict[int, dict[str, Any]]:
+    """The metadata that the texts of a side of the grid came with, by id."""
+    query = select(text.c.id, text.c.meta).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
+    return {row.id: row.meta for row in tx.execute(query)}
 
 
 def newest_marks(tx: Tx) -> tuple[int, int]:

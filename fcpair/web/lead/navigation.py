@@ -43,15 +43,23 @@ class LeadPage:
         return path.startswith(self.parts)
 
 
-PROGRESS = LeadPage("/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples",))
+PROGRESS = LeadPage(
+    "/lead",
+    "Progress",
+    ("glance", "progress", "tiers", "results"),
+    parts=("/lead/examples", "/lead/imports", "/lead/generate"),
+)
 PEOPLE = LeadPage(
-    "/lead/people", "People", ("labels", "with_others", "speed", "exposure"), parts=("/lead/people/", "/lead/answers")
+    "/lead/people",
+    "People",
+    ("pilots", "labels", "with_others", "speed", "exposure"),
+    parts=("/lead/people/", "/lead/answers"),
 )
 AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement", "every_two", "disputed"), has_labels)
 GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", "Conflicts", (), has_decisions, parts=("/lead/conflicts/",))
 GUIDELINES = LeadPage("/lead/guidelines", "Guidelines", ("flags",), parts=("/lead/guidelines/",))
-EVALUATION = LeadPage("/lead/evaluation", "Evaluation", (), has_decisions)
+EVALUATION = LeadPage("/lead/evaluation", "Evaluation", (), has_decisions, parts=("/lead/acts",))
 DOWNLOADS = LeadPage("/lead/downloads", "Downloads")
 LEAD_PAGES = (PROGRESS, PEOPLE, AGREEMENT, GRID, CONFLICTS, GUIDELINES, EVALUATION, DOWNLOADS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from fcpair.records import Role
 from fcpair.report.formatting import counted
@@ -129,9 +130,11 @@ def _wait_for_others(step: LeadStep, _headlines: Headlines, _grid: str) -> Offer
 
 
 def _ask_server(step: LeadStep, _headlines: Headlines, grid: str) -> Offer:
-    command = "generate" if step.act == "ask models" else "examples find"
     text = f"Models answer round “{step.round}”."
-    return Offer(ANSWERING, text, command=f"fcpair {command} --grid {grid} --round {step.round}")
+    if step.act == "ask models":
+        address = f"/lead/generate?{urlencode({'round': step.round or ''})}"
+        return Offer(ANSWERING, text, "See what asking them takes", address)
+    return Offer(ANSWERING, text, command=f"fcpair examples find --grid {grid} --round {step.round}")
 
 
 def _review(step: LeadStep, _headlines: Headlines, _grid: str) -> Offer:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from markupsafe import Markup
 
-from fcpair.errors import UnknownIdError
+from fcpair.errors import StageError, UnknownIdError
 from fcpair.records import Role, Visitor
 from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
@@ -169,6 +169,22 @@ def _exposure(here: CurrentGrid) -> Values:
     return {"people": here.monitor.exposures()}
 
 
+def _pilots(here: CurrentGrid) -> Values:
+    return {"pilots": [(pilot, _pilot_results(here, pilot.round)) for pilot in here.grid.pilots()]}
+
+
+def _pilot_results(here: CurrentGrid, round_name: str) -> list[dict[str, Any]]:
+    """The results of a pilot; none while nobody has written in it, or nothing is judged."""
+    try:
+        return here.grid.pilot_results(round_name)
+    except StageError:
+        return []
+
+
+def _has_pilots(here: CurrentGrid) -> bool:
+    return here.is_planned and bool(here.grid.pilots())
+
+
 def _may_have_surveys(here: CurrentGrid) -> bool:
     return here.monitor.may_have_surveys()
 
@@ -183,6 +199,7 @@ PANELS = {
     "every_two": Panel("Every two people", _every_two, has_labels),
     "disputed": Panel("Where people disagree most", _disputed, has_labels),
     "with_others": Panel("Agreement of each person with the others", _with_others, has_labels),
+    "pilots": Panel("Who has passed the pilot", _pilots, _has_pilots),
     "labels": Panel("What each person answered", _labels),
     "speed": Panel("Answers too fast to have been read", _speed),
     "exposure": Panel("What each person has read", _exposure),

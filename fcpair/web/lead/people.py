@@ -20,7 +20,7 @@ from fcpair.web.lead.runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
-ACTS = ("retire", "dismiss", "hand-over", "role", "invite", "revoke")
+ACTS = ("retire", "dismiss", "forget", "hand-over", "role", "invite", "revoke")
 ROLES = tuple(role.value for role in Role if role is not Role.MODEL)
 NOT_ONESELF = "you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"
 

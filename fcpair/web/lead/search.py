@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,14 +11,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from fcpair.errors import InputError
-from fcpair.pair_filter import PairFilter, check_name
+from fcpair.pair_filter import FilterChoices, PairFilter, check_name
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.files import attachment
-from fcpair.web.lead.navigation import GRID
+from fcpair.web.lead.navigation import CONFLICTS, GRID
 from fcpair.web.lead.panels import SHOWN_BY, build_panels
+from fcpair.web.lead.runs import find_run
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them
@@ -33,10 +35,12 @@ TITLES = {
     "other": "And given to",
     "other_answer": "Label of theirs",
 }
-"""What each filter is called, in the order in which the page has them."""
+"""What each filter is called, in the order in which the page has them; those of metadata come after them."""
+METADATA = re.compile(r"(hs|cn|row|column)\..+", re.DOTALL)
 
 
 def read_query(
+    request: Request,
     words: str = "",
     person: str = "",
     answer: str = "",
@@ -50,6 +54,7 @@ def read_query(
     """The filters in an address, as they are written there; those that ask nothing left out."""
     values = {"words": words, "person": person, "answer": answer, "state": state, "tier": tier}
     values |= {"skipped": skipped, "noted": noted, "other": other, "other_answer": other_answer}
+    values |= {name: value for name, value in request.query_params.items() if METADATA.fullmatch(name)}
     return {name: value.strip() for name, value in values.items() if value.strip()}
 
 
@@ -58,22 +63,25 @@ Query = Annotated[dict[str, str], Depends(read_query)]
 
 @router.get(GRID.path)
 @open_to(Role.LEAD)
-def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
+def grid_pairs(request: Request, query: Query, after: int = 0, run: int = 0) -> Response:
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    is_search = GRID.fits(here) and not request.query_params.keys().isdisjoint(TITLES)
+    is_search = GRID.fits(here) and any(name in TITLES or name in query for name in request.query_params)
+    choices = here.grid.search_choices() if GRID.fits(here) else None
     values = {
         "page": GRID,
         "panels": [] if is_search else build_panels(request, visitor, here, GRID),
         "simulated": here.grid.simulated_note,
         "grids": context.grids.overview() if here.name else [],
-        "titles": TITLES,
+        "titles": {**TITLES, **_metadata_titles(here, query, choices)},
         "size": PAGE,
         "query": query,
-        "choices": here.grid.search_choices() if GRID.fits(here) else None,
+        "choices": choices,
         "is_search": is_search,
         "problem": "",
+        "done": find_run(context.study.log(), run) if run else None,
+        "acts": _acts_on_pairs(here, choices) if choices else [],
         **(_search(here, query, after) if is_search else {}),
     }
     page = context.page(request, visitor, "lead_grid.html.j2", here, **SHOWN_BY, **values)
@@ -85,7 +93,7 @@ def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
 def _search(here: CurrentGrid, query: dict[str, str], after: int) -> dict[str, Any]:
     """The pairs that match, or the `problem` with the filters."""
     try:
-        matching = here.grid.find_pairs(**_conditions(query), first=after, n=PAGE)
+        matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
     except InputError as error:
         return {"problem": str(error)}
     rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
@@ -99,8 +107,32 @@ def _search(here: CurrentGrid, query: dict[str, str], after: int) -> dict[str, A
     }
 
 
-def _conditions(query: dict[str, str]) -> dict[str, Any]:
-    conditions: dict[str, Any] = dict(query)
+def _acts_on_pairs(here: CurrentGrid, choices: FilterChoices) -> list[tuple[str, str]]:
+    """What can be done with pairs that are found, by its name in the address: its button."""
+    can_have_labels = choices.people and not here.is_planned
+    can_be_decided = choices.has_answers and CONFLICTS.fits(here)
+    acts = (
+        ("labels", "Ask for another label", can_have_labels),
+        ("decisions", "Send to an adjudicator", can_be_decided),
+    )
+    return [(act, button) for act, button, applies in acts if applies]
+
+
+def _metadata_titles(here: CurrentGrid, query: dict[str, str], choices: FilterChoices | None) -> dict[str, str]:
+    """What filters by metadata are called, by their names: those that are offered, and those that are asked for."""
+    side_names = {"hs": here.facts["hs_name"], "row": here.facts["hs_name"]}
+    names = [*(choice.name for choice in choices.metadata), *query] if choices else [*query]
+    parts = {name: name.partition(".") for name in names if name not in TITLES}
+    return {
+        name: f"{side_names.get(side, here.facts['cn_name']).capitalize()}: {key}"
+        for name, (side, _, key) in parts.items()
+    }
+
+
+def conditions_of(query: dict[str, str]) -> dict[str, Any]:
+    """The conditions that an address has, as `find_pairs` takes them; raises InputError for what is none."""
+    conditions: dict[str, Any] = {name: value for name, value in query.items() if name in TITLES}
+    conditions["metadata"] = {name: value for name, value in query.items() if name not in TITLES}
     for name in ("skipped", "noted"):
         check_name(f"value of `{name}`", query.get(name, ""), YES_OR_NO)
         conditions[name] = YES_OR_NO.get(query.get(name, ""))
@@ -115,7 +147,7 @@ def matching_file(request: Request, query: Query) -> Response:
 
     context = context_of(request)
     context.door.require_visitor(request)
-    matching = context.grids.from_request(request).grid.find_pairs(**_conditions(query))
+    matching = context.grids.from_request(request).grid.find_pairs(**conditions_of(query))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.csv"
         write_table(matching.rows, path)

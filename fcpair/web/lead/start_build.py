@@ -19,7 +19,8 @@ from fcpair.web.form import field, parse_number
 from fcpair.web.lead.invitations import draw_codes
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.start import NOT_SAVED, START, detour, go_to, show_step, start_of
-from fcpair.web.server.study_builder import BuildState, StudyBuilder
+from fcpair.web.server.child_process import ProcessState
+from fcpair.web.server.study_builder import StudyBuilder
 
 router = APIRouter(include_in_schema=False)
 LINKS = f"{START}/links"
@@ -56,7 +57,7 @@ def begin(request: Request) -> Response:
 
 
 def _show(
-    request: Request, visitor: Visitor, draft: Draft, state: BuildState, error: FcpairError | None = None
+    request: Request, visitor: Visitor, draft: Draft, state: ProcessState, error: FcpairError | None = None
 ) -> Response:
     values = {"recipe": start_of(request).recipe_text(draft), "state": state, "stages": BUILD_STAGES}
     return show_step(request, visitor, BegunDraft.step, draft, error, **values)

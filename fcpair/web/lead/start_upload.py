@@ -23,7 +23,7 @@ from fcpair.web.context import context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import parse_number
 from fcpair.web.lead.start import START, detour, show_step, start_of, step_of
-from fcpair.web.server.security import UPLOAD
+from fcpair.web.server.security import UPLOAD_TABLE
 
 if TYPE_CHECKING:
     from fcpair.web.server.worker import ReportWorker
@@ -56,7 +56,7 @@ def table(request: Request) -> Response:
     return show_step(request, visitor, TableDraft.step, draft, most=MOST_UPLOAD)
 
 
-@router.post(UPLOAD[1])
+@router.post(UPLOAD_TABLE[1])
 @open_to(Role.LEAD)
 async def upload(request: Request, name: str = "", seen: str = "", kind: str = "pairs") -> Response:
     """Take a table, whose bytes are the body; answers with the address of the next step, or what is wrong.
@@ -70,7 +70,7 @@ async def upload(request: Request, name: str = "", seen: str = "", kind: str = "
     except FcpairError as error:
         return _refusal(error)
     try:
-        await _receive(request, path)
+        await receive_file(request, path, MOST_UPLOAD, too_large=TOO_LARGE, empty=EMPTY)
         kept = await _have_kept(request, visitor, path, name[:LONGEST_NAME], seen, kind)
     except FcpairError as error:
         path.unlink()
@@ -118,24 +118,24 @@ def _keep(begun: StudyStart, visitor: Visitor, path: Path, name: str, seen: str,
     return PlainTextResponse(step_of(draft, ColumnsDraft.step).address)
 
 
-async def _receive(request: Request, path: Path) -> None:
-    """Write the body to the file; raises InputError where it is too large, too slow or empty."""
-    too_large = InputError(TOO_LARGE.format(MOST_UPLOAD // MEGABYTE))
-    if (parse_number(request.headers.get("content-length", "0")) or 0) > MOST_UPLOAD:
-        raise too_large
+async def receive_file(request: Request, path: Path, most: int, *, too_large: str, empty: str) -> None:
+    """Write the body to the file; raises InputError where it has more than `most` bytes, is too slow or empty."""
+    refusal = InputError(too_large.format(most // MEGABYTE))
+    if (parse_number(request.headers.get("content-length", "0")) or 0) > most:
+        raise refusal
     n_bytes = 0
     try:
         with path.open("wb") as file:
             async with asyncio.timeout(PATIENCE_S):
                 async for chunk in request.stream():
                     n_bytes += len(chunk)
-                    if n_bytes > MOST_UPLOAD:
-                        raise too_large
+                    if n_bytes > most:
+                        raise refusal
                     await run_in_threadpool(file.write, chunk)
     except TimeoutError:
         raise InputError(TOO_SLOW) from None
     if not n_bytes:
-        raise InputError(EMPTY)
+        raise InputError(empty)
 
 
 def _refusal(error: FcpairError) -> Response:

@@ -58,6 +58,8 @@ KINDS = {
     (GET, "/lead/start/begin"): Kind.QUICK,
     (GET, "/lead/start/links"): Kind.QUICK,
     (POST, "/lead/download"): Kind.LOOK,
+    (POST, "/lead/grid/act"): Kind.LOOK,
+    (GET, "/lead/acts"): Kind.QUICK,
     (GET, "/lead/examples"): Kind.LOOK,
     (POST, "/lead/examples"): Kind.ACT,
     (GET, "/api/openapi.json"): Kind.QUICK,

@@ -16,8 +16,8 @@ from fcpair.web.form import BODY
 from fcpair.web.server.request_bodies import BodyReader, GoneError, RefusedBodyError
 
 STATIC = "/static/"
-UPLOAD = ("POST", "/lead/start/table")
-"""The request whose body goes to a file as it comes, and is never held in memory."""
+UPLOAD_TABLE, UPLOAD_RUN = ("POST", "/lead/start/table"), ("POST", "/lead/evaluation/run")
+"""The requests whose bodies go to a file as they come, and are never held in memory."""
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -62,7 +62,7 @@ class Guard:
         is_upload = (
             scope["method"],
             scope["path"],
-        ) == UPLOAD  # which reads its body itself, once it knows who sends it
+        ) in (UPLOAD_TABLE, UPLOAD_RUN)  # which reads its body itself, once it knows who sends it
         try:
             body = scope[BODY] = b"" if is_upload else await self._bodies.read(scope, receive)
         except RefusedBodyError as refused:

@@ -14,7 +14,7 @@ async function send(event) {
   const button = upload.querySelector("button");
   if (!file) return say("Choose a file first.");
   if (file.size > Number(most)) {
-    return say(`The file has more than ${Number(most) / MEGABYTE} MB, which is the limit here; leave out rows or columns.`);
+    return say(`The file has more than ${Number(most) / MEGABYTE} MB, which is the limit here.`);
   }
   say("");
   button.setAttribute("aria-busy", "true");
@@ -23,7 +23,7 @@ async function send(event) {
     const kind = upload.elements.kind.value;
     const query = new URLSearchParams({ name: file.name, seen, kind });
     const headers = { "X-CSRF-Token": csrf, "Content-Type": "application/octet-stream" };
-    const response = await fetch(`${address}?${query}`, { method: "POST", headers, body: file });
+    const response = await fetch(`${address}${address.includes("?") ? "&" : "?"}${query}`, { method: "POST", headers, body: file });
     const words = await response.text();
     if (response.ok) return location.assign(words);
     say(response.headers.get("Content-Type")?.startsWith("text/plain") ? sentence(words) : "The file was not taken; load this page again.");

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from fcpair.errors import InputError, StageError
 from fcpair.pair_filter import FilterState, PairFilter
 from fcpair.records import TIERS, Role, Tier
 from fcpair.store.assignment import rounds
-from fcpair.store.database.tables import assignment, person
+from fcpair.store.database.tables import assignment, person, text
 from fcpair.study import Study
 from steps.plans import RATED, study_of, written
 from steps.scales import rated
@@ -179,6 +179,30 @@ def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At,
 def _checked_by(study: Study, name: str) -> list[int]:
     said = [(row["person"], pair) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
     return sorted({pair for who, pair in said if who == name})[:3]
+
+
+def test_metadata_of_either_side_are_conditions_and_choices(at: At) -> None:
+    grid = at("checked").grid()
+    choices = dict(grid.search_choices().metadata)
+    assert choices == {"hs.hs_topic": ("People who l",), "cn.cn_type": ("plain",)}
+    with grid._store.write() as tx:
+        is_about_cyclists = text.c.body.contains("cyclists") & (text.c.kind == "hs")
+        tx.execute(update(text).where(is_about_cyclists).values(meta={"hs_topic": "Tea"}))
+    in_tea = grid.find_pairs(metadata={"hs.hs_topic": "TEA"}).rows["pair"].tolist()
+    assert in_tea == [1, 2, 3, 4, 5, 6]
+    assert grid.find_pairs(metadata={"hs.hs_topic": "tea", "cn.cn_type": "plain"}, state="decided").total < 6
+    assert grid.find_pairs(metadata={"hs.hs_topic": "nowhere"}).total == 0
+    with pytest.raises(InputError, match=r"there is no metadata `hs.topic`; did you mean `hs.hs_topic`\?"):
+        grid.find_pairs(metadata={"hs.topic": "Tea"})
+    with pytest.raises(InputError, match="`metadata` of a search has 3; expected a text for each name"):
+        grid.find_pairs(metadata={"hs.hs_topic": 3})  # type: ignore[dict-item]
+
+
+def test_values_of_metadata_that_are_many_are_typed(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fcpair.steps.oversight import pair_search
+
+    monkeypatch.setattr(pair_search, "MAX_VALUES", 0)
+    assert dict(at("checked").grid().search_choices().metadata) == {"hs.hs_topic": (), "cn.cn_type": ()}
 
 
 def test_rows_say_labels_decision_verdict_and_tier(at: At) -> None:

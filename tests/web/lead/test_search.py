@@ -93,6 +93,22 @@ def test_what_matches_nothing_says_so_and_what_to_remove(serve: Serve) -> None:
     assert "The grid has no pairs yet" in serve("retrieved").browser("lea").get("/lead/grid?words=").text
 
 
+def test_metadata_are_offered_kept_in_the_address_and_removed(serve: Serve) -> None:
+    browser = serve("checked").browser("lea")
+    html = browser.get("/lead/grid?hs.hs_topic=people who L&state=open").text
+    assert '<select name="cn.cn_type">' in html
+    assert "<details open>" in html[html.index('role="search"') :]
+    links = dict(re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', html[html.index("No pair matches") :]))
+    assert links == {
+        "/lead/grid?state=open": "Hate speech: hs_topic: people who L",
+        "/lead/grid?hs.hs_topic=people+who+L": "State: open",
+    }
+    assert len(shown(browser.get("/lead/grid?hs.hs_topic=people+who+L").text)) == 24
+    refused = browser.get("/lead/grid?hs.topic=tea")
+    assert refused.status_code == 422
+    assert "there is no metadata `hs.topic`; did you mean `hs.hs_topic`?" in unescape(refused.text)
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
