@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from steps.small import SELECTED, dump, label_of, open_work, record, write_corpus, write_csv
 
@@ -152,7 +152,6 @@ def walk_recipe(study: Study, said: Recipe) -> None:
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.slow
 def test_so_it_does_after_any_departures(serve: Serve, tmp_path: Path, stage: str, names: list[str]) -> None:
-    assume("command, validators" not in names)  # see the known fault below
     site = serve(stage)
     walk_recipe(site.study, recipe(tmp_path, stage))
     for name in names:
@@ -160,7 +159,6 @@ def test_so_it_does_after_any_departures(serve: Serve, tmp_path: Path, stage: st
     check_printed(site.study, tmp_path)
 
 
-@pytest.mark.xfail(strict=True, reason="known fault: the recipe keeps the number of validators of before they came")
 @pytest.mark.parametrize("stage", ["labelled", "decided"])
 def test_it_has_the_validators_that_came_before_any_pair_was_assigned_to_them(
     serve: Serve, tmp_path: Path, stage: str
