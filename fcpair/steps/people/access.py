@@ -128,7 +128,7 @@ class Access:
             keep(tokens)
         return tokens
 
-    def revoke(self, name: str) -> None:
+    def revoke(self, name: str) -> RunRecord:
         """Shut the door: the person's token and sessions end. Their work stays as it is.
 
         Raises:
@@ -140,7 +140,7 @@ class Access:
             if person.id not in people.ids_with_token(tx):
                 raise StageError(f"`{name}` has no invite link that could be revoked")
             people.set_token(tx, person.id, None)
-            note_run(tx, "people", {"revoke": name}, {"people": 1})
+            return note_run(tx, "people", {"revoke": name}, {"people": 1})
 
     def invited(self) -> set[str]:
         """The names of those who have a token."""

@@ -141,13 +141,7 @@ def dismiss(request: Request, name: str) -> Response:
 @open_to(Role.LEAD)
 def revoke(request: Request, name: str) -> Response:
     """Let a person's link and sessions end."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    if name == visitor.name:
-        raise InputError(NOT_ONESELF)
-    with context.study.acting_as(visitor.name):
-        context.study.access.revoke(name)
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.log()[-1])
+    return _act_on(request, name, lambda study: study.access.revoke(name))
 
 
 def parse_role(role: str) -> Role:
