@@ -257,6 +257,8 @@ class Study(StudyContext):
     work_queue = steps.work_queue.open_work_queue
     save_words = steps.wording.save_words
     page_words = steps.wording.page_words
+    load_names = steps.wording.load_names
+    save_terms = steps.terms.save_terms
 
     walk = steps.recipe_runner.run_recipe
     recipe_options = steps.recipe_options.by_recipe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.base.context import Basis, GridContext, MovedError, need_corpus, note_run, save_options
@@ -21,7 +22,9 @@ from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.assignment.vacant_slots import Candidate
-from fcpair.store.corpus import cells
+from fcpair.store.corpus import cells, grids
+from fcpair.store.people import people
+from fcpair.work_records import ExtraLabels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +62,7 @@ class _Plan(NamedTuple):
 
 
 @takes_params
-def assign_more(grid: GridContext, options: Assign) -> RunRecord:
+def assign_more(grid: GridContext, options: Assign, expected: int | None = None) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
     Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
@@ -68,6 +71,7 @@ def assign_more(grid: GridContext, options: Assign) -> RunRecord:
     Raises:
         StageError: nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
         InputError: options that only the first deal can follow, or an overlap that cannot be.
+        ConflictError: not as many labels would be added as `expected`.
     """
     if options.groups:
         raise InputError("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
@@ -77,9 +81,25 @@ def assign_more(grid: GridContext, options: Assign) -> RunRecord:
         plan = _make_plan(basis.inputs, options)
         with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
-            return _write_plan(tx, plan, options)
+            return _write_plan(tx, plan, options, expected)
     with grid._store.write() as tx:  # people answer faster than this is worked out: once, they wait
-        return _write_plan(tx, _make_plan(_load_state(tx, options), options), options)
+        return _write_plan(tx, _make_plan(_load_state(tx, options), options), options, expected)
+
+
+@takes_params
+def plan_more(grid: GridContext, options: Assign) -> ExtraLabels:
+    """Work out what `assign_more` would do, and do nothing; raises what that does."""
+    with grid._store.read() as tx:
+        plan = _make_plan(_load_state(tx, options), options)
+        names = {person.id: person.name for person in people.people(tx)}
+        given, is_new = plan.given, plan.given["replaces"].isna()
+        numbers = grids.to_public_number(given["cell_id"])
+    n_new, n_moved = (Counter(names[one] for one in given["person_id"][rows]) for rows in (is_new, ~is_new))
+    return ExtraLabels(
+        by_pair=dict(sorted(Counter(numbers[is_new].tolist()).items())),
+        by_person={name: (n_new[name], n_moved[name]) for name in names.values() if n_new[name] or n_moved[name]},
+        n_unmet=plan.counts["not_possible"],
+    )
 
 
 def _load_state(tx: Tx, options: Assign) -> tuple[_AssignmentState, Handover]:
@@ -103,7 +123,17 @@ def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _P
     return _Plan(handover, _in_shard_order(state.people, new_rows, moved_rows, options), counts)
 
 
-def _write_plan(tx: Tx, plan: _Plan, options: Assign) -> RunRecord:
+def check_expected(n_new: int, expected: int | None) -> None:
+    """Raise ConflictError unless as many labels are added as somebody expects."""
+    if expected is not None and n_new != expected:
+        raise ConflictError(
+            f"{n_new:,} labels would be added now, not {expected:,}, because something was assigned or decided after "
+            "the page was loaded; nothing was done"
+        )
+
+
+def _write_plan(tx: Tx, plan: _Plan, options: Assign, expected: int | None) -> RunRecord:
+    check_expected(plan.counts["new"], expected)
     vacant_slots.fill_slots(tx, plan.refilled.rows)
     _write_assignments(tx, plan.given)
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}

@@ -15,6 +15,7 @@ from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.extra_labels import n_labels_missing
 from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
+from fcpair.steps.assignment.extra_labels import check_expected
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
@@ -27,7 +28,7 @@ from fcpair.store.assignment.open_slots import FreeSlot, Hold
 from fcpair.store.assignment.vacant_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
-from fcpair.work_records import Task
+from fcpair.work_records import ExtraLabels, Task
 
 MAX_HELD = 10
 """How many pairs one person holds at most; what a browser keeps ahead beyond that, nobody else could be given."""
@@ -61,10 +62,11 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
 
 
 @takes_params
-def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
+def open_more_slots(grid: GridContext, options: Assign, expected: int | None = None) -> RunRecord:
     """Let whoever asks give what nobody was dealt, what nobody is left to give, and more labels by the overlap.
 
-    Raises StageError where nothing has been dealt yet, or there is nothing to add.
+    Raises StageError where nothing has been dealt yet, or there is nothing to add, ConflictError where not as many
+    labels would be added as `expected`.
     """
     with grid._store.write() as tx:
         need_corpus(tx, Assign.stage)
@@ -73,7 +75,9 @@ def open_more_slots(grid: GridContext, options: Assign) -> RunRecord:
             raise StageError("nothing has been assigned yet; run `fcpair assign --open`")
         slots = vacant_slots.find_vacant(tx, round_)
         open_slots.give_back(tx, round_, slots)
-        n_free = len(slots) + _add_free_slots(tx, options, has_begun=True)
+        n_added = _add_free_slots(tx, options, has_begun=True)
+        check_expected(n_added, expected)
+        n_free = len(slots) + n_added
         if not n_free and lease_minutes(tx, round_) is not None:
             raise StageError("there is nothing to add: every pair has as many slots as requested")
         overlap = {str(n): share for n, share in options.overlap.items()}
@@ -101,8 +105,26 @@ def close_open_assignment(grid: GridContext) -> RunRecord:
         return run
 
 
+def plan_more_slots(grid: GridContext, options: Assign) -> ExtraLabels:
+    """Work out which labels `open_more_slots` would add, and do nothing."""
+    with grid._store.read() as tx:
+        need_corpus(tx, Assign.stage)
+        cell_id, n_more = _missing_slots(tx, options, has_begun=True)
+        rows = np.flatnonzero(n_more)
+        by_pair = {grids.to_public_number(int(cell_id[row])): int(n_more[row]) for row in rows}
+    return ExtraLabels(by_pair, {}, is_open=True)
+
+
 def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
     """Let slots be free that no pair has yet and that the options ask for; returns how many."""
+    cell_id, n_more = _missing_slots(tx, options, has_begun=has_begun)
+    order = np.random.default_rng([options.seed, len(cell_id)]).permutation(np.repeat(cell_id, n_more))
+    open_slots.add(tx, rounds.primary(tx), order.tolist())
+    return len(order)
+
+
+def _missing_slots(tx: Tx, options: Assign, *, has_begun: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs, and how many slots of each there are not yet that the options ask for."""
     pairs, round_ = cells.cells(tx), rounds.primary(tx)
     cell_id, hs, cn = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
     n_asked, is_decided = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.bool_)
@@ -113,10 +135,7 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
         )
         n_asked = np.bincount(np.searchsorted(cell_id, assigned_cell_ids), minlength=len(pairs))
         is_decided = np.isin(cell_id, adjudications.pairs_decided_by_hand(tx))
-    n_more = n_labels_missing(hs, cn, n_asked, is_decided, options.overlap or None, options.seed)
-    order = np.random.default_rng([options.seed, len(pairs)]).permutation(np.repeat(cell_id, n_more))
-    open_slots.add(tx, round_, order.tolist())
-    return len(order)
+    return cell_id, n_labels_missing(hs, cn, n_asked, is_decided, options.overlap or None, options.seed)
 
 
 def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:
