@@ -48,7 +48,7 @@ PEOPLE = LeadPage("/lead/people", "People", ("labels", "speed", "exposure"), par
 AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement",), has_labels)
 GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", "Conflicts", (), has_decisions, parts=("/lead/conflicts/",))
-GUIDELINES = LeadPage("/lead/guidelines", "Guidelines", ("flags",))
+GUIDELINES = LeadPage("/lead/guidelines", "Guidelines", ("flags",), parts=("/lead/words", "/lead/terms"))
 EVALUATION = LeadPage("/lead/evaluation", "Evaluation", (), has_decisions)
 DOWNLOADS = LeadPage("/lead/downloads", "Downloads")
 LEAD_PAGES = (PROGRESS, PEOPLE, AGREEMENT, GRID, CONFLICTS, GUIDELINES, EVALUATION, DOWNLOADS)

@@ -52,6 +52,7 @@ def show_people(
         "adding": bool(role),
         "pasted": pasted,
         "problem": problem,
+        "can_add_labels": here.has_labels and not here.is_planned and bool(state["stages"].get("assign")),
         "simulated": state["simulated"],
         "done": find_run(context.study.log(), run),
     }
