@@ -53,6 +53,7 @@ def test_raising_the_overlap_shows_pairs_people_and_number_and_then_adds_them(se
     page = lea.get(OVERLAP, params={"share2": "50", "share3": "25"}).text
     plan = grid.plan_more_labels(grid.recipe_options(Assign, more=True, overlap={2: 0.5, 3: 0.25}))
     assert plan.n_new > 0
+    assert "How long that takes is not known yet" in page
     assert f"{plan.n_new} labels to {len(plan.by_pair)} pairs" in page
     assert all(f'<th scope="row">{name}</th>' in page for name in plan.by_person)
     assert all(f"/lead/pair/{pair}" in page for pair in plan.by_pair)
