@@ -91,7 +91,7 @@ class Grid(GridContext):
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     assign = steps.assign.assign
-    forecast_extra_labels = steps.extra_labels.forecast_extra_labels
+    plan_more_labels = steps.assign.plan_more_labels
     close_open_assignment = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 
@@ -156,6 +156,7 @@ class Grid(GridContext):
     release = steps.partition.release
     explain = steps.partition.explain
     partition = steps.partition.partition
+    save_partition = steps.partition.note_partition
     find_pairs = steps.pair_search.find_pairs
     search_choices = steps.pair_search.list_choices
     export = steps.cached(steps.export.Exports)

@@ -6,6 +6,8 @@ Annotations are read when the first instance of a class is made, so that loading
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -295,6 +297,11 @@ def _from_plain(kind: Any, value: Any) -> Any:
 def as_params(options: Any) -> dict[str, Any]:
     """The parameters as a run keeps them: plain values only."""
     return {item.name: as_plain(getattr(options, item.name)) for item in fields(options)}
+
+
+def digest_params(options: Any) -> str:
+    """Digest of the parameters, by which a form says on which ones it rests."""
+    return hashlib.sha256(json.dumps(as_params(options), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def as_plain(value: Any) -> Any:

@@ -185,7 +185,8 @@ class Visitor:
 
     `session_secret` is what sessions are signed with when they come; `keeps_refused` says that their texts may be kept
     that checks refused. Who is `remembered` was looked up some moments ago, with the session of that name or, where it
-    is empty, a token: whoever acts for them looks in the same transaction whether they may still come in.
+    is empty, a token: whoever acts for them looks in the same transaction whether they may still come in. Who is
+    `asked_again` agreed to earlier terms, and has not consented to those of now.
     """
 
     id: int
@@ -197,6 +198,7 @@ class Visitor:
     session_secret: str = field(default="", repr=False)
     keeps_refused: bool = False
     remembered: str | None = None
+    asked_again: bool = False
 
 
 def invite_link(url: str, token: str) -> str:

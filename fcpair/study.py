@@ -262,6 +262,8 @@ class Study(StudyContext):
     practice_round = steps.practice.practice_round
     save_words = steps.wording.save_words
     page_words = steps.wording.page_words
+    load_names = steps.wording.load_names
+    save_terms = steps.terms.save_terms
 
     walk = steps.recipe_runner.run_recipe
     recipe_options = steps.recipe_options.by_recipe

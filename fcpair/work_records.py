@@ -209,6 +209,27 @@ class Agenda:
 
 
 @dataclass(frozen=True)
+class ExtraLabels:
+    """Labels that would be added while people are at work: how many to each pair, by its number.
+
+    `by_person` has of each person how many labels are new to them and how many they take over from others; nobody is
+    named where pairs go to whoever asks (`is_open`). `n_unmet` labels are wanted that nobody may give. Of certain pairs
+    for which a label was requested, `n_decided` get none, because a person has decided them.
+    """
+
+    by_pair: dict[int, int]
+    by_person: dict[str, tuple[int, int]]
+    n_unmet: int = 0
+    n_decided: int = 0
+    is_open: bool = False
+
+    @property
+    def n_new(self) -> int:
+        """Number of labels that would be added."""
+        return sum(self.by_pair.values())
+
+
+@dataclass(frozen=True)
 class DryRun:
     """Effect that a policy would have, and the number of standing decisions that it agrees with.
 

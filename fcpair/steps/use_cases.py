@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         study_start,
         summaries,
     )
-    from fcpair.steps.people import access, guidelines, people, qualification
+    from fcpair.steps.people import access, guidelines, people, qualification, terms
     from fcpair.steps.release import evaluate, export, partition
     from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks, wording
     from fcpair.steps.surveys import group_comparison, item_answers, survey

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
+from fcpair.errors import FcpairError
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
 from fcpair.web.api import adjudication, routes
@@ -35,6 +36,7 @@ from fcpair.web.lead import (
     imports,
     inspection,
     invitations,
+    overlap,
     pair_acts,
     people,
     policy,
@@ -45,8 +47,12 @@ from fcpair.web.lead import (
     start_build,
     start_survey,
     start_upload,
+    terms_form,
+    tier_rule,
+    words_form,
 )
 from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline, practice
+from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.long_acts import LongActs
 from fcpair.web.server.security import Guard, GuardedApp
@@ -57,7 +63,7 @@ from fcpair.web.server.worker import ReportWorker
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
 URL = "FCPAIR_URL"
-FORGET_S = 30.0
+UPKEEP_S = 30.0
 ABOUT_API = """
 For clients other than the pages. Every request carries the token of the person's invite link as
 `Authorization: Bearer TOKEN`. All answers are JSON; an error has a `detail` that says what to do.
@@ -97,13 +103,17 @@ _LEADS = (
     agreement,
     *_START,
     progress,
+    overlap,
     people,
     invitations,
     policy,
     conflicts,
+    tier_rule,
     examples,
     guidelines,
     practice_items,
+    words_form,
+    terms_form,
     evaluation,
     files,
     search,
@@ -117,33 +127,41 @@ _MODULES = (routes, adjudication, login, annotator, offline, practice, adjudicat
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
 
-def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) -> FastAPI:
+def create_app(
+    study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL, given: Collection[str] | None = None
+) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
-    Links that it makes lead to `url`, whatever a request says of where it was sent.
+    Links that it makes lead to `url`, whatever a request says of where it was sent. The terms that are `given` hold
+    whatever the study comes to say of them, by default those that differ from its own; the others follow it.
     """
-    unworded, annotate = annotate, annotate.worded(study.facts["hs_name"])
+    served = ServedTerms.of(study, annotate, given)
 
     def begin_anew() -> None:
-        """Show the study as it is, now that it has been built."""
-        terms = unworded.worded(study.facts["hs_name"])
-        app.state.context = Context(study, terms, context.door, context.templates, url)
+        """Show the study as it is now, built or on other terms."""
+        app.state.context = Context(study, served.now(), context.door, context.templates, url, served)
+        context.door.forget_everybody()
         if worker := getattr(app.state, "aside", None):
-            worker.begin_anew(terms)
+            worker.begin_anew(served)
+
+    def follow_terms() -> None:
+        """Serve on other terms where somebody else has set them, as `fcpair run` does."""
+        if app.state.context.annotate != served.now():
+            begin_anew()
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
         study.access.spare()
-        app.state.aside = worker = ReportWorker(study, annotate)
+        app.state.aside = worker = ReportWorker(served)
         ended = asyncio.Event()
-        forgetting = asyncio.create_task(_forget_attempts(study, ended))
+        upkeep = asyncio.create_task(_keep_up(study.access.attempts.delete_expired, follow_terms, ended))
         warming = asyncio.create_task(run_in_threadpool(context.work_queue.warm_up, ended.is_set))
         gc.freeze()  # what is loaded by now stays as long as the server: no need to look through it again and again
         yield
         gc.unfreeze()
         ended.set()
-        await asyncio.wait([forgetting, warming])
+        await asyncio.wait([upkeep, warming])
         await worker.end()
         app.state.builder.end()
         app.state.long_acts.end()
@@ -160,7 +178,8 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
         telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lifespan,
     )
-    context = app.state.context = Context(study, annotate, Auth(study.access), load_templates(), url)
+    context = app.state.context = Context(study, served.now(), Auth(study.access), load_templates(), url, served)
+    app.state.begin_anew = begin_anew
     app.state.builder = StudyBuilder(study, begin_anew)
     app.state.long_acts = LongActs(study)
     problems = ErrorHandlers(context)
@@ -175,19 +194,22 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
     return app
 
 
-async def _forget_attempts(study: Study, ended: asyncio.Event) -> None:
-    """Keep nothing of failed attempts to come in that does not count any more."""
+async def _keep_up(forget_attempts: Callable[[], None], follow_terms: Callable[[], None], ended: asyncio.Event) -> None:
+    """Keep nothing of failed attempts to come in that does not count any more, and serve on the terms that hold."""
     while not ended.is_set():
-        await run_in_threadpool(study.access.attempts.delete_expired)
+        await run_in_threadpool(forget_attempts)
+        with suppress(FcpairError):  # a study that cannot be read now, or a setting that cannot be used
+            await run_in_threadpool(follow_terms)
         with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), FORGET_S)
+            await asyncio.wait_for(ended.wait(), UPKEEP_S)
 
 
 def from_environment() -> FastAPI:
     """The app of the study that FCPAIR_STUDY names, for people who reach it at FCPAIR_URL.
 
-    The terms are those in FCPAIR_ANNOTATE, as JSON; without it, the study's own.
+    The terms in FCPAIR_ANNOTATE, as JSON, hold whatever the study says; the others are the study's own.
     """
     study = Study.open(os.environ[STUDY])
     terms = json.loads(os.environ.get(ANNOTATE, "{}"))
-    return create_app(study, study.effective_options(Annotate, **terms), os.environ.get(URL, DEFAULT_SERVER_URL))
+    url = os.environ.get(URL, DEFAULT_SERVER_URL)
+    return create_app(study, study.effective_options(Annotate, **terms), url, given=terms.keys())

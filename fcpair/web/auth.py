@@ -99,6 +99,10 @@ class Auth:
         """Remember whoever came with this request no more."""
         self._remembered.pop(_credentials(request), None)
 
+    def forget_everybody(self) -> None:
+        """Look up everybody anew: what they may do has changed."""
+        self._remembered.clear()
+
     def forget_lookup(self, request: Request) -> None:
         """Take what is remembered of whoever sent a request for nothing: they are looked up when they are asked for."""
         request.scope.pop(_CALLER_KEY, None)

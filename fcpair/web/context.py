@@ -26,6 +26,7 @@ from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.lead.navigation import lead_pages
 from fcpair.web.page_hints import replace_commands
+from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
 from fcpair.web.server.static_files import static_files
 from fcpair.words import READERS, Noun
@@ -44,6 +45,7 @@ class Context:
     door: Auth
     templates: Environment
     url: str  # at which people reach the server; no request says so, as that is anybody's to write
+    terms: ServedTerms  # of which `annotate` is what they were when this was made
 
     def __post_init__(self) -> None:
         _read = self.facts  # while it can be: the page that says that the study cannot be read needs it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 from fastapi import Request
@@ -14,13 +15,19 @@ _SLICE = 64 * 1024
 
 def field(request: Request, name: str) -> str:
     """The first field of that name; empty where there is none, or what was sent is no form."""
-    if not request.headers.get("content-type", "").lower().startswith(FORM):
-        return ""
-    for pair in request.scope.get(BODY, b"").split(b"&"):
-        key, _, value = pair.partition(b"=")
-        if _decode(key) == name:
-            return _decode(value)
-    return ""
+    return next((_decode(value) for key, value in _pairs(request) if _decode(key) == name), "")
+
+
+def fields(request: Request) -> dict[str, str]:
+    """All fields by their names; of several of one name, the last."""
+    return {_decode(key): _decode(value) for key, value in _pairs(request)}
+
+
+def _pairs(request: Request) -> Iterator[tuple[bytes, bytes]]:
+    if request.headers.get("content-type", "").lower().startswith(FORM):
+        for pair in request.scope.get(BODY, b"").split(b"&"):
+            key, _, value = pair.partition(b"=")
+            yield key, value
 
 
 def parse_number(text: str) -> int | None:

@@ -16,6 +16,7 @@ from fcpair.study import Study
 
 Act = Callable[[Page], None]
 NOBODY = ""
+USE_MAJORITY = "Use “majority” in place of “unanimous”"
 DISCARDING = "/lead/conflicts?policy=majority&ties=discard"
 
 
@@ -148,6 +149,19 @@ def preview(page: Page) -> None:
     page.get_by_label("Text, in Markdown").fill("# One\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\n> said\n\n`code`\n")
     click("Preview")(page)
     expect(page.locator(".lead-preview")).to_be_visible()
+
+
+def limit(study: Study) -> None:
+    """Nobody reads more than forty pairs a day."""
+    study.save_terms(daily_limit=40)
+
+
+def loosen(page: Page) -> None:
+    """Look at terms without that limit, and with another consent."""
+    page.get_by_label("Pairs that one person may read in a day").fill("")
+    page.get_by_label("Sentence that people agree to").fill("I agree.")
+    click("Show what would change")(page)
+    expect(page.locator(".notice.warning")).to_be_visible()
 
 
 def add_people(names: str) -> Act:
@@ -380,6 +394,24 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("policy to be confirmed", "lea", DISCARDING, "decided", act=click("Apply the policy")),
         State("steps while validating", "lea", "/lead/conflicts", "checking"),
         State("a wrong number", "lea", "/lead/conflicts", "decided", act=wrong_number),
+    ),
+    "/lead/conflicts/diamond": (
+        State("rules of Diamond", "lea", "/lead/conflicts/diamond", "checked"),
+        State("rules of Diamond without labels", "lea", "/lead/conflicts/diamond"),
+        State("rule of Diamond chosen", "lea", "/lead/conflicts/diamond", "checked", act=click(USE_MAJORITY)),
+    ),
+    "/lead/people/overlap": (
+        State("overlap", "lea", "/lead/people/overlap"),
+        State("overlap to be raised", "lea", "/lead/people/overlap?share2=50&share3=25"),
+        State("overlap that is no share", "lea", "/lead/people/overlap?share2=half", status=422),
+    ),
+    "/lead/words": (
+        State("words", "lea", "/lead/words", "checking"),
+        State("words with a preview", "lea", "/lead/words", act=click("Preview")),
+    ),
+    "/lead/terms": (
+        State("terms", "lea", "/lead/terms"),
+        State("terms that loosen a limit", "lea", "/lead/terms", act=loosen, before=limit),
     ),
     "/lead/people": (
         State("people", "lea", "/lead/people", "checking"),

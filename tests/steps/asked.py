@@ -7,7 +7,7 @@ from pathlib import Path
 from fcpair.params import Annotate, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.steps.assignment.assign import save_annotate_options
+from fcpair.steps.people.terms import save_terms
 from fcpair.study import Study
 
 STATEMENTS = tuple(f"Mild statement number {at}." for at in range(8))
@@ -19,7 +19,7 @@ GENDERS = ("Gender: woman | man | another", "Age")
 def surveyed(folder: Path, genders: str = "wwwwwmmmmm-", *, compare: tuple[str, ...] = ("Gender",)) -> Study:
     """A survey that simulated people answered; `genders` has a letter for each, a line for who said nothing."""
     study = Study.create(folder / "survey.db", grids=[PLAN])
-    save_annotate_options(study, Annotate(demographics=GENDERS, compare=compare))
+    save_terms(study, Annotate(demographics=GENDERS, compare=compare))
     people = study.add_people([f"p{at}" for at in range(len(genders))], Role.RESPONDENT)
     for person, letter in zip(people, genders, strict=True):
         said = {"w": "woman", "m": "man", "a": "another"}.get(letter)

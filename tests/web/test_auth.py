@@ -282,7 +282,7 @@ def test_a_wrong_token_is_counted_once_wherever_it_is_sent(site: Site, path: str
 def test_the_server_keeps_nothing_of_attempts_that_do_not_count_any_more(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app, "FORGET_S", 0.01)
+    monkeypatch.setattr(app, "UPKEEP_S", 0.01)
 
     def add_one_of_long_ago() -> None:
         execute(site.study.place, "INSERT INTO attempt (place, at) VALUES ('0', '2026-03-02T12:00:00.000+00:00')")

@@ -129,9 +129,15 @@ def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loo
         _welcome_lead(study, invite_link(os.environ["FCPAIR_URL"], token))
     print_message("Ctrl-C ends it.")
     os.environ["FCPAIR_STUDY"] = study.address
-    os.environ["FCPAIR_ANNOTATE"] = json.dumps(as_params(options))
+    os.environ["FCPAIR_ANNOTATE"] = json.dumps(_given_terms(options))
     study.close()  # the app opens it for itself
     _serve_app(listener)
+
+
+def _given_terms(options: Annotate) -> dict[str, Any]:
+    """The terms that the command line names: they hold as long as it serves, the others are the study's own."""
+    arguments = click.get_current_context().params
+    return {name: value for name, value in as_params(options).items() if arguments[name] not in (None, ())}
 
 
 def _check_study(study: Study, options: Annotate, *, loosen: bool) -> None:

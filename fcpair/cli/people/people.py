@@ -200,7 +200,7 @@ def terms(study: Study, form: str) -> None:
       fcpair people terms --format csv
     """
     people_terms = study.access.terms()
-    plain = ("demographics", "opted_out")
+    plain = ("demographics", "opted_out", "earlier_consents")
     rows = [one | {name: json.dumps(one[name], ensure_ascii=False) for name in plain} for one in people_terms]
     columns = ("name", "role", "consented_at", "consented_to", *plain)
     table = Table("Terms", columns, [[row[name] for name in columns] for row in rows])

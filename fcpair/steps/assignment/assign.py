@@ -9,18 +9,16 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.param_values import as_params
-from fcpair.params import Annotate, Assign, ShardOrder, check_distinct_spelling
+from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.extra_labels import assign_more
+from fcpair.steps.assignment.extra_labels import assign_more, plan_more
 from fcpair.steps.base.context import (
     Basis,
     GridContext,
-    StudyContext,
     begin_building,
     check_building,
     note_run,
-    note_stage_run,
     options_as_done,
     save_options,
 )
@@ -30,6 +28,7 @@ from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
+from fcpair.work_records import ExtraLabels
 
 
 @takes_params
@@ -40,6 +39,7 @@ def assign(
     redo: bool = False,
     more: bool = False,
     pairs: Sequence[int] | None = None,
+    expected: int | None = None,
     annotators: int | None = own(None),
     overlap: Mapping[int, float] = own({}),
     groups: Sequence[Sequence[str]] = own(()),
@@ -51,6 +51,7 @@ def assign(
     """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`), with
     `pairs`, by number, one label more to each of these.
 
+    `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`).
     Without options, as the recipe says. In open dealing (`options.open`, or with `more` where the study has it),
     whoever asks is given pairs instead. The rounds of a planned grid are dealt by `assign_round`.
 
@@ -62,9 +63,9 @@ def assign(
     with grid._store.read() as tx:
         is_open = options_as_done(tx, Assign).open
     if more and (options.open or is_open):
-        return leases.open_more_slots(grid, options, pairs)
+        return leases.open_more_slots(grid, options, pairs, expected)
     if more:
-        return assign_more(grid, options, pairs)
+        return assign_more(grid, options, pairs, expected)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
     import pandas as pd
@@ -106,10 +107,28 @@ def assign(
 
 
 @takes_params
-def save_annotate_options(study: StudyContext, options: Annotate) -> RunRecord:
-    """Set the texts and questions for people who answer in the browser."""
-    with study._store.write() as tx:
-        return note_stage_run(tx, options, {"questions": len(options.demographics)})
+def plan_more_labels(
+    grid: GridContext,
+    options: Assign | None = None,
+    *,
+    pairs: Sequence[int] | None = None,
+    annotators: int | None = own(None),
+    overlap: Mapping[int, float] = own({}),
+    groups: Sequence[Sequence[str]] = own(()),
+    order: ShardOrder = own("random"),
+    seed: int = own(0),
+    open: bool = own(False),
+    lease_minutes: int = own(30),
+) -> ExtraLabels:
+    """Work out what `assign` would add with `more`, of these `pairs` or all, and do nothing; raises what that does.
+
+    Groups, which are for the first assignment, are ignored.
+    """
+    options = replace(options or by_recipe(grid, Assign, more=True), groups=())
+    with grid._store.read() as tx:
+        is_open = options_as_done(tx, Assign).open
+    plan = leases.plan_more_slots if options.open or is_open else plan_more
+    return plan(grid, options, pairs)
 
 
 def _group_indices(groups: tuple[tuple[str, ...], ...], annotators: list[str]) -> list[tuple[int, ...]]:

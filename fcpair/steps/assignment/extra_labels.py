@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.base.context import (
@@ -20,11 +20,9 @@ from fcpair.steps.base.context import (
     MovedError,
     need_corpus,
     note_run,
-    options_as_done,
     save_options,
 )
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import expected_names
 from fcpair.steps.people.reassignment import Handover
@@ -33,8 +31,9 @@ from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.assignment.vacant_slots import Candidate
-from fcpair.store.corpus import cells
+from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
+from fcpair.work_records import ExtraLabels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,20 +63,6 @@ class _AssignmentState:
     chosen: NDArray[np.bool_] | None = None
 
 
-@dataclass(frozen=True)
-class ExtraLabels:
-    """Labels that would be asked for beyond those that are: `n_labels`, of them `by_person` by name.
-
-    `n_decided` of the pairs get none, because a person has decided them, and `n_not_possible` labels nobody may give.
-    Nobody is named where pairs go to whoever asks.
-    """
-
-    n_labels: int
-    n_decided: int
-    n_not_possible: int
-    by_person: dict[str, int]
-
-
 class _Plan(NamedTuple):
     """Plan of what to write: slots that find new hands, shards in their order, and what is counted of it."""
 
@@ -87,7 +72,9 @@ class _Plan(NamedTuple):
 
 
 @takes_params
-def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> RunRecord:
+def assign_more(
+    grid: GridContext, options: Assign, pairs: Sequence[int] | None = None, expected: int | None = None
+) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
     Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
@@ -97,6 +84,7 @@ def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None 
     Raises:
         StageError: nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
         InputError: options that only the first deal can follow, or an overlap that cannot be.
+        ConflictError: not as many labels would be added as `expected`.
     """
     if options.groups:
         raise InputError("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
@@ -106,29 +94,25 @@ def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None 
         plan = _make_plan(basis.inputs, options)
         with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
-            return _write_plan(tx, plan, options, pairs)
+            return _write_plan(tx, plan, options, pairs, expected)
     with grid._store.write() as tx:  # people answer faster than this is worked out: once, they wait
-        return _write_plan(tx, _make_plan(_load_state(tx, options, pairs), options), options, pairs)
+        return _write_plan(tx, _make_plan(_load_state(tx, options, pairs), options), options, pairs, expected)
 
 
-def forecast_extra_labels(grid: GridContext, pairs: Sequence[int]) -> ExtraLabels:
-    """Say what `assign_more` would do with these pairs, by number, by the recipe; change nothing.
-
-    Raises StageError as that does.
-    """
-    with grid._store.read() as tx:
-        need_corpus(tx, Assign.stage)
-        if options_as_done(tx, Assign).open:
-            asked = find_cells(tx, pairs)
-            n_decided = len(set(asked) & set(adjudications.pairs_decided_by_hand(tx)))
-            return ExtraLabels(len(asked) - n_decided, n_decided, 0, {})
-    options = by_recipe(grid, Assign, more=True)
+@takes_params
+def plan_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> ExtraLabels:
+    """Work out what `assign_more` would do, and do nothing; raises what that does."""
     with grid._store.read() as tx:
         plan = _make_plan(_load_state(tx, options, pairs), options)
-        names = {one.id: one.name for one in people.people(tx)}
-    n_by_person = Counter(names[person_id] for person_id in plan.given["person_id"].tolist())
+        names = {person.id: person.name for person in people.people(tx)}
+        given, is_new = plan.given, plan.given["replaces"].isna()
+        numbers = grids.to_public_number(given["cell_id"])
+    n_new, n_moved = (Counter(names[one] for one in given["person_id"][rows]) for rows in (is_new, ~is_new))
     return ExtraLabels(
-        plan.counts["new"], plan.counts["decided"], plan.counts["not_possible"], dict(sorted(n_by_person.items()))
+        by_pair=dict(sorted(Counter(numbers[is_new].tolist()).items())),
+        by_person={name: (n_new[name], n_moved[name]) for name in names.values() if n_new[name] or n_moved[name]},
+        n_unmet=plan.counts["not_possible"],
+        n_decided=plan.counts.get("decided", 0),
     )
 
 
@@ -157,7 +141,17 @@ def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _P
     return _Plan(handover, _in_shard_order(state.people, new_rows, moved_rows, options), counts)
 
 
-def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None) -> RunRecord:
+def check_expected(n_new: int, expected: int | None) -> None:
+    """Raise ConflictError unless as many labels are added as somebody expects."""
+    if expected is not None and n_new != expected:
+        raise ConflictError(
+            f"{n_new:,} labels would be added now, not {expected:,}, because something was assigned or decided after "
+            "the page was loaded; nothing was done"
+        )
+
+
+def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
+    check_expected(plan.counts["new"], expected)
     vacant_slots.fill_slots(tx, plan.refilled.rows)
     _write_assignments(tx, plan.given)
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}

@@ -15,6 +15,7 @@ from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.extra_labels import n_labels_missing
 from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
+from fcpair.steps.assignment.extra_labels import check_expected
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
@@ -28,7 +29,7 @@ from fcpair.store.assignment.open_slots import FreeSlot, Hold
 from fcpair.store.assignment.vacant_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
-from fcpair.work_records import Task
+from fcpair.work_records import ExtraLabels, Task
 
 MAX_HELD = 10
 """How many pairs one person holds at most; what a browser keeps ahead beyond that, nobody else could be given."""
@@ -62,11 +63,14 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
 
 
 @takes_params
-def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> RunRecord:
+def open_more_slots(
+    grid: GridContext, options: Assign, pairs: Sequence[int] | None = None, expected: int | None = None
+) -> RunRecord:
     """Let whoever asks give what nobody was dealt, what nobody is left to give, and more labels by the overlap; with
     `pairs`, by number, one label more of each of these, and nothing else.
 
-    Raises StageError where nothing has been dealt yet, or there is nothing to add.
+    Raises StageError where nothing has been dealt yet, or there is nothing to add, ConflictError where not as many
+    labels would be added as `expected`.
     """
     with grid._store.write() as tx:
         need_corpus(tx, Assign.stage)
@@ -74,10 +78,12 @@ def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | N
         if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
             raise StageError("nothing has been assigned yet; run `fcpair assign --open`")
         if pairs is not None:
-            return _open_slots_of(tx, options, pairs)
+            return _open_slots_of(tx, options, pairs, expected)
         slots = vacant_slots.find_vacant(tx, round_)
         open_slots.give_back(tx, round_, slots)
-        n_free = len(slots) + _add_free_slots(tx, options, has_begun=True)
+        n_added = _add_free_slots(tx, options, has_begun=True)
+        check_expected(n_added, expected)
+        n_free = len(slots) + n_added
         if not n_free and lease_minutes(tx, round_) is not None:
             raise StageError("there is nothing to add: every pair has as many slots as requested")
         overlap = {str(n): share for n, share in options.overlap.items()}
@@ -89,17 +95,23 @@ def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | N
         return run
 
 
-def _open_slots_of(tx: Tx, options: Assign, pairs: Sequence[int]) -> RunRecord:
+def _open_slots_of(tx: Tx, options: Assign, pairs: Sequence[int], expected: int | None) -> RunRecord:
     """Let a slot more of each of these pairs be free, unless a person has decided it."""
-    cell_ids = find_cells(tx, pairs)
-    is_decided = np.isin(cell_ids, adjudications.pairs_decided_by_hand(tx))
-    if is_decided.all():
+    chosen = _undecided(tx, pairs)
+    check_expected(len(chosen), expected)
+    if not len(chosen):
         raise StageError("there is nothing to add: a person has decided all of these pairs")
-    order = np.random.default_rng([options.seed, len(cell_ids)]).permutation(np.array(cell_ids)[~is_decided])
+    order = np.random.default_rng([options.seed, len(pairs)]).permutation(chosen)
     open_slots.add(tx, rounds.primary(tx), order.tolist())
     params = {"more": True, "open": True, "pairs": as_ranges(pairs), "seed": options.seed}
-    counts = {"free": len(order), "decided": int(is_decided.sum()), "pairs_by_labels": _n_pairs_by_labels(tx)}
+    counts = {"free": len(order), "decided": len(pairs) - len(order), "pairs_by_labels": _n_pairs_by_labels(tx)}
     return note_run(tx, Assign.stage, params, counts)
+
+
+def _undecided(tx: Tx, pairs: Sequence[int]) -> NDArray[np.int64]:
+    """The cells of these pairs, by number, that no person has decided."""
+    cell_ids = np.array(find_cells(tx, pairs), np.int64)
+    return cell_ids[~np.isin(cell_ids, adjudications.pairs_decided_by_hand(tx))]
 
 
 def close_open_assignment(grid: GridContext) -> RunRecord:
@@ -118,8 +130,30 @@ def close_open_assignment(grid: GridContext) -> RunRecord:
         return run
 
 
+def plan_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> ExtraLabels:
+    """Work out which labels `open_more_slots` would add, and do nothing."""
+    with grid._store.read() as tx:
+        need_corpus(tx, Assign.stage)
+        if pairs is not None:
+            chosen = _undecided(tx, pairs)
+            by_pair = {grids.to_public_number(cell_id): 1 for cell_id in chosen.tolist()}
+            return ExtraLabels(by_pair, {}, n_decided=len(pairs) - len(chosen), is_open=True)
+        cell_id, n_more = _missing_slots(tx, options, has_begun=True)
+        rows = np.flatnonzero(n_more)
+        by_pair = {grids.to_public_number(int(cell_id[row])): int(n_more[row]) for row in rows}
+    return ExtraLabels(by_pair, {}, is_open=True)
+
+
 def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
     """Let slots be free that no pair has yet and that the options ask for; returns how many."""
+    cell_id, n_more = _missing_slots(tx, options, has_begun=has_begun)
+    order = np.random.default_rng([options.seed, len(cell_id)]).permutation(np.repeat(cell_id, n_more))
+    open_slots.add(tx, rounds.primary(tx), order.tolist())
+    return len(order)
+
+
+def _missing_slots(tx: Tx, options: Assign, *, has_begun: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs, and how many slots of each there are not yet that the options ask for."""
     pairs, round_ = cells.cells(tx), rounds.primary(tx)
     cell_id, hs, cn = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
     n_asked, is_decided = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.bool_)
@@ -130,10 +164,7 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
         )
         n_asked = np.bincount(np.searchsorted(cell_id, assigned_cell_ids), minlength=len(pairs))
         is_decided = np.isin(cell_id, adjudications.pairs_decided_by_hand(tx))
-    n_more = n_labels_missing(hs, cn, n_asked, is_decided, options.overlap or None, options.seed)
-    order = np.random.default_rng([options.seed, len(pairs)]).permutation(np.repeat(cell_id, n_more))
-    open_slots.add(tx, round_, order.tolist())
-    return len(order)
+    return cell_id, n_labels_missing(hs, cn, n_asked, is_decided, options.overlap or None, options.seed)
 
 
 def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fcpair.params import defaults_of, result_params
+from fcpair.params import Assign, Validate, defaults_of, result_params
 from fcpair.records import Role
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
+from fcpair.store.people import people
 
-PEOPLE_PARAMS = {"annotators": Role.ANNOTATOR, "validators": Role.VALIDATOR}
+_PEOPLE_STAGES = {
+    "annotators": (Assign.stage, Role.ANNOTATOR),
+    "validators": (Validate.stage, Role.VALIDATOR),
+}
+PEOPLE_PARAMS = {name: role for name, (_, role) in _PEOPLE_STAGES.items()}
 """How many people take part; where the recipe names no number, whoever is there does."""
 _RECIPE, _VERSION = "recipe", "version"
 
@@ -52,6 +57,24 @@ def update_recipe(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) 
     if recipe_values:
         settings.save_settings(tx, settings.RECIPE + stage, changed_values, run_id)
     if recipe_version(tx):
+        add_recipe_version(tx, run_id)
+
+
+def update_people(tx: Tx, run_id: int) -> None:
+    """Let the recipe say how many people there are, where it names another number for a stage that is not done yet.
+
+    Whoever comes before a stage is done takes part in it. Where nobody is there, the number is that of those to come.
+    """
+    n_changed = 0
+    for _ in grids.for_each_grid(tx):
+        for name, (stage, role) in _PEOPLE_STAGES.items():
+            number = settings.of_stage(tx, settings.RECIPE + stage).get(name)
+            n_people = len(people.people(tx, role, active=True))
+            if number is None or not n_people or number == n_people or settings.of_stage(tx, stage):
+                continue
+            settings.save_settings(tx, settings.RECIPE + stage, {name: n_people}, run_id)
+            n_changed += 1
+    if n_changed and recipe_version(tx):
         add_recipe_version(tx, run_id)
 
 

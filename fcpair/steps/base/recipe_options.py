@@ -6,11 +6,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fcpair.errors import InputError
+from fcpair.errors import ConflictError, InputError
+from fcpair.param_values import digest_params
 from fcpair.params import Adjudicate, Agree, Annotate, Partition, Simulate, Validate
 from fcpair.practice import Practice
 from fcpair.steps.base import departures
-from fcpair.steps.base.context import StudyContext, as_settings, parameters_from_settings, settings_error
+from fcpair.steps.base.context import (
+    StudyContext,
+    as_settings,
+    effective_options,
+    parameters_from_settings,
+    settings_error,
+)
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
@@ -94,6 +101,12 @@ def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], over
             options = cls(**{**combined, name: value, **overrides})
             combined = {**combined, name: value, **overrides}
     return options
+
+
+def check_seen(tx: Tx, cls: type[Any], seen: str | None) -> None:
+    """Raise ConflictError unless the options that hold are those that somebody has `seen` (`digest_params`)."""
+    if seen is not None and seen != digest_params(effective_options(tx, cls, {})):
+        raise ConflictError("this was changed after the page was loaded, so nothing was saved")
 
 
 def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:

@@ -22,6 +22,7 @@ from fcpair.steps.corpus import grids, import_, pair, retrieve, select
 from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
+from fcpair.steps.people import terms
 from fcpair.steps.release import evaluate, partition
 from fcpair.steps.rules import wording
 from fcpair.store import Tx
@@ -115,7 +116,8 @@ def _next_stage(grid: GridContext, plan: GridPlan | None, recipe: Recipe, progre
 def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
     """Yield what a recipe says of the pages of people who answer, where the study has it otherwise."""
     if recipe.annotate and not matches_saved_options(tx, recipe.annotate):
-        yield "annotate", assign.save_annotate_options, recipe.annotate
+        # `check_recipe` has refused looser limits that nobody meant.
+        yield "annotate", partial(terms.save_terms, loosen=True), recipe.annotate
     if recipe.words and not matches_saved_options(tx, recipe.words):
         yield "words", wording.save_words, recipe.words
     if recipe.practice and not practice.is_saved(tx, recipe.practice):

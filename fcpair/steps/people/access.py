@@ -16,6 +16,7 @@ from fcpair.steps.people import reassignment
 from fcpair.steps.people.login_throttle import LoginThrottle
 from fcpair.steps.people.people import enrol_people, find_person
 from fcpair.steps.people.reading_limits import loosened_limits
+from fcpair.steps.people.terms import check_not_looser
 from fcpair.store import Tx
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import opt_out_pairs, people, sessions
@@ -128,7 +129,7 @@ class Access:
             keep(tokens)
         return tokens
 
-    def revoke(self, name: str) -> None:
+    def revoke(self, name: str) -> RunRecord:
         """Shut the door: the person's token and sessions end. Their work stays as it is.
 
         Raises:
@@ -140,7 +141,7 @@ class Access:
             if person.id not in people.ids_with_token(tx):
                 raise StageError(f"`{name}` has no invite link that could be revoked")
             people.set_token(tx, person.id, None)
-            note_run(tx, "people", {"revoke": name}, {"people": 1})
+            return note_run(tx, "people", {"revoke": name}, {"people": 1})
 
     def invited(self) -> set[str]:
         """The names of those who have a token."""
@@ -166,14 +167,20 @@ class Access:
     def consent(self, person_id: int, demographics: dict[str, str], sentence: str = "") -> None:
         """Note that a person agreed to `sentence`, and what they chose to say about themselves.
 
-        The first consent stands; who consents again may say more, and what they said before is kept.
+        The first consent stands until people are asked again (`Study.save_terms`); who consents again may say more, and
+        what they said and agreed to before is kept.
         """
         with self._store.write() as tx:
+            if people.is_asked_again(tx, person_id):
+                name = next(person.name for person in people.people(tx) if person.id == person_id)
+                run = note_run(tx, "people", {"consent_again": name}, {"people": 1})
+                people.renew_consent(tx, person_id, sentence, run.id)
             people.note_consent(tx, person_id, demographics, sentence)
 
     def terms(self) -> list[dict[str, Any]]:
         """On what terms people take part: `name`, `role`, `consented_at` (None: not yet), `consented_to` (the
-        sentence), `demographics` (answers by question), `opted_out` (topics by metadata column).
+        sentence), `earlier_consents` (such times and sentences, before people were asked again), `demographics`
+        (answers by question), `opted_out` (topics by metadata column).
         """
         with self._store.read() as tx:
             return people.terms(tx)
@@ -213,17 +220,18 @@ class Access:
                 for topic in opt_out_pairs.topics(tx, column, split)
             ]
 
+    def loosened_limits(self, annotate: Annotate) -> list[tuple[str, int | str | None, int | str]]:
+        """The limits that terms would loosen, and the opt-out that they would end: key, new and own value."""
+        with self._store.read() as tx:
+            return list(loosened_limits(tx, annotate))
+
     def check_terms(self, annotate: Annotate, *, loosen: bool = False) -> None:
         """Raise InputError where terms to serve on have an opt-out that no text of the grid has metadata for (there
         may be no grid yet), or would loosen what holds in the study, unless that is meant (`loosen`).
         """
-        with self._store.read() as tx:
-            looser = [] if loosen else list(loosened_limits(tx, annotate))
-        if looser:
-            looser_list = ", ".join(f"`{key}` is {there} (given: {wanted or 'none'})" for key, wanted, there in looser)
-            raise InputError(
-                f"these terms are looser than those of the study, where {looser_list}; use `--loosen` if you mean it"
-            )
+        if not loosen:
+            with self._store.read() as tx:
+                check_not_looser(tx, annotate)
         if annotate.opt_out is not None:
             self._check_column(annotate.opt_out)
 

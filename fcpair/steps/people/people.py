@@ -7,6 +7,7 @@ from collections import Counter
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import LONGEST_NAME, check_distinct_spelling
 from fcpair.records import WORKERS, Person, Role, RunRecord, Status
+from fcpair.steps.base import departures
 from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.store import Tx
@@ -37,7 +38,8 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     check_distinct_spelling(names, existing_names)
     new_people = people.add_people(tx, names, role)
     counts = {"people": len(new_people), **reassign_everywhere(tx, seed=0)}
-    note_run(tx, "people", {"add": names, "role": role.value}, counts)
+    run = note_run(tx, "people", {"add": names, "role": role.value}, counts)
+    departures.update_people(tx, run.id)
     return new_people
 
 
@@ -124,7 +126,9 @@ def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
             raise StageError(f"`{name}` has {n_open:,} open pairs; `fcpair people handover {name}` first")
         people.set_role(tx, person.id, role)
         params = {"role": name, "to": role.value, "from": person.role.value}
-        return note_run(tx, "people", params, reassign_everywhere(tx, seed=0))
+        run = note_run(tx, "people", params, reassign_everywhere(tx, seed=0))
+        departures.update_people(tx, run.id)
+        return run
 
 
 def _is_labelled(tx: Tx) -> bool:
@@ -141,7 +145,9 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
         people.retire(tx, person.id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
         counts = {"withdrawn": n_withdrawn, **reassign_everywhere(tx, seed)}
-        return note_run(tx, "people", {"retire": name, "seed": seed}, counts)
+        run = note_run(tx, "people", {"retire": name, "seed": seed}, counts)
+        departures.update_people(tx, run.id)
+        return run
 
 
 def hand_over(

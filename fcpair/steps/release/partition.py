@@ -49,6 +49,7 @@ from fcpair.steps.base.context import (
     scheme_of,
 )
 from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.recipe_options import check_seen
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -118,11 +119,22 @@ def partition(
 
 
 @takes_params
-def note_partition(grid: GridContext, options: Partition) -> RunRecord:
-    """Derive the tiers, and make these rules the study's own."""
+def note_partition(
+    grid: GridContext,
+    options: Partition | None = None,
+    *,
+    seen: str | None = None,
+    diamond: DiamondRule = own("unanimous"),
+) -> RunRecord:
+    """Derive the tiers, and make these rules the grid's own.
+
+    Raises ConflictError where its rules are no longer those that somebody has `seen` (`digest_params`).
+    """
+    options = options or grid.effective_options(Partition)
     pairs = partition(grid, options).pairs
     counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
     with grid._store.write() as tx:
+        check_seen(tx, Partition, seen)
         return note_stage_run(tx, options, counts)
 
 

@@ -14,6 +14,7 @@ from fcpair.stages.questions.wording import GridNames, check_words, present_part
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.recipe_options import check_seen
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
@@ -48,6 +49,7 @@ def save_words(
     study: StudyContext,
     words: Words | None = None,
     *,
+    seen: str | None = None,
     language: str = own(DEFAULT_LANGUAGE),
     nouns: Mapping[str, str] = own({}),
     questions: Mapping[str, Any] = own({}),
@@ -58,8 +60,11 @@ def save_words(
 
     Raises:
         InputError: all wordings of questions, options and sides that the study does not have.
+        ConflictError: the words are no longer those that somebody has `seen` (`digest_params`).
     """
     with study._store.write() as tx:
+        with grids.on_first_grid(tx):
+            check_seen(tx, Words, seen)
         new_words = effective_words(tx) if words is None else words
         try:
             check_words(new_words, study_names(tx))
@@ -74,6 +79,12 @@ def effective_words(tx: Tx) -> Words:
     """The words of the study as they are now."""
     with grids.on_first_grid(tx):
         return effective_options(tx, Words, {})
+
+
+def load_names(study: StudyContext) -> list[GridNames]:
+    """The names that the study's grids have, to which words can be given."""
+    with study._store.read() as tx:
+        return study_names(tx)
 
 
 def study_names(tx: Tx) -> list[GridNames]:

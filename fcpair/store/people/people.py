@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
+from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums
 from fcpair.store.database.prepared import PreparedStatement
-from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import assignment, person, refusal
+from fcpair.store.database.store import Tx, next_millisecond, now
+from fcpair.store.database.tables import assignment, person, refusal, setting
+from fcpair.store.oversight import settings
 from fcpair.store.people import optouts, sessions
 from fcpair.store.people.optouts import OptOut
 
@@ -58,9 +60,11 @@ def ids_with_token(tx: Tx) -> set[int]:
     return set(tx.execute(select(person.c.id).where(person.c.token_hash.is_not(None))).scalars())
 
 
+_CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of the first grid
 _VISITOR = select(
     *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused")),
     sessions.SECRET.label("session_secret"),
+    select(setting.c.value).where(setting.c.key == f"{_CONSENT}.{_ASKED_AT}").scalar_subquery().label("asked_at"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
 _BY_HASH = PreparedStatement(_VISITOR.where(person.c.token_hash == bindparam("hash")))
 _BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session"))))
@@ -79,9 +83,15 @@ def visitor_by_id(tx: Tx, person_id: int, session: str = "") -> Visitor | None:
 def _to_visitor(row: Any) -> Visitor | None:
     if row is None:
         return None
-    consented = row.consented_at is not None
-    settings = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
-    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, *settings)
+    asked_again = _precedes(row.consented_at, row.asked_at)
+    consented = row.consented_at is not None and not asked_again
+    wishes = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
+    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, *wishes, asked_again=asked_again)
+
+
+def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
+    """Whether a consent was given before everybody was asked again."""
+    return consented_at is not None and asked_at is not None and consented_at <= asked_at
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
@@ -94,6 +104,43 @@ def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence:
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
     earlier_answers = tx.execute(select(person.c.demographics).where(own)).scalar() or {}
     tx.execute(update(person).where(own).values(demographics={**earlier_answers, **demographics}))
+
+
+def n_consents(tx: Tx) -> int:
+    """Number of people who take part and have consented."""
+    consented = person.c.consented_at.is_not(None) & person.c.retired_at.is_(None)
+    return int(tx.execute(select(func.count()).select_from(person).where(consented)).scalar_one())
+
+
+def ask_consent_again(tx: Tx, run_id: int) -> None:
+    """Let no consent that was given so far let anybody go on."""
+    newest = tx.execute(select(func.max(person.c.consented_at))).scalar() or ""
+    with grids.on_first_grid(tx):
+        settings.save_settings(tx, _CONSENT, {_ASKED_AT: max(now(), newest)}, run_id)
+
+
+def is_asked_again(tx: Tx, person_id: int) -> bool:
+    """Whether a person consented before everybody was asked again, and has not since."""
+    consented_at = tx.execute(select(person.c.consented_at).where(person.c.id == person_id)).scalar()
+    return _precedes(consented_at, _asking(tx).get(_ASKED_AT))
+
+
+def renew_consent(tx: Tx, person_id: int, sentence: str, run_id: int) -> None:
+    """Let a person who was asked again have agreed to a sentence now; what they agreed to before is kept."""
+    own, asking = person.c.id == person_id, _asking(tx)
+    row = tx.execute(select(person.c.name, person.c.consented_at, person.c.consented_to).where(own)).one()
+    earlier = asking.get(_EARLIER, {})
+    kept = [*earlier.get(row.name, []), [row.consented_at, row.consented_to]]
+    with grids.on_first_grid(tx):
+        settings.save_settings(tx, _CONSENT, {_EARLIER: {**earlier, row.name: kept}}, run_id)
+    consented_at = max(now(), next_millisecond(asking[_ASKED_AT]))
+    tx.execute(update(person).where(own).values(consented_at=consented_at, consented_to=sentence))
+
+
+def _asking(tx: Tx) -> dict[str, Any]:
+    """The settings about asking again: `asked_at`, and of each person the `earlier` consents."""
+    with grids.on_first_grid(tx):
+        return settings.of_stage(tx, _CONSENT)
 
 
 def set_demographics(tx: Tx, demographics_by_id: Mapping[int, dict[str, str]]) -> None:
@@ -133,13 +180,17 @@ def set_opt_outs(tx: Tx, person_id: int, opted_out: Iterable[OptOut]) -> None:
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
-    """On what terms people take part: `name`, `role`, `consented_at`, `consented_to`, `demographics`, `opted_out`."""
+    """On what terms people take part: `name`, `role`, `consented_at`, `consented_to`, `demographics`, `opted_out`, and
+    `earlier_consents`, a time and a sentence each.
+    """
+    earlier = _asking(tx).get(_EARLIER, {})
     columns = ("name", "role", "consented_at", "consented_to", "demographics", "opted_out")
     rows = tx.execute(select(*(person.c[name] for name in columns)).order_by(person.c.id))
     return [
         {
             **row._mapping,
             "demographics": row.demographics or {},
+            "earlier_consents": earlier.get(row.name, []),
             "opted_out": optouts.topics_by_column(optouts.parse(row.opted_out)),
         }
         for row in rows

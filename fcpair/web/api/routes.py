@@ -49,7 +49,7 @@ def me(request: Request) -> Response:
 @router.post("/api/consent", summary="Agree to take part", status_code=204, responses=error_responses(400, 413))
 @open_to(*Role)
 def consent(request: Request, body: ConsentIn) -> Response:
-    """Needed once, before the first pair. The study's page says what you agree to."""
+    """Needed before the first pair, and anew if the study asks again. The study's page says what you agree to."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     context.study.access.consent(

@@ -58,7 +58,9 @@ PEOPLE = LeadPage(
 AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement", "every_two", "disputed"), has_labels)
 GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", "Conflicts", (), has_decisions, parts=("/lead/conflicts/",))
-GUIDELINES = LeadPage("/lead/guidelines", "Guidelines", ("flags",), parts=("/lead/guidelines/",))
+GUIDELINES = LeadPage(
+    "/lead/guidelines", "Guidelines", ("flags",), parts=("/lead/guidelines/", "/lead/words", "/lead/terms")
+)
 EVALUATION = LeadPage("/lead/evaluation", "Evaluation", (), has_decisions, parts=("/lead/acts",))
 DOWNLOADS = LeadPage("/lead/downloads", "Downloads")
 LEAD_PAGES = (PROGRESS, PEOPLE, AGREEMENT, GRID, CONFLICTS, GUIDELINES, EVALUATION, DOWNLOADS)

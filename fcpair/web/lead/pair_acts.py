@@ -45,7 +45,7 @@ class PairAct:
 ACTS = {
     "labels": PairAct(
         None,
-        lambda grid, pairs: grid.forecast_extra_labels(pairs),
+        lambda grid, pairs: grid.plan_more_labels(pairs=pairs),
         lambda grid, pairs: grid.assign(more=True, pairs=pairs),
     ),
     "decisions": PairAct(

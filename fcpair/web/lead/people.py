@@ -54,6 +54,7 @@ def show_people(
         "pasted": pasted,
         "problem": problem,
         "compared": compared_people(here) if here.has_labels else [],
+        "can_add_labels": here.has_labels and not here.is_planned and bool(state["stages"].get("assign")),
         "simulated": state["simulated"],
         "done": find_run(context.study.log(), run),
     }
@@ -143,13 +144,7 @@ def dismiss(request: Request, name: str) -> Response:
 @open_to(Role.LEAD)
 def revoke(request: Request, name: str) -> Response:
     """Let a person's link and sessions end."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    if name == visitor.name:
-        raise InputError(NOT_ONESELF)
-    with context.study.acting_as(visitor.name):
-        context.study.access.revoke(name)
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, context.study.log()[-1])
+    return _act_on(request, name, lambda study: study.access.revoke(name))
 
 
 def parse_pairs(n: str) -> int | None:

@@ -34,6 +34,7 @@ HEADINGS = {  # each with the noun of who reads
     **{Role.RATER: "Rate {}", Role.RESPONDENT: "Answer {}"},
 }
 NO_CONSENT = "To take part, please tick the box under “Your consent”."
+TERMS_CHANGED = "The terms have changed since this page was loaded. Please read them again."
 NOT_NOW = "The server is busy just now, so this is not saved yet. Please tick the box again and press Begin."
 SAVED = "Saved."
 LONGEST_NOTE: int = AnswerIn.model_json_schema()["properties"]["note"]["maxLength"]
@@ -104,10 +105,16 @@ def _show_welcome(
     values = texts | {
         "guidelines": render(context.study.guidelines[1]),
         "questions": particulars,
+        "shown": consent_digest(context),
         "longest": LONGEST_WORDS,
     }
     values |= {**_reading_facts(context, visitor), **chosen, "problem": problem}
     return context.page(request, visitor, "welcome.html.j2", **values)
+
+
+def consent_digest(context: Context) -> str:
+    """Digest of the sentence that a page asks to agree to: nobody agrees to another one than they saw."""
+    return hashlib.sha256(context.annotate.consent.encode()).hexdigest()[:16]
 
 
 @router.get("/welcome")
@@ -126,6 +133,7 @@ def agree(
     said: Several,
     topic: Several,
     consent: Ticked = False,
+    shown: Annotated[str, Form()] = "",
     blurred: Ticked = False,
     keeps_refused: Ticked = False,
 ) -> Response:
@@ -141,6 +149,8 @@ def agree(
         page.status_code = status
         return page
 
+    if shown and shown != consent_digest(context):
+        return show_again(TERMS_CHANGED, HTTPStatus.CONFLICT)
     if not consent:
         return show_again(NO_CONSENT, HTTPStatus.UNPROCESSABLE_ENTITY)
     try:

@@ -45,6 +45,8 @@ KINDS = {
     (POST, "/adjudicate"): Kind.ACT,
     (GET, "/lead"): Kind.LOOK,
     (POST, "/lead"): Kind.ACT,
+    (POST, "/lead/conflicts/diamond"): Kind.LOOK,
+    (POST, "/lead/people/overlap"): Kind.LOOK,
     (POST, "/lead/start/keep"): Kind.LOOK,
     (POST, "/lead/start/columns"): Kind.LOOK,
     (POST, "/lead/start/plan"): Kind.LOOK,

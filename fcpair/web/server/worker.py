@@ -15,9 +15,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Scope
 
 from fcpair.errors import BusyError
-from fcpair.params import Annotate
-from fcpair.study import Study
 from fcpair.web.form import BODY
+from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server.worker_pipe import LENGTH, Reply, content_size, pack, unpack
 
 IDLE_S = 600.0
@@ -33,9 +32,8 @@ FRUGAL = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX
 class ReportWorker:
     """Has requests answered by a process of its own, which serves the same study on the same terms."""
 
-    def __init__(self, study: Study, annotate: Annotate, idle_s: float = IDLE_S) -> None:
-        self._address = study.address
-        self._first_message = pack((study.address, annotate))
+    def __init__(self, terms: ServedTerms, idle_s: float = IDLE_S) -> None:
+        self._first_message = _first_message(terms)
         self._is_outdated = False
         self._idle_s = idle_s
         self._beginning = asyncio.Lock()
@@ -64,9 +62,9 @@ class ReportWorker:
                 self._rest.cancel()
             self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._hang_up)
 
-    def begin_anew(self, annotate: Annotate) -> None:
+    def begin_anew(self, terms: ServedTerms) -> None:
         """Have the next request answered by another process, on these terms, which knows nothing of before."""
-        self._first_message = pack((self._address, annotate))
+        self._first_message = _first_message(terms)
         self._is_outdated = True
 
     async def end(self) -> None:
@@ -82,6 +80,10 @@ class ReportWorker:
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.hang_up()
+
+
+def _first_message(terms: ServedTerms) -> bytes:
+    return pack((terms.study.address, dict(terms.given)))
 
 
 class _WorkerProcess:

@@ -18,6 +18,7 @@ from typing import IO, Any
 from fastapi import FastAPI
 from starlette.types import Message, Scope
 
+from fcpair.params import Annotate
 from fcpair.study import Study
 from fcpair.web.app import create_app
 from fcpair.web.form import BODY
@@ -96,9 +97,10 @@ def main() -> None:
         os.nice(NICE)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not get between
-    place, annotate = _read_message(sys.stdin.buffer)
+    place, given = _read_message(sys.stdin.buffer)
     study = Study.open(place)
-    asyncio.run(_WorkerServer(create_app(study, annotate), out).serve(sys.stdin.buffer))
+    app = create_app(study, study.effective_options(Annotate, **given), given=given.keys())
+    asyncio.run(_WorkerServer(app, out).serve(sys.stdin.buffer))
 
 
 if __name__ == "__main__":

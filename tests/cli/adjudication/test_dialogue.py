@@ -22,7 +22,7 @@ from cli.conftest import Fcpair
 from fcpair.errors import LimitError
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
-from fcpair.steps.assignment import assign
+from fcpair.steps.people import terms
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -60,7 +60,7 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
 
 def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    assign.save_annotate_options(waiting.grid(), Annotate(daily_limit=2))
+    terms.save_terms(waiting.grid(), Annotate(daily_limit=2))
     first, second, third, *_ = grid.waiting_pairs()
     result = fcpair("adjudicate", "--adjudicator", "ada", keys="3u113")
     assert by_hand(waiting) == {first: ("person", 0), second: ("person", 0)}

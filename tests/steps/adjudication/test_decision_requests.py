@@ -101,11 +101,11 @@ def test_the_recipe_says_what_was_done_with_pairs(at: At) -> None:
 def test_extra_labels_go_to_people_who_have_not_the_pair(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
-    forecast = grid.forecast_extra_labels([1, 2, 3])
+    plan = grid.plan_more_labels(pairs=[1, 2, 3])
     run = grid.assign(more=True, pairs=[3, 1, 2, 1])
     open_pairs = open_work(study)
     by_person = {who: sum(name == who for name, _ in open_pairs) for who, _ in open_pairs}
-    assert (run.counts["new"], by_person) == (forecast.n_labels, forecast.by_person)
+    assert (run.counts["new"], by_person) == (plan.n_new, {name: n for name, (n, _) in plan.by_person.items() if n})
     assert {pair for _, pair in open_pairs} <= {1, 2, 3}
     assert_refused(study, lambda: grid.assign(pairs=[1]), InputError, "`pairs` are for more labels")
     assert_refused(study, lambda: grid.assign(more=True, pairs=[77]), UnknownIdError, "there is no pair 77")

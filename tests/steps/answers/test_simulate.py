@@ -12,7 +12,7 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Annotate, Assign, Simulate, Validate
 from fcpair.records import Role, Tier
-from fcpair.steps.assignment.assign import save_annotate_options
+from fcpair.steps.people.terms import save_terms
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
@@ -229,7 +229,7 @@ def said(study: Study) -> dict[str, dict[str, str]]:
 
 def test_simulated_people_answer_what_the_study_asks_about_people(at: At) -> None:
     study = at("dealt")
-    save_annotate_options(study, ASKED)
+    save_terms(study, ASKED)
     study.grid().simulate(Simulate(seed=2))
     assert {name for name, own in said(study).items() if own} == {"ana", "ben", "cleo"}
     assert {own["Gender"] for own in said(study).values()} == {"woman", "man"}
@@ -239,7 +239,7 @@ def test_simulated_people_answer_what_the_study_asks_about_people(at: At) -> Non
 
 def test_what_somebody_said_or_agreed_to_is_left_alone(at: At) -> None:
     study = at("dealt")
-    save_annotate_options(study, ASKED)
+    save_terms(study, ASKED)
     ids = {one.name: one.id for one in study.people}
     study.access.consent(ids["ana"], {})
     study.access.consent(ids["ben"], {"Gender": "man"})
@@ -250,7 +250,7 @@ def test_what_somebody_said_or_agreed_to_is_left_alone(at: At) -> None:
 
 def test_who_comes_in_the_place_of_a_simulated_person_is_not_described_by_them(at: At) -> None:
     study = at("dealt")
-    save_annotate_options(study, ASKED)
+    save_terms(study, ASKED)
     study.grid().simulate(Simulate(seed=2))
     ana = next(one.id for one in study.people if one.name == "ana")
     study.access.consent(ana, {})

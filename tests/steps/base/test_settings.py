@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from fcpair.params import Adjudicate, Annotate, Evaluate, Partition, Validate
 from fcpair.records import Role, Tier
-from fcpair.steps.assignment import assign
 from fcpair.steps.base.context import effective_options, matches_saved_options
+from fcpair.steps.people import terms
 from fcpair.steps.release import partition
 from fcpair.store.oversight import runs, settings
 from fcpair.study import Study
@@ -35,7 +35,7 @@ def kept(study: Study, stage: str) -> dict[str, object]:
 
 def test_a_limit_holds_in_a_version_with_one_more_field(at: At) -> None:
     study = at("dealt")
-    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
+    terms.save_terms(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
     assert study.grid().effective_options(LaterAnnotate) == LaterAnnotate(
         daily_limit=40, opt_out="hs_topic", weekly_limit=None
     )
@@ -43,13 +43,13 @@ def test_a_limit_holds_in_a_version_with_one_more_field(at: At) -> None:
 
 def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
     study = at("dealt")
-    assign.save_annotate_options(study.grid(), LaterAnnotate(daily_limit=40, weekly_limit=100))
+    terms.save_terms(study.grid(), LaterAnnotate(daily_limit=40, weekly_limit=100))
     assert study.grid().effective_options(Annotate) == Annotate(daily_limit=40)
 
 
 def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
     study = at("dealt")
-    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
+    terms.save_terms(study.grid(), Annotate(daily_limit=40))
     with study._store.read() as tx:
         assert matches_saved_options(tx, LaterAnnotate(daily_limit=40))
         assert not matches_saved_options(tx, LaterAnnotate(daily_limit=40, weekly_limit=100))
@@ -75,7 +75,7 @@ def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
 def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
     study = at("decided")
     grid = study.grid()
-    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
+    terms.save_terms(study.grid(), Annotate(daily_limit=40))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     grid.assign_validation(Validate(seed=1, blind=True))
     with study._store.write() as tx:
@@ -99,8 +99,8 @@ def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path)
 @pytest.mark.server
 def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     study = at("dealt")
-    first = assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, contact="Ada"))
-    second = assign.save_annotate_options(study.grid(), Annotate(daily_limit=30, contact="Ada"))
+    first = terms.save_terms(study.grid(), Annotate(daily_limit=40, contact="Ada"))
+    second = terms.save_terms(study.grid(), Annotate(daily_limit=30, contact="Ada"))
     with study._store.read() as tx:
         rows = tx.execute(text("SELECT key, run_id FROM setting WHERE key LIKE 'annotate.%'")).all()
     set_by = {str(key): int(run) for key, run in rows}

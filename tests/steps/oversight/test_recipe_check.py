@@ -25,7 +25,7 @@ from fcpair.params import (
 )
 from fcpair.recipe import Recipe
 from fcpair.records import Role
-from fcpair.steps.assignment import assign
+from fcpair.steps.people import terms
 from fcpair.steps.release import partition
 from fcpair.study import Study
 from steps.small import SELECTED, VALIDATORS, assert_refused, check, dump, open_work, record, write_corpus, write_csv
@@ -225,7 +225,7 @@ def test_a_recipe_that_says_nothing_of_tier_rules_leaves_them(at: At) -> None:
 )
 def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row: list[str]) -> None:
     study = at("dealt")
-    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
+    terms.save_terms(study.grid(), Annotate(daily_limit=40, total_limit=90, opt_out="hs_topic"))
     lines = refused(study, Recipe(annotate=Annotate(**given)))
     assert rows(lines) == [row]
     assert "`--loosen` applies the recipe's looser limits." in lines
@@ -235,7 +235,7 @@ def test_no_recipe_loosens_a_limit_in_silence(at: At, given: dict[str, Any], row
 
 def test_a_recipe_may_tighten_limits_and_change_its_texts(at: At) -> None:
     study = at("dealt")
-    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
+    terms.save_terms(study.grid(), Annotate(daily_limit=40))
     tighter = Annotate(daily_limit=30, total_limit=90, opt_out="hs_topic", contact="Ada")
     assert [run.stage for run in study.walk(Recipe(annotate=tighter))] == ["annotate"]
     assert study.grid().effective_options(Annotate) == tighter

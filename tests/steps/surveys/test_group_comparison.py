@@ -8,7 +8,7 @@ import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Annotate
-from fcpair.steps.assignment.assign import save_annotate_options
+from fcpair.steps.people.terms import save_terms
 from fcpair.study import Study
 from steps.asked import surveyed
 
@@ -31,7 +31,7 @@ def test_what_is_declared_after_the_first_answer_is_exploratory(tmp_path: Path) 
     with pytest.raises(StageError, match="no question was declared beforehand"):
         study.grid().groups()
     assert study.grid().groups(["Gender"]).exploratory == {"Gender": "it was not declared beforehand"}
-    save_annotate_options(study, Annotate(demographics=("Gender",), compare=("Gender",)))
+    save_terms(study, Annotate(demographics=("Gender",), compare=("Gender",)))
     assert "after the first answer" in study.grid().groups().exploratory["Gender"]
 
 

@@ -21,8 +21,9 @@ from steps.online import admit
 
 from fcpair.cli import main
 from fcpair.params import Annotate
-from fcpair.steps.assignment import assign
+from fcpair.steps.people import terms
 from fcpair.study import Study
+from fcpair.web.app import from_environment
 from web.served import Served
 
 
@@ -174,7 +175,7 @@ def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(
     path: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: str, said: str
 ) -> None:
     study = Study.open(path)
-    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
+    terms.save_terms(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
     study.close()
     monkeypatch.setattr("fcpair.cli.oversight.serve._serve_app", lambda listener: listener.close())
     arguments = ["serve", "--study", str(path), "--port", "0", option, value]
@@ -185,11 +186,25 @@ def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(
 
 def test_a_tighter_limit_needs_no_word(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study.open(path)
-    assign.save_annotate_options(study.grid(), Annotate(daily_limit=40))
+    terms.save_terms(study.grid(), Annotate(daily_limit=40))
     study.close()
     monkeypatch.setattr("fcpair.cli.oversight.serve._serve_app", lambda listener: listener.close())
     arguments = ["serve", "--study", str(path), "--port", "0", "--daily-limit", "20", "--total-limit", "100"]
     assert CliRunner().invoke(main, arguments).exit_code == 0
+
+
+def test_only_what_the_command_line_names_holds_whatever_the_study_says(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fcpair.cli.oversight.serve._serve_app", lambda listener: listener.close())
+    arguments = ["serve", "--study", str(path), "--port", "0", "--contact", "Kim", "--demographic", "Age"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert json.loads(os.environ["FCPAIR_ANNOTATE"]) == {"contact": "Kim", "demographics": ["Age"]}
+    with closing(Study.open(path)) as study:
+        study.save_terms(contact="Lee", pause_pairs=9)
+    served = from_environment().state.context
+    assert (served.annotate.contact, served.annotate.pause_pairs) == ("Kim", 9)
+    served.study.close()
 
 
 def test_a_column_that_no_text_has_is_refused(path: Path) -> None:

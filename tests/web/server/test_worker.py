@@ -17,9 +17,9 @@ import pytest
 from awaited import go_on, run, turns_until
 
 from fcpair.errors import BusyError
-from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.study import Study
+from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server import worker_main
 from fcpair.web.server.worker import IDLE_S, ReportWorker
 from web.conftest import Site
@@ -176,7 +176,7 @@ def test_what_is_under_way_when_it_is_killed_is_to_be_asked_again(site: Site) ->
     site.study.share()
 
     async def work() -> None:
-        aside = ReportWorker(site.study, Annotate())
+        aside = ReportWorker(ServedTerms(site.study, {}))
         asked = asyncio.create_task(aside.forward(scope(site, "/lead/guidelines")))
         await turns_until(lambda: aside.pid is not None)
         assert aside.pid is not None
@@ -210,7 +210,7 @@ def test_its_memory_is_given_back_when_nobody_has_looked_for_a_while(site: Site)
     site.study.share()
 
     async def work() -> None:
-        aside = ReportWorker(site.study, Annotate())
+        aside = ReportWorker(ServedTerms(site.study, {}))
         assert (await aside.forward(scope(site, "/lead/guidelines"))).status_code == 200
         assert aside.pid is not None
         process = psutil.Process(aside.pid)
