@@ -27,6 +27,7 @@ from fcpair.web.lead import (
     evaluation,
     examples,
     files,
+    grid_map,
     guidelines,
     inspection,
     invitations,
@@ -96,6 +97,7 @@ _LEADS = (
     evaluation,
     files,
     search,
+    grid_map,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

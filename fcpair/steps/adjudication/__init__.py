@@ -2,5 +2,6 @@
 
 Who may decide which pair is in `rules/permissions.py`; decisions by rule are in `rules/rule_decisions.py`. Here a
 person decides: `adjudication_queue.py` in the browser, with `decision_search.py` for what is decided; `adjudicate.py`
-by the dialogue, by file and by policy, with `conflict_sheet.py` for those who work on paper.
+by the dialogue, by file and by policy, with `conflict_sheet.py` for those who work on paper. `cell_map.py` has what was
+answered and decided on every cell at once.
 """

@@ -46,7 +46,7 @@ class LeadPage:
 PROGRESS = LeadPage("/lead", "Progress", ("glance", "progress", "tiers", "results"), parts=("/lead/examples",))
 PEOPLE = LeadPage("/lead/people", "People", ("labels", "speed", "exposure"), parts=("/lead/people/", "/lead/answers"))
 AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement",), has_labels)
-GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/", "/lead/grid/"))
+GRID = LeadPage("/lead/grid", "Grid", ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", "Conflicts", (), has_decisions, parts=("/lead/conflicts/",))
 GUIDELINES = LeadPage("/lead/guidelines", "Guidelines", ("flags",))
 EVALUATION = LeadPage("/lead/evaluation", "Evaluation", (), has_decisions)

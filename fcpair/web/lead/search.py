@@ -16,7 +16,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.files import attachment
-from fcpair.web.lead.navigation import GRID
+from fcpair.web.lead.navigation import GRID, has_labels
 from fcpair.web.lead.panels import SHOWN_BY, build_panels
 
 router = APIRouter(include_in_schema=False)
@@ -58,7 +58,7 @@ def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    is_search = GRID.fits(here) and not request.query_params.keys().isdisjoint(TITLES)
+    is_search = has_labels(here) and not request.query_params.keys().isdisjoint(TITLES)
     values = {
         "page": GRID,
         "panels": [] if is_search else build_panels(request, visitor, here, GRID),
@@ -67,7 +67,7 @@ def grid_pairs(request: Request, query: Query, after: int = 0) -> Response:
         "titles": TITLES,
         "size": PAGE,
         "query": query,
-        "choices": here.grid.search_choices() if GRID.fits(here) else None,
+        "choices": here.grid.search_choices() if has_labels(here) else None,
         "is_search": is_search,
         "problem": "",
         **(_search(here, query, after) if is_search else {}),
