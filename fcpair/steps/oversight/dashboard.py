@@ -262,11 +262,7 @@ class Monitor:
         return self._shares.get(lambda: question_shares(self._grid)).made
 
     def cell_map(self, question: str = "") -> CellMap | None:
-        """The map of the grid for the answers to a question, the first where none is named; None before there is a
-        grid.
-
-        Raises UnknownIdError for a question that is not asked.
-        """
+        """The map of the grid, as `load_cell_map` has it."""
         name = f"map {crc32(question.encode()):08x}" if question else "map"
         cached = self._maps.get(question) or _Cached(self._grid, name)
         cell_map = cached.get(lambda: self._make_map(question)).made
@@ -305,7 +301,11 @@ class Monitor:
     def _find_stages(self, clock: activity.Clock) -> tuple[activity.StageActivity, ...]:
         acts = self._all_acts()
         with self._grid._store.read() as tx:
-            counts_by_round, cell_span, check_round = _counts_by_round(tx), grids.cell_range(tx), rounds.validation(tx)
+            counts_by_round, cell_span, check_round = (
+                activity.counts_by_round(assignments.counts_of_grid(tx)),
+                grids.cell_range(tx),
+                rounds.validation(tx),
+            )
 
             def round_stage(round_: Round) -> activity.StageActivity:
                 vacant_and_free = len(vacant_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)
@@ -391,14 +391,6 @@ class Monitor:
 
 def _minute_marks() -> Marks:
     return (int(datetime.now(UTC).timestamp() // MINUTE_S),)
-
-
-def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
-    """Count the assignments by round, person and status."""
-    counts_by_round: dict[str, dict[int, dict[str, int]]] = {}
-    for row in assignments.counts_of_grid(tx):
-        counts_by_round.setdefault(row.round, {}).setdefault(row.person_id, {})[row.status] = row.n
-    return counts_by_round
 
 
 def _outcome_text(row: activity_log.FlaggedDecision, names: dict[int, str]) -> str:
