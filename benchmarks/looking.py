@@ -1,7 +1,7 @@
 """Nine people who answer while a lead and four adjudicators look, in a study of 500,000 judgements.
 
-The lead reloads the overview, its panels and maps, the adjudicators fetch, decide and list conflicts, all of them one
-request after the other without a pause; who is told to come back later does. Then 16 adjudicators ask at once.
+The lead reloads the overview, its panels and the map, the adjudicators fetch, decide and list conflicts, all of them
+one request after the other without a pause; who is told to come back later does. Then 16 adjudicators ask at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TWICE = 0.12  # of the pairs that are open, so many are given to two people
 DECIDED = 5_000
 ACCURACY, UNSURE = 0.85, 0.02
 PANELS = ("progress", "tiers", "coverage", "agreement", "labels", "speed", "exposure", "flags")
-MAPS = tuple(f"/lead/coverage.png?map={which}&theme=light" for which in ("labels", "decisions"))
+MAP = "/lead/grid/map"
 UNTIL_ASKED_AGAIN_S = 1.0
 
 
@@ -160,7 +160,7 @@ async def _lead(port: int, token: str, until: float, seen: Seen) -> None:
     connection = await Connection.to(port, token)
     while time.perf_counter() < until:
         await _look(connection, "overview", "/lead", seen)
-        for path in (*MAPS, *(f"/lead/panel/{name}" for name in PANELS)):
+        for path in (MAP, *(f"/lead/panel/{name}" for name in PANELS)):
             if time.perf_counter() < until:
                 await _look(connection, path.partition("?")[0], path, seen)
 

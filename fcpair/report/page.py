@@ -83,16 +83,16 @@ def _environment() -> Environment:
     return environment
 
 
-def grid_maps(grid: GridMap, sides: grid_map.Sides = grid_map.CORPUS_SIDES) -> GridMaps:
-    """Both maps of a grid, cell by cell, or in blocks when there are too many cells to show; `sides` name its axes."""
+def grid_maps(grid: GridMap) -> GridMaps:
+    """Both maps of a grid, cell by cell, or in blocks when there are too many cells to show."""
     coverage, decisions = cells.coverage(grid), cells.decisions(grid)
     rows, columns = cells.block_size(grid.shape)
     if rows == columns == 1:
-        maps = grid_map.class_map(coverage, sides), grid_map.class_map(decisions, sides)
+        maps = grid_map.class_map(coverage), grid_map.class_map(decisions)
     else:
         maps = (
-            grid_map.block_map(cells.coverage_blocks(grid), "mean labels per cell", sides),
-            grid_map.block_map(cells.decision_blocks(grid), "share of positive labels", sides),
+            grid_map.block_map(cells.coverage_blocks(grid), "mean labels per cell"),
+            grid_map.block_map(cells.decision_blocks(grid), "share of positive labels"),
         )
     n_hs, n_cn = grid.shape
     n_pairs, n_labels = int((grid.place == IN_GRID).sum()), int(grid.labels.sum())

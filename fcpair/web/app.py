@@ -32,6 +32,7 @@ from fcpair.web.lead import (
     files,
     forgetting,
     generation,
+    grid_map,
     guidelines,
     imports,
     inspection,
@@ -122,6 +123,7 @@ _LEADS = (
     imports,
     forgetting,
     generation,
+    grid_map,
 )
 _MODULES = (routes, adjudication, login, annotator, offline, practice, adjudicate_row, adjudicate, *_LEADS)
 ROUTERS = (_description, *(module.router for module in _MODULES))

@@ -462,8 +462,10 @@ PAGES: dict[str, tuple[State, ...]] = {
 NO_PAGES = {
     "/",  # leads to another page
     "/lead/start",  # so does this
-    "/lead/coverage.png",
+    "/lead/grid/map",
     "/lead/grid/pairs.csv",
+    "/lead/grid/texts",
+    "/lead/grid/{side}.csv",
     "/worker.js",
     "/manifest.webmanifest",
 }

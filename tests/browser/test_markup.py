@@ -22,7 +22,7 @@ CN = "</p><svg onload=\"window.ran = 'CN'\"> {{ 7 * 7 }} <b>bold</b>"
 NOTE = "</textarea><img src=x onerror=\"window.ran = 'note'\">"
 GUIDELINES = f"# <img src=x onerror=\"window.ran = 'g'\">\n\n{HS}\n\n[press](javascript:window.ran='link')\n\n![x](http://example.org/x.png)"
 NAME = "<img src=x onerror='ran=1'>"
-OURS = "img[src^='/lead/coverage.png'], img[src^='data:'], svg.lead-burn-up"
+OURS = "img[src^='data:'], svg.lead-burn-up"
 THEIRS = "main img, main svg, main b, main script"
 INVADED = """([theirs, ours]) => [window.ran ?? "", ...document.querySelectorAll(theirs)].filter(
   (one) => one && !one.matches?.(ours)).map((one) => one.outerHTML ?? one)"""

@@ -63,6 +63,48 @@ def cividis(at: float) -> Colour:
     return int(red), int(green), int(blue)
 
 
+# The map cividis at even steps, for what is drawn without matplotlib, which takes long to load.
+_RAMP = ("00224d", "1a386f", "434e6b", "61646f", "7c7b78", "9b9376", "bbad6c", "dec957", "fde737")
+_CELLS: dict[str, tuple[str, str]] = {
+    "nothing": ("dcdcdc", "3a3d3f"),
+    "waits": ("d55e00", "e8711a"),
+    "undecided": ("56b4e9", "56b4e9"),
+    "discarded": ("000000", "ffffff"),
+    "decided": ("0072b2", "2f8fcb"),
+    "valid": ("009e73", "1fb98e"),
+    "not valid": ("cc79a7", "cc79a7"),
+    "tie": ("d55e00", "e8711a"),
+    "single": ("a8b8c8", "6c7c8c"),
+    "bronze": ("a0622d", "b0703a"),
+    "silver": ("8f9aa8", "aab4c2"),
+    "gold": ("d9a514", "e0b030"),
+    "diamond": ("1aa7d8", "4cc3ee"),
+    "corpus": ("b6a4d8", "6d5a94"),
+    "hole": ("ffffff", "181a1b"),
+}
+"""The colours of the cells of a map that is drawn in a browser, on a light page and on a dark one: those of states are
+Okabe and Ito's, which the colour-blind tell apart (https://jfly.uni-koeln.de/color/), those of tiers what their names
+say."""
+
+
+def cell_colour(look: str, theme: Theme) -> Colour:
+    """The colour of a cell of this look on a map that is drawn in a browser."""
+    if look.startswith("level"):
+        _, level, _, top = look.split()
+        return _ramp(int(level) / max(int(top), 1))
+    red, green, blue = bytes.fromhex(_CELLS[look][theme is DARK])
+    return red, green, blue
+
+
+def _ramp(at: float) -> Colour:
+    """The colour at `at` (0 to 1), between the two steps around it."""
+    place = at * (len(_RAMP) - 1)
+    low = min(int(place), len(_RAMP) - 2)
+    ends = (bytes.fromhex(step) for step in _RAMP[low : low + 2])
+    red, green, blue = (round(a + (b - a) * (place - low)) for a, b in zip(*ends, strict=True))
+    return red, green, blue
+
+
 def ink_on(colour: Colour) -> Colour:
     """Black or white, whichever stands out more on `colour`; the contrast is at least 4.5 to 1."""
     return (0, 0, 0) if _luminance(colour) > 0.179 else (255, 255, 255)

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     from fcpair.report.figures.colours import Pixels
 
-Sides = tuple[str, str]
-CORPUS_SIDES: Sides = ("HS", "CN")
-PLAN_SIDES: Sides = ("rows", "columns")
+SIDES = ("HS", "CN")
 WIDEST, TALLEST, LARGEST_CELL = 1400, 1600, 40
 DPI = 150
 # What is drawn around the map, in pixels: left, right, below, above.
@@ -73,18 +71,18 @@ class Image:
         return int(width), int(height)
 
 
-def class_map(classed: ClassMap, sides: Sides = CORPUS_SIDES) -> Image:
-    """The map of a grid whose cells are in classes; `sides` name its rows and columns."""
+def class_map(classed: ClassMap) -> Image:
+    """The map of a grid whose cells are in classes."""
     px = cell_pixels(classed.index.shape)
     looks = tuple(one.look for one in classed.classes)
     rows, columns = classed.index.shape
     return Image(
-        lambda theme: _render_map(paint_classes(classed.index, looks, px, theme), (px, px), theme, sides),
+        lambda theme: _render_map(paint_classes(classed.index, looks, px, theme), (px, px), theme),
         _figure_pixels((rows * px, columns * px), wide_right=False),
     )
 
 
-def block_map(blocked: BlockMap, unit: str, sides: Sides = CORPUS_SIDES) -> Image:
+def block_map(blocked: BlockMap, unit: str) -> Image:
     """The map of means over blocks, with a colour bar that is named by `unit`."""
     px = cell_pixels(blocked.mean.shape)
     defined = blocked.mean[~np.isnan(blocked.mean)]
@@ -92,7 +90,7 @@ def block_map(blocked: BlockMap, unit: str, sides: Sides = CORPUS_SIDES) -> Imag
 
     def draw(theme: Theme) -> bytes:
         pixels = paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme)
-        return _render_map(pixels, (px / blocked.rows, px / blocked.columns), theme, sides, bar=(unit, top))
+        return _render_map(pixels, (px / blocked.rows, px / blocked.columns), theme, bar=(unit, top))
 
     rows, columns = blocked.mean.shape
     return Image(draw, _figure_pixels((rows * px, columns * px), wide_right=True))
@@ -138,7 +136,7 @@ def _encode_png(pixels: Pixels) -> bytes:
 
 
 def _render_map(
-    pixels: Pixels, scale: tuple[float, float], theme: Theme, sides: Sides, bar: tuple[str, float] | None = None
+    pixels: Pixels, scale: tuple[float, float], theme: Theme, bar: tuple[str, float] | None = None
 ) -> bytes:
     """A PNG with axes around `pixels`; `scale` says how many pixels a row is high and a column is wide."""
     import matplotlib.style
@@ -146,7 +144,7 @@ def _render_map(
     with matplotlib.style.context("default"):
         figure, axes = _canvas(pixels, theme, wide_right=bar is not None)
         axes.imshow(pixels, interpolation="none", extent=(0, pixels.shape[1], pixels.shape[0], 0), aspect="auto")
-        _number_axes(axes, pixels, scale, sides)
+        _number_axes(axes, pixels, scale)
         if bar is not None:
             _colour_bar(figure, axes, *bar, theme)
         file = io.BytesIO()
@@ -175,11 +173,11 @@ def _set_ink(axes: Axes, theme: Theme) -> None:
         spine.set_color(to_hex(theme.faint))
 
 
-def _number_axes(axes: Axes, pixels: Pixels, scale: tuple[float, float], sides: Sides) -> None:
+def _number_axes(axes: Axes, pixels: Pixels, scale: tuple[float, float]) -> None:
     """Number the rows and columns at round steps, from 1, each number in the middle of its row or column."""
     for axis, size, per_text, name, pixels_per_number in (
-        (axes.yaxis, pixels.shape[0], scale[0], sides[0], 45),
-        (axes.xaxis, pixels.shape[1], scale[1], sides[1], 70),
+        (axes.yaxis, pixels.shape[0], scale[0], SIDES[0], 45),
+        (axes.xaxis, pixels.shape[1], scale[1], SIDES[1], 70),
     ):
         n = round(size / per_text)
         numbers = tick_numbers(n, most=max(2, int(size / pixels_per_number)))

@@ -19,6 +19,9 @@ from fcpair.store import Tx
 from fcpair.store.assignment import distinct_answers, rounds
 from fcpair.store.corpus import cells
 
+MOST_CHOICES = 20
+"""Where answers are counted one by one: of a question with more, only their number is."""
+
 
 @lru_cache
 def form_of(printed: str) -> Form:

@@ -35,6 +35,7 @@ from fcpair.stages.assignment.reading_load import (
 from fcpair.steps.rules.pair_counts import PairCounts
 from fcpair.store.answers.activity_log import Decision
 from fcpair.store.answers.answer_arrays import AnswerArrays
+from fcpair.store.assignment.assignments import AssignmentCount
 from fcpair.store.corpus.grids import to_public_number
 
 ADJUDICATE = "adjudicate"
@@ -298,3 +299,11 @@ def answer_speeds(
     n_timed, n_fast = (Counter(rows.person_id.tolist()) for rows in (timed, fast))
     speeds = [AnswerSpeed(entry.name, n_timed[entry.id], n_fast[entry.id]) for entry in everybody if n_timed[entry.id]]
     return speeds, too_fast_answers[::-1]
+
+
+def counts_by_round(counts: Iterable[AssignmentCount]) -> dict[str, dict[int, dict[str, int]]]:
+    """Group counts of assignments by round, person and status."""
+    by_round: dict[str, dict[int, dict[str, int]]] = {}
+    for row in counts:
+        by_round.setdefault(row.round, {}).setdefault(row.person_id, {})[row.status] = row.n
+    return by_round

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fcpair.records import Person
 from fcpair.stages.questions import AnyOf, Closed, Question
 from fcpair.steps.answers.answer_tables import export_answers
-from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
 from fcpair.steps.base.context import GridContext
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
@@ -17,9 +17,6 @@ from fcpair.store.people.people import people
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MOST_CHOICES = 20
-"""Of a question with more, only the number of answers is counted."""
 
 
 @dataclass(frozen=True)

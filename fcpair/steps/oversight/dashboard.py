@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from zlib import crc32
 
 from fcpair.errors import BusyError, StudyError
 from fcpair.pair_filter import check_name
@@ -26,17 +27,17 @@ from fcpair.store.answers import activity_log
 from fcpair.store.answers.answer_arrays import AnswerArrays, answer_arrays
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.corpus import grids, texts
-from fcpair.store.oversight import figure_versions
+from fcpair.store.corpus.sides import Axis
+from fcpair.store.oversight import figure_versions, map_answers
 from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.report.data import DecisionsPart, PeopleFigures
-    from fcpair.report.page import GridMaps
+    from fcpair.report.map_file import CellMap
     from fcpair.report.survey_section import Section
     from fcpair.stages.assignment.reading_load import Exposure
     from fcpair.stages.stats.agreement import Agreement, PartAgreements
     from fcpair.steps.adjudication.people_agreement import DisputedTexts
-    from fcpair.store.corpus.sides import Axis
 
 Marks = tuple[int, ...]
 Made = TypeVar("Made")
@@ -176,7 +177,7 @@ class Monitor:
         self._people: _Cached[PeopleFigures] = _Cached(grid, "people")
         self._survey_sections: _Cached[list[Section]] = _Cached(grid, "asked")
         self._shares: _Cached[tuple[QuestionShares, ...]] = _Cached(grid, "shares")
-        self._maps: _Cached[GridMaps | None] = _Cached(grid, "maps")
+        self._maps: dict[str, _Cached[CellMap | None]] = {}
         self._status: _Cached[dict[str, Any]] = _Cached(grid, "status")
         self._stages: _Cached[tuple[activity.StageActivity, ...]] = _Cached(grid, "stages")
         self._headlines: _Cached[Headlines] = _Cached(grid, "headlines")
@@ -278,18 +279,24 @@ class Monitor:
         """Answers of each person in each round of a planned grid."""
         return self._shares.get(lambda: question_shares(self._grid)).made
 
-    def maps(self) -> GridMaps | None:
-        """The two maps of the grid, light and dark, with their legends; None before there is a grid."""
-        return self._maps.get(self._draw_maps).made
+    def cell_map(self, question: str = "") -> CellMap | None:
+        """The map of the grid, as `load_cell_map` has it."""
+        name = f"map {crc32(question.encode()):08x}" if question else "map"
+        cached = self._maps.get(question) or _Cached(self._grid, name)
+        cell_map = cached.get(lambda: self._make_map(question)).made
+        self._maps.setdefault(question, cached)  # which names that are none do not fill
+        return cell_map
 
-    def _draw_maps(self) -> GridMaps | None:
-        from fcpair.report.figures.grid_map import CORPUS_SIDES, PLAN_SIDES
-        from fcpair.report.page import grid_maps
-        from fcpair.steps.oversight.label_figures import load_grid_map
+    def _make_map(self, question: str) -> CellMap | None:
+        from fcpair.steps.adjudication.cell_map import load_cell_map
 
         with self._grid._store.read() as tx:
-            grid, sides = load_grid_map(tx, self._tally(tx)), PLAN_SIDES if is_planned(tx) else CORPUS_SIDES
-        return None if grid is None else grid_maps(grid, sides)
+            return load_cell_map(tx, question)
+
+    def side_texts(self, axis: Axis, first: int = 0, n: int | None = None) -> list[str]:
+        """The texts of the rows or the columns that are drawn, in order: `n` of them from place `first` on, from 0."""
+        with self._grid._store.read() as tx:
+            return map_answers.side_texts(tx, axis, first, n)
 
     def status(self) -> dict[str, Any]:
         """The study at a glance, as `status.status` has it."""
@@ -312,7 +319,11 @@ class Monitor:
     def _find_stages(self, clock: activity.Clock) -> tuple[activity.StageActivity, ...]:
         acts = self._all_acts()
         with self._grid._store.read() as tx:
-            counts_by_round, cell_span, check_round = _counts_by_round(tx), grids.cell_range(tx), rounds.validation(tx)
+            counts_by_round, cell_span, check_round = (
+                activity.counts_by_round(assignments.counts_of_grid(tx)),
+                grids.cell_range(tx),
+                rounds.validation(tx),
+            )
 
             def round_stage(round_: Round) -> activity.StageActivity:
                 vacant_and_free = len(vacant_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)
@@ -384,11 +395,3 @@ class Monitor:
 
 def _minute_marks() -> Marks:
     return (int(datetime.now(UTC).timestamp() // MINUTE_S),)
-
-
-def _counts_by_round(tx: Tx) -> dict[str, dict[int, dict[str, int]]]:
-    """Count the assignments by round, person and status."""
-    counts_by_round: dict[str, dict[int, dict[str, int]]] = {}
-    for row in assignments.counts_of_grid(tx):
-        counts_by_round.setdefault(row.round, {}).setdefault(row.person_id, {})[row.status] = row.n
-    return counts_by_round

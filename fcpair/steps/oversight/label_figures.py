@@ -1,28 +1,22 @@
-"""Figures of a grid of labels that pages show, each by itself: agreement, decisions and tiers, people, the map."""
+"""Figures of a grid of labels that pages show, each by itself: agreement, decisions and tiers, people."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fcpair.params import Agree, Partition
 from fcpair.records import Figure, Role
-from fcpair.report.data import DecisionsPart, GridMap, PeopleFigures
+from fcpair.report.data import DecisionsPart, PeopleFigures
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.agreement import Agreement, compute_agreement, compute_alpha
 from fcpair.steps.adjudication.agreement import sides_of
 from fcpair.steps.base.context import effective_options, scheme_of
-from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
-from fcpair.steps.oversight.report_main import grid_map
+from fcpair.steps.oversight.report_figures import decision_figures, people_figures
 from fcpair.steps.rules.pair_counts import Tally
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.people import people
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def load_alpha(tx: Tx) -> Figure | None:
@@ -63,9 +57,3 @@ def load_people(tx: Tx) -> PeopleFigures:
         people_figures(tx, Role.ANNOTATOR, rounds.primary(tx), question, counts),
         people_figures(tx, Role.VALIDATOR, rounds.validation(tx), VERDICT, counts),
     )
-
-
-def load_grid_map(tx: Tx, tally: Tally) -> GridMap | None:
-    """The map of the grid, as `report_main.grid_map` has it."""
-    labels: pd.DataFrame = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id")
-    return grid_map(tx, labels, standing_decisions(tx), scheme_of(tx), tally.waiting)

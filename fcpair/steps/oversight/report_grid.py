@@ -16,10 +16,9 @@ from fcpair.stages.stats.agreement import AgreementBlock
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.adjudication.agreement import agreement_blocks
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.answer_values import closed_question, form_of
+from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, form_of
 from fcpair.steps.base.context import effective_options, labels_of
 from fcpair.steps.oversight import grid_status as planned
-from fcpair.steps.oversight.answer_shares import MOST_CHOICES
 from fcpair.steps.oversight.report_figures import decision_figures, people_figures
 from fcpair.steps.oversight.report_surveys import asked_part
 from fcpair.steps.rules import pair_counts, round_progress

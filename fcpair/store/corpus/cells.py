@@ -243,12 +243,17 @@ def has_cell(tx: Tx, cell_id: int) -> bool:
 
 def corpus_pairs(tx: Tx) -> pd.DataFrame:
     """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
+    return frame(tx, corpus_query(tx))
+
+
+def corpus_query(tx: Tx) -> Select[Any]:
+    """Select `corpus_pairs`."""
     query = select(source_pair.c.hs_id, source_pair.c.cn_id).distinct()
     for axis, text_id in zip(AXES, (source_pair.c.hs_id, source_pair.c.cn_id), strict=True):
         drawn_side = side.alias(axis)
         is_drawn = (drawn_side.c.grid_id == current_grid_id(tx)) & (drawn_side.c.axis == axis) & drawn_side.c.drawn
         query = query.join(drawn_side, is_drawn & (drawn_side.c.text_id == text_id))
-    return frame(tx, query.order_by(source_pair.c.hs_id, source_pair.c.cn_id))
+    return query.order_by(source_pair.c.hs_id, source_pair.c.cn_id)
 
 
 def row_column_chunks(tx: Tx) -> Iterator[list[tuple[int, int]]]:

@@ -1,4 +1,4 @@
-"""The lead's pages that only show: panels, maps, each pair and each answer."""
+"""The lead's pages that only show: panels, each pair and each answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.lead.panels import SHOWN_BY, build_panel, map_png
+from fcpair.web.lead.panels import SHOWN_BY, build_panel
 
 router = APIRouter(include_in_schema=False)
 PAGE = 100  # answers on one page of them
@@ -27,15 +27,6 @@ def panel(request: Request, name: str, seen: str = "") -> Response:
     if facts["digest"] == seen:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     return context.page(request, visitor, "lead_panel.html.j2", here, panel=facts)
-
-
-@router.get("/lead/coverage.png")
-@open_to(Role.LEAD)
-def coverage(request: Request, map: str = "labels", theme: str = "light") -> Response:
-    """A map of the grid: `labels` or `decisions`, for a light or a dark page."""
-    context = context_of(request)
-    context.door.require_visitor(request)
-    return Response(map_png(context.grids.from_request(request).monitor, map, theme), media_type="image/png")
 
 
 @router.get("/lead/pair/{cell_id}")

@@ -56,7 +56,7 @@ PEOPLE = LeadPage(
     parts=("/lead/people/", "/lead/answers"),
 )
 AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement", "every_two", "disputed"), has_labels)
-GRID = LeadPage("/lead/grid", "Grid", ("coverage",), has_labels, parts=("/lead/pair/", "/lead/grid/"))
+GRID = LeadPage("/lead/grid", "Grid", ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", "Conflicts", (), has_decisions, parts=("/lead/conflicts/",))
 GUIDELINES = LeadPage(
     "/lead/guidelines", "Guidelines", ("flags",), parts=("/lead/guidelines/", "/lead/words", "/lead/terms")

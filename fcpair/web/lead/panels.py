@@ -22,13 +22,13 @@ from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.glance import glance
+from fcpair.web.lead.map_figures import map_figures
 from fcpair.web.lead.navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
 from fcpair.web.text_direction import direction
 
 if TYPE_CHECKING:
-    from fcpair.grid import Monitor, PersonShares
+    from fcpair.grid import PersonShares
     from fcpair.report.data import PersonFigures
-    from fcpair.report.figures.grid_map import Image
     from fcpair.stages.questions import Closed
 
 FAST_SHOWN = 20
@@ -136,15 +136,6 @@ def _speed(here: CurrentGrid) -> Values:
     return {"found": here.monitor.speed(), "most": FAST_SHOWN}
 
 
-def _coverage(here: CurrentGrid) -> Values:
-    from fcpair.report.figures.grid_map import swatch
-
-    grid = here.monitor.maps()
-    legend = [] if grid is None else [*grid.coverage_classes, *grid.decision_classes]
-    newest = "-".join(map(str, here.monitor.marks()))
-    return {"grid": grid, "swatches": {one.look: swatch(one.look) for one in legend}, "newest": newest}
-
-
 def _tiers(here: CurrentGrid) -> Values:
     data = here.monitor.decisions()
     tables = tier_tables(data.tiers, data.question) if data.tiers else []
@@ -194,7 +185,7 @@ PANELS = {
     "progress": Panel("Progress and pace", _progress),
     "tiers": Panel("Tiers as they would be now", _tiers, has_decisions),
     "results": Panel("Results of surveys and comparisons", _results, _may_have_surveys),
-    "coverage": Panel("The grid, cell by cell", _coverage, has_labels),
+    "coverage": Panel("The map in numbers", map_figures),
     "agreement": Panel("Over all pairs", _agreement, has_labels),
     "every_two": Panel("Every two people", _every_two, has_labels),
     "disputed": Panel("Where people disagree most", _disputed, has_labels),
@@ -227,22 +218,6 @@ def build_panel(request: Request, visitor: Visitor, here: CurrentGrid, name: str
     page = context_of(request).page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **panel.values(here))
     html = bytes(page.body).decode()
     return {"name": name, "title": panel.title, "html": Markup(html), "digest": _digest(html)}
-
-
-def map_png(monitor: Monitor, kind: str, theme: str) -> bytes:
-    """A map of the grid as PNG: `labels` or `decisions`, for a `light` or a `dark` page.
-
-    Raises:
-        UnknownIdError: there is no such map, or no grid yet.
-    """
-    from base64 import b64decode
-
-    grid = monitor.maps()
-    maps: dict[str, Image] = {} if grid is None else {"labels": grid.coverage, "decisions": grid.decisions}
-    if kind not in maps or theme not in {"light", "dark"}:
-        raise UnknownIdError("there is no such map, or the study has no grid yet")
-    uri: str = getattr(maps[kind], theme)
-    return b64decode(uri.partition(",")[2])
 
 
 def _digest(html: str) -> str:

@@ -17,7 +17,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.files import attachment
-from fcpair.web.lead.navigation import CONFLICTS, GRID
+from fcpair.web.lead.navigation import CONFLICTS, GRID, has_labels
 from fcpair.web.lead.panels import SHOWN_BY, build_panels
 from fcpair.web.lead.runs import find_run
 
@@ -67,8 +67,8 @@ def grid_pairs(request: Request, query: Query, after: int = 0, run: int = 0) -> 
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    is_search = GRID.fits(here) and any(name in TITLES or name in query for name in request.query_params)
-    choices = here.grid.search_choices() if GRID.fits(here) else None
+    is_search = has_labels(here) and any(name in TITLES or name in query for name in request.query_params)
+    choices = here.grid.search_choices() if has_labels(here) else None
     values = {
         "page": GRID,
         "panels": [] if is_search else build_panels(request, visitor, here, GRID),

@@ -5,7 +5,6 @@
 const EVERY_MS = 20_000;
 const BUSY = 503;
 const LATER_S = 3; // where the server does not say when
-const PICTURE_TRIES = 5;
 const STOPPED = "fcpair-lead-stopped";
 const panels = [...document.querySelectorAll("[data-panel]")];
 const now = document.getElementById("refresh-now");
@@ -44,18 +43,6 @@ function goOn({ detail }) {
   }, 1000 * wait_s);
 }
 
-// A map that the server had no time for is asked for again a few times.
-function askAgain({ target }) {
-  if (!target.matches?.(".lead-panel img")) return;
-  const tries = Number(target.dataset.tries ?? 0) + 1;
-  target.dataset.tries = tries;
-  if (tries > PICTURE_TRIES) return;
-  setTimeout(() => {
-    const picture = target.closest("picture");
-    picture?.replaceWith(picture.cloneNode(true));
-  }, 1000 * LATER_S);
-}
-
 function show() {
   stop.setAttribute("aria-pressed", String(stopped));
   said.textContent = stopped ? "The page stays as it is." : `The page is kept up to date, every ${EVERY_MS / 1000} seconds.`;
@@ -87,7 +74,6 @@ document.addEventListener("htmx:configRequest", (event) => {
 });
 document.addEventListener("htmx:beforeRequest", (event) => event.detail.elt.setAttribute("aria-busy", "true"));
 document.addEventListener("htmx:afterRequest", goOn);
-document.addEventListener("error", askAgain, { capture: true });
 
 // What was scrolled stays so, and what was opened.
 let scrolled = [];

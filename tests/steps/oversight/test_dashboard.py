@@ -53,7 +53,7 @@ def test_every_panel_has_something_to_say_at_every_stage_and_writes_nothing(at: 
     monitor.speed()
     monitor.flags()
     monitor.people()
-    assert (monitor.maps() is None) == (STAGES.index(reached) < STAGES.index("paired"))
+    assert (monitor.cell_map() is None) == (STAGES.index(reached) < STAGES.index("paired"))
     has_labels = STAGES.index(reached) >= STAGES.index("labelled")
     assert (monitor.agreement() is not None) == (monitor.decisions().tiers is not None) == has_labels
     assert dump(study) == before
@@ -229,7 +229,7 @@ def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> 
 
 
 def parts(monitor: Monitor) -> list[object]:
-    return [monitor.alpha(), monitor.agreement(), monitor.decisions(), monitor.people(), monitor.maps()]
+    return [monitor.alpha(), monitor.agreement(), monitor.decisions(), monitor.people(), monitor.cell_map()]
 
 
 @pytest.mark.server

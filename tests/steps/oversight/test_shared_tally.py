@@ -30,7 +30,7 @@ def test_panels_of_a_moment_count_the_pairs_once(at: At, monkeypatch: pytest.Mon
         monitor.stages()
         monitor.headlines()
         monitor.decisions()
-        monitor.maps()
+        monitor.cell_map()
     assert len(n_counted) == 1
 
 

@@ -287,19 +287,6 @@ def test_a_run_of_the_command_line_says_nobody(serve: Serve) -> None:
     assert serve("paired").study.log()[-1].by is None
 
 
-@pytest.mark.parametrize("which", ["labels", "decisions"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_map_of_the_grid_is_a_picture(site: Site, which: str, theme: str) -> None:
-    picture = site.browser("lea").get("/lead/coverage.png", params={"map": which, "theme": theme})
-    assert picture.headers["content-type"] == "image/png"
-    assert picture.content.startswith(b"\x89PNG")
-
-
-def test_there_is_no_map_without_a_grid_nor_of_anything_else(serve: Serve) -> None:
-    assert serve("imported").browser("lea").get("/lead/coverage.png").status_code == 404
-    assert serve("dealt").browser("lea").get("/lead/coverage.png", params={"map": "moods"}).status_code == 404
-
-
 def post(browser: TestClient, path: str, **form: str) -> str:
     """Send a form, and give the page that it ends at."""
     answer = browser.post(path, data={"csrf": csrf_of(browser), **form})

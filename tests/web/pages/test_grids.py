@@ -112,14 +112,14 @@ def test_the_rounds_of_a_grid_go_by_their_names(site: Site) -> None:
     assert "Validating" in panel
 
 
-@pytest.mark.parametrize("name", ["tiers", "coverage", "agreement", "flags"])
+@pytest.mark.parametrize("name", ["tiers", "agreement", "flags"])
 def test_there_is_no_panel_of_what_only_labels_have(site: Site, name: str) -> None:
     browser = site.browser("lea")
     assert browser.get(f"/lead/panel/{name}?grid=write").status_code == 404
     assert page(browser, f"/lead/panel/{name}?grid=tone")
 
 
-@pytest.mark.parametrize("path", ["/lead/agreement", "/lead/grid", "/lead/conflicts", "/lead/evaluation"])
+@pytest.mark.parametrize("path", ["/lead/agreement", "/lead/conflicts", "/lead/evaluation"])
 def test_a_page_that_a_grid_has_no_use_for_is_not_offered_and_says_so(site: Site, path: str) -> None:
     browser = site.browser("lea")
     assert f'href="{path}?grid=write"' not in page(browser, "/lead?grid=write")

@@ -38,7 +38,7 @@ def panel(site: Site, name: str) -> str:
 
 def cells(said: str, meaning: str) -> int:
     """How many cells of the map have a meaning; 0 where it is not in the legend."""
-    found = re.search(rf"{re.escape(meaning)} ([\d,]+) [\d.]+ %", said)
+    found = re.search(rf"(?<!not ){re.escape(meaning)} ([\d,]+) [\d.]+ %", said)
     return int(found[1].replace(",", "")) if found else 0
 
 
@@ -85,7 +85,10 @@ def test_every_pair_is_counted_once_and_the_map_counts_the_same(
     )
     assert cells(said, "labelled, waits for a policy") == pairs["wait_for_policy"]
     assert cells(said, "discarded") == pairs["discarded"]
-    assert cells(said, "a positive label") + cells(said, "another definite label") == with_label
+    assert cells(said, "decided, not validated") == pairs["no_verdict"]
+    assert cells(said, "valid") == pairs["valid"]
+    assert cells(said, "not valid") == pairs["not_valid"]
+    assert cells(said, "decided, not validated") + cells(said, "valid") + cells(said, "not valid") == with_label
 
 
 @pytest.mark.parametrize(("stage", "act"), LAST_QUICK[2:])

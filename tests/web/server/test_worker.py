@@ -82,7 +82,7 @@ def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_
     for path in ("/lead", "/lead/panel/tiers"):
         assert server.ask(path, lea)[0] == 200, path
     assert loaded(the_looker(server).pid) <= {"scipy"}  # whose quantiles an interval needs
-    for path in ("/lead/people", "/lead/conflicts", "/lead/coverage.png?map=labels"):
+    for path in ("/lead/people", "/lead/conflicts", "/lead/grid/rows.csv"):
         assert server.ask(path, lea)[0] == 200, path
     assert server.ask("/api/conflicts/next", judy)[0] == 200
     assert server.ask("/adjudicate", judy)[0] == 200

@@ -1,0 +1,151 @@
+"""The map of a grid: how every cell was answered, and what became of it, question by question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fcpair.errors import UnknownIdError, suggest_name
+from fcpair.params import Partition
+from fcpair.records import Role, Round, Verdict
+from fcpair.report.map_file import CellMap
+from fcpair.report.map_layers import CellAnswers, CellStandings, build_layers, count_answers
+from fcpair.report.map_sides import SideFigures, measure_side
+from fcpair.stages.adjudication.adjudicate import Tally as LabelTally
+from fcpair.stages.adjudication.partition import Evidence, grade, tier_rules
+from fcpair.stages.assignment.validate import combine_verdicts
+from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.questions.answer_arrays import part_codes
+from fcpair.stages.questions.labels import tier_obstacle
+from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
+from fcpair.steps.base.context import effective_options, labels_of
+from fcpair.steps.rules import rule_decisions
+from fcpair.store import Tx
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import distinct_answers, rounds
+from fcpair.store.corpus import cells
+from fcpair.store.oversight import map_answers
+
+Ints = NDArray[np.int64]
+SKIPPED = -2  # in the place of a choice
+NO_LABEL, FOR_PERSON, FOR_POLICY, DISCARDED, DECIDED, VALID, NOT_VALID = range(7)  # places in STATES
+
+
+@dataclass(frozen=True)
+class MapQuestion:
+    """A question whose answers a map shows: the part of a round's form at place `part`; without one where a round asks
+    nothing that can be counted.
+    """
+
+    name: str
+    round: Round
+    part: int = 0
+    asked: Closed | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names of the answers."""
+        return tuple(choice.name for choice in self.asked or ())
+
+
+def map_questions(tx: Tx) -> list[MapQuestion]:
+    """The questions of the grid that a map can show, those of the round that counts first."""
+    questions = []
+    for round_ in sorted(rounds.answer_rounds(tx), key=lambda one: not one.counts):
+        parts = [
+            MapQuestion(f"{round_.name}: {part.name}", round_, at, part.question)
+            for at, part in enumerate(form_of(round_.form).parts())
+            if len(part.question.choices) <= MOST_CHOICES
+        ]
+        questions += parts or [MapQuestion(round_.name, round_)]
+    return questions
+
+
+def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
+    """The map of the grid for the answers to a question, the first where none is named; None before there are cells.
+
+    Raises UnknownIdError for a question that is not asked.
+    """
+    questions = {one.name: one for one in map_questions(tx)}
+    if question and question not in questions:
+        hint = suggest_name(question, questions, "the questions of this grid:")
+        raise UnknownIdError(f"there is no question `{question}`; {hint}")
+    meant = questions[question] if question else next(iter(questions.values()))
+    located = map_answers.cell_places(tx)
+    cell_ids, places = located["cell_id"], located["place"]
+    if not len(cell_ids):
+        return None
+    answers = _count(tx, meant, cell_ids)
+    corpus = map_answers.corpus_places(tx)
+    standings = _standings(tx, meant.asked, answers, cell_ids) if meant.asked and _is_decided(tx, meant) else None
+    shape = cells.shape(tx)
+    rows, columns = _sides(tx, places, shape, answers)
+    return CellMap(
+        shape=shape,
+        places=places,
+        numbers=located["number"],
+        corpus=corpus[~np.isin(corpus, places)] if len(corpus) else corpus,
+        layers=build_layers(answers, standings),
+        rows=rows,
+        columns=columns,
+        choices=meant.choices,
+        questions=tuple(questions),
+        question=meant.name,
+    )
+
+
+def _count(tx: Tx, question: MapQuestion, cell_ids: Ints) -> CellAnswers:
+    arrays = map_answers.current_answers(tx, question.round)
+    choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer
+    if question.asked is not None:
+        ids = np.flatnonzero(np.bincount(arrays["answer_id"]))
+        ids = ids[ids != map_answers.NO_ID]
+        stored = distinct_answers.answer_values(tx, ids.tolist())
+        codes = part_codes(form_of(question.round.form), stored)[:, question.part]
+        choices[ids] = _choice_places(question.asked, codes)
+    choices[map_answers.NO_ID] = SKIPPED
+    cell = np.searchsorted(cell_ids, arrays["cell_id"])
+    return count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), question.choices)
+
+
+def _choice_places(question: Closed, codes: Ints) -> Ints:
+    """The place of each code among the choices; -1 for none."""
+    return np.where(codes == NO_CODE, NO_CODE, np.searchsorted(question.codes, codes))
+
+
+def _is_decided(tx: Tx, question: MapQuestion) -> bool:
+    """Whether somebody, or a policy, decides on the answers; what respondents say is decided only by a policy."""
+    if not question.round.counts or labels_of(tx) is None:
+        return False
+    return question.round.role is not Role.RESPONDENT or rule_decisions.policy_that_holds(tx) is not None
+
+
+def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -> CellStandings:
+    """What became of each cell, its states as `pair_counts.tally` counts them."""
+    decisions = map_answers.standing_codes(tx)
+    decided, code = np.searchsorted(cell_ids, decisions["cell_id"]), decisions["code"]
+    verdicts = judgements.verdict_arrays(tx)
+    checked, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
+    final, verdict_of = np.full((2, len(cell_ids)), NO_CODE)
+    final[decided], verdict_of[np.searchsorted(cell_ids, checked)] = code, verdict
+    definite = [question.codes.index(one) for one in question.definite]
+    n_definite = (answers.counts[:, definite] > 0).sum(axis=1)
+    state = np.where(answers.n_answers == 0, NO_LABEL, np.where(n_definite == 1, FOR_POLICY, FOR_PERSON))
+    state[decided] = np.where(code == NO_CODE, DISCARDED, DECIDED)
+    state[verdict_of == Verdict.AGREE] = VALID
+    state[verdict_of == Verdict.DISAGREE] = NOT_VALID
+    tier = None
+    if not tier_obstacle(question):
+        evidence = Evidence(LabelTally(question, cell_ids, answers.counts), final, verdict_of)
+        tier = grade(evidence, tier_rules(effective_options(tx, Partition, {}).diamond))
+    return CellStandings(state, _choice_places(question, final), tier)
+
+
+def _sides(tx: Tx, places: Ints, shape: tuple[int, int], answers: CellAnswers) -> tuple[SideFigures, SideFigures]:
+    row, column = np.divmod(places, shape[1])
+    return (
+        measure_side("rows", row, column, shape, answers, map_answers.side_clusters(tx, "row")),
+        measure_side("columns", column, row, shape[::-1], answers, map_answers.side_clusters(tx, "column")),
+    )

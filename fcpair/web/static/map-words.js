@@ -1,0 +1,78 @@
+// The words around a map: its legend, which is its table too, and what is said of the cell at the cursor.
+
+import { CORPUS, OUTSIDE } from "./map-file.js";
+
+const AT_ONCE = 100; // texts that the server sends, from a round place on
+const numbers = new Intl.NumberFormat("en");
+
+function cellOf(name, text, scope) {
+  const cell = document.createElement(name);
+  cell.textContent = text;
+  if (scope) cell.scope = scope;
+  else if (name === "td") cell.className = "n";
+  return cell;
+}
+
+function swatchOf({ light, dark }) {
+  const swatch = document.createElement("span");
+  swatch.className = "map-swatch";
+  swatch.style.setProperty("--light", light);
+  swatch.style.setProperty("--dark", dark);
+  return swatch;
+}
+
+// Only none is 0.0 %, and only all is 100.0 %, as in the tables of the server.
+function share(n, whole) {
+  const percent = ((100 * n) / whole).toFixed(1);
+  if (percent === "0.0" && n) return "< 0.1 %";
+  return percent === "100.0" && n !== whole ? "> 99.9 %" : `${percent} %`;
+}
+
+// The classes of a layer that have cells, with their colours, how many cells they have, and which share of all.
+export function makeLegend(table, map, layer) {
+  const counts = new Array(OUTSIDE + 1).fill(0);
+  for (const index of map.classes(layer)) counts[index] += 1;
+  const shown = [...layer.classes.keys(), CORPUS, OUTSIDE].filter((index) => counts[index]);
+  table.caption.textContent = layer.title;
+  table.tBodies[0].replaceChildren(
+    ...shown.map((index) => {
+      const row = document.createElement("tr");
+      const meaning = cellOf("th", ` ${map.classOf(layer, index).meaning}`, "row");
+      meaning.prepend(swatchOf(map.classOf(layer, index)));
+      row.append(meaning, cellOf("td", numbers.format(counts[index])), cellOf("td", share(counts[index], map.nRows * map.nColumns)));
+      return row;
+    }),
+  );
+}
+
+// Says where a cell is, what it is, and how its texts begin, which are fetched some at a time, when they are needed.
+export function makeDescriber(place, { texts, rows, columns }) {
+  const [where, ...bodies] = place.children;
+  const parts = new Map(); // promises of texts, by side and the first of them
+  let wanted = "";
+
+  async function textOf(side, at) {
+    const first = at - (at % AT_ONCE);
+    const key = `${side} ${first}`;
+    if (!parts.has(key)) {
+      const address = new URL(texts, location.href);
+      address.searchParams.set("side", side);
+      address.searchParams.set("first", first);
+      parts.set(key, fetch(address).then((response) => (response.ok ? response.json() : [])).catch(() => []));
+    }
+    return (await parts.get(key))[at - first] ?? "";
+  }
+
+  async function describe(map, row, column, layer) {
+    const { meaning } = map.classOf(layer, map.classes(layer)[row * map.nColumns + column]);
+    const now = `Row ${row + 1} (${rows}), column ${column + 1} (${columns}): ${meaning}`;
+    if (now === wanted) return;
+    wanted = now;
+    const both = await Promise.all([textOf("rows", row), textOf("columns", column)]);
+    if (now !== wanted) return;
+    where.textContent = now;
+    bodies.forEach((body, at) => (body.textContent = both[at]));
+  }
+
+  return { describe };
+}
