@@ -19,38 +19,36 @@ from starlette.concurrency import run_in_threadpool
 from fcpair.errors import FcpairError
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
+from fcpair.web.acts import (
+    act_progress,
+    forgetting,
+    generation,
+    imports,
+    invitations,
+    overlap,
+    pair_acts,
+    policy,
+    practice_items,
+    terms_form,
+    tier_rule,
+    words_form,
+)
 from fcpair.web.api import adjudication, routes
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.lead import (
-    act_progress,
     agreement,
     conflicts,
     evaluation,
     examples,
     files,
-    forgetting,
-    generation,
     grid_map,
     guidelines,
-    imports,
     inspection,
-    invitations,
-    overlap,
-    pair_acts,
     people,
-    policy,
-    practice_items,
     progress,
     search,
-    start,
-    start_build,
-    start_survey,
-    start_upload,
-    terms_form,
-    tier_rule,
-    words_form,
 )
 from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline, practice
 from fcpair.web.served_terms import ServedTerms
@@ -60,6 +58,7 @@ from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.study_builder import StudyBuilder
 from fcpair.web.server.worker import ReportWorker
+from fcpair.web.start import build_pages, draft_pages, survey_pages, table_upload
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
@@ -98,34 +97,47 @@ async def description(request: Request) -> Response:
     return Response(request.app.description_json, media_type="application/json")
 
 
-_START = (start, start_upload, start_survey, start_build)
-_LEADS = (
+_START = (draft_pages, table_upload, survey_pages, build_pages)
+_LEAD = (
     inspection,
     agreement,
-    *_START,
     progress,
-    overlap,
     people,
-    invitations,
-    policy,
     conflicts,
-    tier_rule,
     examples,
     guidelines,
-    practice_items,
-    words_form,
-    terms_form,
     evaluation,
     files,
     search,
+    grid_map,
+)
+_ACTS = (
+    overlap,
+    invitations,
+    policy,
+    tier_rule,
+    practice_items,
+    words_form,
+    terms_form,
     pair_acts,
     act_progress,
     imports,
     forgetting,
     generation,
-    grid_map,
 )
-_MODULES = (routes, adjudication, login, annotator, offline, practice, adjudicate_row, adjudicate, *_LEADS)
+_MODULES = (
+    routes,
+    adjudication,
+    login,
+    annotator,
+    offline,
+    practice,
+    adjudicate_row,
+    adjudicate,
+    *_START,
+    *_LEAD,
+    *_ACTS,
+)
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.params import Agree, NotSure, Weights
+from fcpair.params import Agree
 from fcpair.stages.stats.people_agreement import PeopleComparison, compare_labels
 from fcpair.stages.stats.text_disputes import most_disputed
 from fcpair.steps.adjudication.agreement import sides_of
 from fcpair.steps.base.context import GridContext, effective_options, need_labels, scheme_of
-from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.people import find_person
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -22,19 +21,8 @@ from fcpair.store.corpus.grids import to_public_number
 MOST_TEXTS = 10
 
 
-@takes_params
-def compare_people(
-    grid: GridContext,
-    person: str,
-    other: str,
-    options: Agree | None = None,
-    *,
-    weights: Weights = own("none"),
-    not_sure: NotSure = own("class"),
-    level: float = own(0.95),
-) -> PeopleComparison:
-    """Compare the current labels of two people on the pairs that both labelled, by the grid's own options when none
-    are given.
+def compare_people(grid: GridContext, person: str, other: str) -> PeopleComparison:
+    """Compare the current labels of two people on the pairs that both labelled, by the grid's own options.
 
     Raises:
         StageError: nobody has labelled anything yet.
@@ -47,9 +35,7 @@ def compare_people(
         need_labels(tx, "agreement")
         ids = [find_person(tx, name).id for name in (person, other)]
         labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", person_ids=ids)
-        return compare_labels(
-            labels, (person, other), scheme_of(tx), options or effective_options(tx, Agree, {}), sides_of(tx)
-        )
+        return compare_labels(labels, (person, other), scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
 
 
 @dataclass(frozen=True)

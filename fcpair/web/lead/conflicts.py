@@ -10,13 +10,13 @@ from fastapi import APIRouter, Form, Request, Response
 from fcpair.errors import InputError
 from fcpair.params import Validate
 from fcpair.records import Role
+from fcpair.web.acts.policy import parse_policy, policy_values, previous_policy
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.form import MOST_DIGITS, parse_number
 from fcpair.web.lead.navigation import CONFLICTS
 from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.lead.policy import parse_policy, policy_values, previous_policy
 from fcpair.web.lead.runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)

@@ -16,17 +16,17 @@ from starlette.requests import ClientDisconnect
 from fcpair.errors import FcpairError, InputError
 from fcpair.params import Evaluate
 from fcpair.records import TIERS, Role
+from fcpair.web.acts.act_progress import PATH, long_acts_of, show_act
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.errors import status_of
-from fcpair.web.lead.act_progress import PATH, long_acts_of, show_act
 from fcpair.web.lead.navigation import EVALUATION
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run
-from fcpair.web.lead.start_upload import receive_file
 from fcpair.web.server.long_acts import EVALUATE, LongActs
 from fcpair.web.server.security import UPLOAD_RUN
+from fcpair.web.start.table_upload import receive_file
 
 router = APIRouter(include_in_schema=False)
 EXAMPLES = ("bm25", "tfidf", "random")

@@ -185,7 +185,7 @@ def test_what_is_no_table_is_refused_and_not_kept(
 
 
 def test_a_file_that_is_too_large_is_refused(lead: Starting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.web.lead.start_upload.MOST_UPLOAD", 1024 * 1024)
+    monkeypatch.setattr("fcpair.web.start.table_upload.MOST_UPLOAD", 1024 * 1024)
     for content in (bytes(1024 * 1024 + 1), iter([bytes(1024 * 1024), b"1"])):
         answer = lead.client.post(
             "/lead/start/table",

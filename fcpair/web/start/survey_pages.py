@@ -14,7 +14,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.form import field
 from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.lead.start import (
+from fcpair.web.start.draft_pages import (
     NOT_SAVED,
     START,
     detour,

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StageError
 from fcpair.param_values import digest_params
 from fcpair.records import Role, Visitor
+from fcpair.web.acts.word_entries import NOUN, languages_of, list_entries, read_words, type_in
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.errors import BUSY, status_of
@@ -17,7 +18,6 @@ from fcpair.web.form import fields
 from fcpair.web.lead.navigation import GUIDELINES
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run, redirect_to
-from fcpair.web.lead.word_entries import NOUN, languages_of, list_entries, read_words, type_in
 from fcpair.words import LONGEST_WORDING, NOUNS, READERS, Noun, Words
 
 router = APIRouter(include_in_schema=False)

@@ -16,8 +16,8 @@ from steps.small import dump, open_work
 
 from fcpair.errors import InputError
 from fcpair.records import Role
-from fcpair.web.lead import invitations
-from fcpair.web.lead.invitations import parse_people
+from fcpair.web.acts import invitations
+from fcpair.web.acts.invitations import parse_people
 from web.conftest import Site, csrf_of
 from web.lead.test_lead import post
 

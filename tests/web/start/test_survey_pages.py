@@ -12,7 +12,7 @@ from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.start_draft import BegunDraft
 from fcpair.study import Study
-from web.lead.test_start import CORPUS, Starting, alert, empty, lead, location, nobody_else
+from web.start.test_draft_pages import CORPUS, Starting, alert, empty, lead, location, nobody_else
 
 __all__ = ["empty", "lead", "nobody_else"]  # fixtures
 

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import InputError, StageError
 from fcpair.records import Role
+from fcpair.web.acts.act_progress import long_acts_of, show_act
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.lead.act_progress import long_acts_of, show_act
 from fcpair.web.lead.navigation import PROGRESS
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.server.long_acts import GENERATE

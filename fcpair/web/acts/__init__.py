@@ -1,0 +1,1 @@
+"""What the lead does on the pages: a module for each act, which says first what it would do."""
