@@ -44,6 +44,7 @@ from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.study_builder import StudyBuilder
 from fcpair.web.server.worker import ReportWorker
+from fcpair.web.server.worker_parent import WorkerParent
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
@@ -101,10 +102,13 @@ _MODULES = (routes, adjudication, login, annotator, offline, adjudicate, *_LEADS
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
 
-def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) -> FastAPI:
+def create_app(
+    study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL, parent: WorkerParent | None = None
+) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
-    Links that it makes lead to `url`, whatever a request says of where it was sent.
+    Links that it makes lead to `url`, whatever a request says of where it was sent. The process that looks is forked by
+    its `parent`, where there is one.
     """
     unworded, annotate = annotate, annotate.worded(study.facts["hs_name"])
 
@@ -119,7 +123,7 @@ def create_app(study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL) 
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
         study.access.spare()
-        app.state.aside = worker = ReportWorker(study, annotate)
+        app.state.aside = worker = ReportWorker(study, annotate, parent)
         ended = asyncio.Event()
         forgetting = asyncio.create_task(_forget_attempts(study, ended))
         warming = asyncio.create_task(run_in_threadpool(context.work_queue.warm_up, ended.is_set))
@@ -170,6 +174,8 @@ def from_environment() -> FastAPI:
 
     The terms are those in FCPAIR_ANNOTATE, as JSON; without it, the study's own.
     """
+    parent = WorkerParent.fork()
     study = Study.open(os.environ[STUDY])
     terms = json.loads(os.environ.get(ANNOTATE, "{}"))
-    return create_app(study, study.effective_options(Annotate, **terms), os.environ.get(URL, DEFAULT_SERVER_URL))
+    options, url = study.effective_options(Annotate, **terms), os.environ.get(URL, DEFAULT_SERVER_URL)
+    return create_app(study, options, url, parent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -112,9 +112,10 @@ context_of: Callable[[Request], Context] = attrgetter("app.state.context")
 """The context of the app that a request came to."""
 
 
+@cache
 def load_templates() -> Environment:
-    """The templates; in them, `static("keys.js")` is the address of that file in its present version, and `files` the
-    version of them all.
+    """The templates, loaded once. In them, `static("keys.js")` is the address of that file in its present version, and
+    `files` the version of them all.
     """
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
