@@ -91,9 +91,10 @@ def run(folder: Path, repetitions: int, *, answering: bool = False) -> list[Figu
         path = folder / f"{shape.partition(',')[0]}.db"
         tokens = job("benchmarks.first_look:prepare", path, shape)["tokens"]
         study = Study(path, tokens, answering)
-        figures += [*_first_looks(study, shape, repetitions), *_time_pages(study, shape, repetitions)]
-        figures += [*_lengths(study, shape), *_time_filters(study, shape, repetitions), *_time_submits(study, shape)]
-    return figures
+        figures += _first_looks(study, shape, repetitions)
+        _time_pages(study, shape, repetitions)
+        figures += [*_lengths(study, shape), *_time_filters(study, shape, repetitions)]
+    return [*figures, *_time_submits(study, shape)]  # in the largest study, where there is enough to answer
 
 
 def _first_looks(study: Study, shape: str, repetitions: int) -> list[Figure]:
@@ -108,7 +109,7 @@ def _first_looks(study: Study, shape: str, repetitions: int) -> list[Figure]:
     return first_look.figures_of(shape, looks)
 
 
-def _time_pages(study: Study, shape: str, repetitions: int) -> list[Figure]:
+def _time_pages(study: Study, shape: str, repetitions: int) -> None:
     """Print what each page takes, at once after the one before, at a server that nobody has looked at."""
     print(f"  {shape}: seconds to the first byte, and to the last")
     times: dict[str, list[tuple[float, float]]] = {}
@@ -119,7 +120,6 @@ def _time_pages(study: Study, shape: str, repetitions: int) -> list[Figure]:
     for title, taken in times.items():
         first, whole = (statistics.median(column) for column in zip(*taken, strict=True))
         print(f"    {title:12} {first:6.3f} {whole:6.3f}", flush=True)
-    return []
 
 
 async def _page_times(study: Study, port: int) -> dict[str, tuple[float, float]]:
@@ -208,11 +208,10 @@ async def _look_and_filter(port: int, token: str, until: float, seen: Seen) -> N
 
 
 async def _answer(port: int, token: str) -> None:
-    """Answer one pair after the other, each after a pause, until cancelled."""
+    """Answer one pair after the other, each after a pause, until cancelled or at the end."""
     connection, n = await Connection.to(port, token), 0
-    while True:
-        task = (await connection.ask("GET", "/api/next"))["tasks"][0]
-        body = {"request_id": f"beside-{time.time_ns()}-{n}", "assignment_id": task["assignment_id"]}
+    while tasks := (await connection.ask("GET", "/api/next"))["tasks"]:
+        body = {"request_id": f"beside-{time.time_ns()}-{n}", "assignment_id": tasks[0]["assignment_id"]}
         await connection.ask("POST", "/api/judgements", {**body, "answer": "appropriate", "seconds": 1.5})
         await asyncio.sleep(PAUSE_S)
         n += 1
