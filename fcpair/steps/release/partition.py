@@ -173,12 +173,12 @@ def _evidence(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
     validated_ids, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
     return Evidence(
         label_tally,
-        final=_align(label_tally.cell_id, decisions["cell_id"], decisions["code"]),
-        verdict=_align(label_tally.cell_id, validated_ids, verdict),
+        final=align(label_tally.cell_id, decisions["cell_id"], decisions["code"]),
+        verdict=align(label_tally.cell_id, validated_ids, verdict),
     )
 
 
-def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+def align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The value of each pair in `pairs` (ascending), -1 where `keys` (ascending) lacks it."""
     if not len(keys):
         return np.full(len(pairs), NO_CODE, np.int64)

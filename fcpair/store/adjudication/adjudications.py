@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy import ColumnElement, Select, case, exists, func, select
 
 from fcpair.records import BY_HAND, Round, Rule
 from fcpair.store.assignment import rounds
@@ -57,8 +57,10 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
 
 
 def decided_codes(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The cell (`cell_id`) of each standing decision, by cell, and its `code`: -1 where it is discarded."""
-    return integer_arrays(tx, _current_query(tx, _DECIDED["cell_id"], func.coalesce(answer.c.code, -1).label("code")))
+    """The cell (`cell_id`) of each newest decision, by cell, its `code`, -1 for none, and whether it `stands` (0, 1)."""
+    code = func.coalesce(answer.c.code, -1).label("code")
+    stands = case((adjudication.c.rule == Rule.REOPENED.value, 0), else_=1).label("stands")
+    return integer_arrays(tx, _current_query(tx, _DECIDED["cell_id"], code, stands))
 
 
 def _current_query(tx: Tx, *columns: ColumnElement[Any]) -> Select[Any]:
