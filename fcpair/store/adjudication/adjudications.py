@@ -57,7 +57,7 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
 
 
 def decided_codes(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The cell (`cell_id`) of each newest decision, by cell, its `code`, -1 for none, and whether it `stands` (0, 1)."""
+    """The cell (`cell_id`) of each newest decision, by cell, its `code` (-1: none), and whether it `stands` (1)."""
     code = func.coalesce(answer.c.code, -1).label("code")
     stands = case((adjudication.c.rule == Rule.REOPENED.value, 0), else_=1).label("stands")
     return integer_arrays(tx, _current_query(tx, _DECIDED["cell_id"], code, stands))
