@@ -33,6 +33,18 @@ class Connection:
             raise RuntimeError(f"{method} {path}: {status} {str(said)[:300]}")
         return said
 
+    async def time_page(self, path: str) -> tuple[float, float]:
+        """The seconds to the first byte of a page and to its last; raises RuntimeError unless the status is 200."""
+        begun = time.perf_counter()
+        self.writer.write(f"GET {path} HTTP/1.1\r\n{self.headers}Content-Length: 0\r\n\r\n".encode())
+        first = await self.reader.readexactly(1)
+        first_s = time.perf_counter() - begun
+        head = (first + await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        await self.reader.readexactly(int(head.partition("content-length:")[2].split("\r\n", 1)[0]))
+        if head.split(" ", 2)[1] != "200":
+            raise RuntimeError(f"GET {path}: {head.split(' ', 2)[1]}")
+        return first_s, time.perf_counter() - begun
+
     async def exchange(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """The status of an answer, and what it holds: JSON, or the bytes of anything else."""
         content = b"" if body is None else json.dumps(body).encode()

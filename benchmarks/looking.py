@@ -66,6 +66,21 @@ class Seen:
     later: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
 
+    async def look(self, connection: Connection, name: str, path: str, body: Any = None) -> Any:
+        """Ask for something, or send it; what was answered, None for no success."""
+        begun = time.perf_counter()
+        status, said = await connection.exchange("GET" if body is None else "POST", path, body)
+        if status in (200, 204):
+            self.looks.setdefault(name, []).append(time.perf_counter() - begun)
+            return said
+        await self.put_off(name, status)
+        return None
+
+    async def put_off(self, name: str, status: int) -> None:
+        """Note that a request was no success, and wait a moment."""
+        (self.later if status == 503 else self.failed)[f"{name} {status}"] += 1
+        await asyncio.sleep(UNTIL_ASKED_AGAIN_S)
+
 
 def _served(path: Path, tokens: dict[str, list[str]]) -> dict[str, Any]:
     script = str(Path(sysconfig.get_path("scripts")) / "fcpair")
@@ -78,7 +93,7 @@ async def _all_at_once(process: psutil.Process, port: int, tokens: dict[str, lis
     seen, until = Seen(), time.perf_counter() + SECONDS
     memory = asyncio.create_task(_watch_memory(process))
     await asyncio.gather(
-        *(_answer(port, token, at, until, seen) for at, token in enumerate(tokens["answering"])),
+        *(answer_without_pause(port, token, at, until, seen) for at, token in enumerate(tokens["answering"])),
         *(_decide(port, token, until, seen) for token in tokens["deciding"][:N_DECIDING]),
         _lead(port, tokens["lead"][0], until, seen),
     )
@@ -124,12 +139,13 @@ def _rss(process: psutil.Process) -> float:
         return 0.0
 
 
-async def _answer(port: int, token: str, who: int, until: float, seen: Seen) -> None:
+async def answer_without_pause(port: int, token: str, who: int, until: float, seen: Seen) -> None:
+    """Answer one pair after the other, as fast as the server lets one."""
     connection, n = await Connection.to(port, token), 0
     while time.perf_counter() < until:
         status, tasks = await connection.exchange("GET", "/api/next")
         if status != 200:
-            await _put_off("next", status, seen)
+            await seen.put_off("next", status)
             continue
         task = tasks["tasks"][0]
         body = {"request_id": f"answer-{who}-{n}", "assignment_id": task["assignment_id"], "answer": "appropriate"}
@@ -138,51 +154,36 @@ async def _answer(port: int, token: str, who: int, until: float, seen: Seen) -> 
         seen.submits.append(time.perf_counter() - begun)
         n += 1
         if status != 200:
-            await _put_off("submit", status, seen)
-
-
-async def _look(connection: Connection, name: str, path: str, seen: Seen, body: Any = None) -> Any:
-    begun = time.perf_counter()
-    status, said = await connection.exchange("GET" if body is None else "POST", path, body)
-    if status in (200, 204):
-        seen.looks.setdefault(name, []).append(time.perf_counter() - begun)
-        return said
-    await _put_off(name, status, seen)
-    return None
-
-
-async def _put_off(name: str, status: int, seen: Seen) -> None:
-    (seen.later if status == 503 else seen.failed)[f"{name} {status}"] += 1
-    await asyncio.sleep(UNTIL_ASKED_AGAIN_S)
+            await seen.put_off("submit", status)
 
 
 async def _lead(port: int, token: str, until: float, seen: Seen) -> None:
     connection = await Connection.to(port, token)
     while time.perf_counter() < until:
-        await _look(connection, "overview", "/lead", seen)
+        await seen.look(connection, "overview", "/lead")
         for path in (MAP, *(f"/lead/panel/{name}" for name in PANELS)):
             if time.perf_counter() < until:
-                await _look(connection, path.partition("?")[0], path, seen)
+                await seen.look(connection, path.partition("?")[0], path)
 
 
 async def _decide(port: int, token: str, until: float, seen: Seen) -> None:
     connection, after, n = await Connection.to(port, token), "", 0
     while time.perf_counter() < until:
-        found = await _look(connection, "conflicts/next", f"/api/conflicts/next{after}", seen)
+        found = await seen.look(connection, "conflicts/next", f"/api/conflicts/next{after}")
         if found and found["case"]:
             case = found["case"]
             body = {"request_id": f"decision-{token[:8]}-{n}", "cell_id": case["cell_id"], "outcome": "appropriate"}
-            await _look(connection, "decide", "/api/decisions", seen, body)
+            await seen.look(connection, "decide", "/api/decisions", body)
             after, n = f"?after={case['cell_id']}", n + 1
-        await _look(connection, "adjudicate", "/adjudicate", seen)
-        await _look(connection, "decided", "/api/decided", seen)
+        await seen.look(connection, "adjudicate", "/adjudicate")
+        await seen.look(connection, "decided", "/api/decided")
 
 
 async def _rush(port: int, tokens: list[str], seen: Seen) -> float:
     """How long the last of 16 adjudicators waits who all ask at once."""
     connections = [await Connection.to(port, tokens[at % len(tokens)]) for at in range(N_AT_ONCE)]
     begun = time.perf_counter()
-    await asyncio.gather(*(_look(one, "rush", "/api/conflicts/next", seen) for one in connections))
+    await asyncio.gather(*(seen.look(one, "rush", "/api/conflicts/next") for one in connections))
     return time.perf_counter() - begun
 
 

@@ -1,5 +1,6 @@
 """How quick the pages are for those who sit before them, in Chromium, on the pages that `fcpair serve` gives.
 
+First those of an adjudicator, then those of a lead (see `lead_pages.py`).
 Each measure opens a window of its own and gives its figures. Time is taken in the page, from a key to the frame in
 which what it leads to has been painted; the connection is slowed down by the browser, as its developer tools do.
 """
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import lead_pages
 from benchmarks.measure import SEED, Figure, show
 from benchmarks.serving import crossed, server, write_rows
 from benchmarks.visible import ARGUMENTS
@@ -80,7 +82,7 @@ def run(folder: Path, repetitions: int) -> list[Figure]:
         browser = playwright.chromium.launch(executable_path=browser_path, args=ARGUMENTS)
         figures = time_decisions(Site(browser, f"http://127.0.0.1:{port}", tokens), repetitions)
         browser.close()
-    return figures
+    return [*figures, *lead_pages.run(folder, lead_pages.REPETITIONS * repetitions)]
 
 
 def prepare(folder: Path) -> dict[str, str]:

@@ -58,6 +58,7 @@ from fcpair.web.server.security import Guard, GuardedApp
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.study_builder import StudyBuilder
 from fcpair.web.server.worker import ReportWorker
+from fcpair.web.server.worker_parent import WorkerParent
 from fcpair.web.start import build_pages, draft_pages, survey_pages, table_upload
 
 STUDY = "FCPAIR_STUDY"
@@ -142,12 +143,17 @@ ROUTERS = (_description, *(module.router for module in _MODULES))
 
 
 def create_app(
-    study: Study, annotate: Annotate, url: str = DEFAULT_SERVER_URL, given: Collection[str] | None = None
+    study: Study,
+    annotate: Annotate,
+    url: str = DEFAULT_SERVER_URL,
+    given: Collection[str] | None = None,
+    parent: WorkerParent | None = None,
 ) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
     Links that it makes lead to `url`, whatever a request says of where it was sent. The terms that are `given` hold
-    whatever the study comes to say of them, by default those that differ from its own; the others follow it.
+    whatever the study comes to say of them, by default those that differ from its own; the others follow it. The
+    process that looks is forked by its `parent`, where there is one.
     """
     served = ServedTerms.of(study, annotate, given)
 
@@ -167,7 +173,7 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
         study.access.spare()
-        app.state.aside = worker = ReportWorker(served)
+        app.state.aside = worker = ReportWorker(served, parent)
         ended = asyncio.Event()
         upkeep = asyncio.create_task(_keep_up(study.access.attempts.delete_expired, follow_terms, ended))
         warming = asyncio.create_task(run_in_threadpool(context.work_queue.warm_up, ended.is_set))
@@ -223,7 +229,8 @@ def from_environment() -> FastAPI:
 
     The terms in FCPAIR_ANNOTATE, as JSON, hold whatever the study says; the others are the study's own.
     """
+    parent = WorkerParent.fork()
     study = Study.open(os.environ[STUDY])
     terms = json.loads(os.environ.get(ANNOTATE, "{}"))
     url = os.environ.get(URL, DEFAULT_SERVER_URL)
-    return create_app(study, study.effective_options(Annotate, **terms), url, given=terms.keys())
+    return create_app(study, study.effective_options(Annotate, **terms), url, given=terms.keys(), parent=parent)

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -136,9 +136,10 @@ def mark_tiers(text: str) -> Markup:
     return Markup(_TIER_NAME.sub(mark, str(escape(text))))
 
 
+@cache
 def load_templates() -> Environment:
-    """The templates; in them, `static("keys.js")` is the address of that file in its present version, and `files` the
-    version of them all.
+    """The templates, loaded once. In them, `static("keys.js")` is the address of that file in its present version, and
+    `files` the version of them all.
     """
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),

@@ -172,6 +172,7 @@ def _serve_app(listener: socket.socket) -> None:
         timeout_graceful_shutdown=END_S,
     )
     with listener, suppress(KeyboardInterrupt):  # raised again by uvicorn when it has ended cleanly
+        config.load()  # outside the event loop, where the app can still be forked
         uvicorn.Server(config).run([listener])
 
 

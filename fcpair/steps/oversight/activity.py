@@ -105,6 +105,14 @@ class AnswerSpeed:
     n_too_fast: int
 
 
+@dataclass(frozen=True)
+class SpeedFigures:
+    """Answers too fast to be read: how many each person gave, and the newest of them."""
+
+    people: tuple[AnswerSpeed, ...]
+    newest: tuple[TooFastAnswer, ...]
+
+
 @dataclass
 class _ActTimes:
     """When one person acted in one stage: at `times`; at `new` about a pair for the first time.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 from zlib import crc32
 
 from fcpair.errors import BusyError, StudyError
@@ -16,9 +16,10 @@ from fcpair.params import Adjudicate
 from fcpair.records import Figure, Person, Round
 from fcpair.steps.adjudication.flags import Flag, load_flags
 from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of
-from fcpair.steps.oversight import activity, status
+from fcpair.steps.oversight import activity
 from fcpair.steps.oversight.answer_shares import QuestionShares, question_shares
 from fcpair.steps.oversight.headlines import Headlines, find_headlines
+from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import Tally, tally
 from fcpair.store import Tx
@@ -50,14 +51,6 @@ REST_FACTOR = 10
 
 MAX_TRIES = 3
 """So often it is made where other servers make newer ones meanwhile."""
-
-
-@dataclass(frozen=True)
-class SpeedFigures:
-    """Answers too fast to be read: how many each person gave, and the newest of them."""
-
-    people: tuple[activity.AnswerSpeed, ...]
-    newest: tuple[activity.TooFastAnswer, ...]
 
 
 @dataclass(frozen=True)
@@ -178,11 +171,18 @@ class Monitor:
         self._survey_sections: _Cached[list[Section]] = _Cached(grid, "asked")
         self._shares: _Cached[tuple[QuestionShares, ...]] = _Cached(grid, "shares")
         self._maps: dict[str, _Cached[CellMap | None]] = {}
-        self._status: _Cached[dict[str, Any]] = _Cached(grid, "status")
+        self._notes: _Cached[StudyNotes] = _Cached(grid, "notes")
         self._stages: _Cached[tuple[activity.StageActivity, ...]] = _Cached(grid, "stages")
         self._headlines: _Cached[Headlines] = _Cached(grid, "headlines")
         self._exposures: _Cached[list[tuple[Person, Exposure]]] = _Cached(grid, "exposures")
-        self._speed: _Cached[SpeedFigures] = _Cached(grid, "speed")
+        self._speed: _Cached[activity.SpeedFigures] = _Cached(grid, "speed")
+
+    @staticmethod
+    def preload() -> None:
+        """Load what the headlines need, so that the first who asks for them need not wait."""
+        import scipy.special  # noqa: F401
+
+        import fcpair.steps.oversight.label_figures  # noqa: F401
 
     def marks(self) -> activity_log.ChangeMarks:
         """Numbers that change when anything happens in the study."""
@@ -194,10 +194,10 @@ class Monitor:
         return self._alpha.get(self._measure_alpha).made
 
     def _measure_alpha(self) -> Figure | None:
-        from fcpair.steps.oversight.label_figures import load_alpha
+        from fcpair.steps.oversight.label_figures import current_labels, load_alpha
 
         with self._grid._store.read() as tx:
-            return load_alpha(tx)
+            return load_alpha(tx, current_labels(tx, answer_arrays(tx)))
 
     def agreement(self) -> Agreement | None:
         """Agreement on the labels, by the grid's own options; None before there are any."""
@@ -227,10 +227,7 @@ class Monitor:
             return metadata_columns(tx)
 
     def blocks(self, axis: Axis, column: str) -> PartAgreements:
-        """Agreement on the pairs with each value that one side has in a metadata column, by the grid's own options.
-
-        Raises InputError for one that is not among the `metadata_columns`.
-        """
+        """Agreement on the pairs with each value of one of the `metadata_columns`; raises InputError for another."""
         from fcpair.steps.adjudication.agreement import metadata_blocks
 
         check_name(f"metadata of {axis}s", column, self.metadata_columns()[axis])
@@ -242,10 +239,10 @@ class Monitor:
         return self._decisions.get(self._find_decisions).made
 
     def _find_decisions(self) -> DecisionsPart:
-        from fcpair.steps.oversight.label_figures import load_decisions
+        from fcpair.steps.oversight.label_figures import current_labels, load_decisions
 
         with self._grid._store.read() as tx:
-            return load_decisions(tx, self._tally(tx))
+            return load_decisions(tx, self._tally(tx), current_labels(tx, answer_arrays(tx)))
 
     def people(self) -> PeopleFigures:
         """Labels and verdicts of each person."""
@@ -298,9 +295,13 @@ class Monitor:
         with self._grid._store.read() as tx:
             return map_answers.side_texts(tx, axis, first, n)
 
-    def status(self) -> dict[str, Any]:
-        """The study at a glance, as `status.status` has it."""
-        return self._status.get(lambda: status.load_status(self._grid, self._tally)).made
+    def notes(self) -> StudyNotes:
+        """What whoever reads a figure of the study must know; of its oldest grid, as `Study.status` has it."""
+        return self._notes.get(self._load_notes).made
+
+    def _load_notes(self) -> StudyNotes:
+        with self._grid._store.read() as tx:
+            return load_notes(tx, answer_arrays(tx).n_by_origin(), self._tally)
 
     def stages(self, now: datetime | None = None) -> tuple[activity.StageActivity, ...]:
         """Progress of each round of the grid and of adjudication, stage by stage and person by person."""
@@ -353,7 +354,7 @@ class Monitor:
 
     def _find_headlines(self) -> Headlines:
         with self._grid._store.read() as tx:
-            return find_headlines(tx, datetime.now(UTC), self._tally)
+            return find_headlines(tx, datetime.now(UTC), answer_arrays(tx), self._tally)
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """Pairs that each person has read in all grids, and for how long."""
@@ -363,11 +364,11 @@ class Monitor:
         acts = self._all_acts()
         return activity.exposures(acts.everybody, acts.answers, acts.decisions, clock)
 
-    def speed(self) -> SpeedFigures:
+    def speed(self) -> activity.SpeedFigures:
         """Answers that came sooner than the text of the column can be read."""
         return self._speed.get(self._find_speed, base_marks=self._acts_marks).made
 
-    def _find_speed(self) -> SpeedFigures:
+    def _find_speed(self) -> activity.SpeedFigures:
         acts = self._all_acts()
         with self._grid._store.read() as tx:
             columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
@@ -375,7 +376,7 @@ class Monitor:
         ids = acts.answers.cell_id
         answers = acts.answers.where((ids >= cell_span.first) & (ids <= cell_span.last))
         speeds, newest = activity.answer_speeds(acts.everybody, answers, bodies)
-        return SpeedFigures(tuple(speeds), tuple(newest))
+        return activity.SpeedFigures(tuple(speeds), tuple(newest))
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""

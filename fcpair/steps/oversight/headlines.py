@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from fcpair.records import Role
+import numpy as np
+
+from fcpair.records import Role, Round
 from fcpair.stages.assignment.pace import PAUSE_S
 from fcpair.steps.oversight.next_steps import NextStep, TallyOf, next_steps
 from fcpair.steps.rules.pair_counts import tally
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log
+from fcpair.store.answers.answer_arrays import AnswerArrays
 from fcpair.store.assignment import rounds
 from fcpair.store.people import people
 
@@ -49,20 +52,27 @@ class Headlines:
     uninvited: Mapping[Role, int]
 
 
-def find_headlines(tx: Tx, now: datetime, tally_of: TallyOf = tally) -> Headlines:
-    """The headlines of the grid that a transaction is about, whose pairs are counted by `tally_of`."""
+def find_headlines(tx: Tx, now: datetime, answers: AnswerArrays, tally_of: TallyOf = tally) -> Headlines:
+    """The headlines of the grid that a transaction is about; its pairs are counted by `tally_of`."""
     taking_part = [one for one in people.people(tx, active=True) if one.role is not Role.MODEL]
     primary, with_token, newest = rounds.primary(tx), people.ids_with_token(tx), activity_log.newest_act_times(tx)
     since = (now - timedelta(seconds=PAUSE_S)).isoformat()
     return Headlines(
         steps=tuple(_lead_step(step) for step in next_steps(tx, tally_of=tally_of) if step.n),
         primary=primary.name,
-        by_day=tuple(activity_log.n_answered_by_day(tx, primary)),
+        by_day=_n_by_day(answers, primary),
         active=tuple(one.name for one in taking_part if newest.get(one.id, "") >= since),
         last_seen={one.name: newest[one.id] for one in people.people(tx) if one.id in newest},
         roles=frozenset(one.role for one in taking_part),
         uninvited=Counter(one.role for one in taking_part if one.id not in with_token),
     )
+
+
+def _n_by_day(answers: AnswerArrays, round_: Round) -> tuple[tuple[str, int], ...]:
+    """Count the current answers in a round, skips left out, by the day (UTC) on which they were given, oldest first."""
+    is_counted = answers.current & ~answers.skipped & np.isin(answers.round_id, round_.ids)
+    days, counts = np.unique(answers.at[is_counted].astype(f"S{len('2026-01-31')}"), return_counts=True)
+    return tuple((day.decode(), n) for day, n in zip(days.tolist(), counts.tolist(), strict=True))
 
 
 def _lead_step(step: NextStep) -> LeadStep:

@@ -18,9 +18,11 @@ from fcpair.stages.adjudication.partition import as_tier
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Closed
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, is_planned, scheme_of
+from fcpair.steps.oversight.label_figures import current_labels
 from fcpair.steps.oversight.pair_standings import NO_DECISION, Standings, current_standings, load_standings
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
+from fcpair.store.answers.answer_arrays import answer_arrays
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
@@ -134,15 +136,20 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         ids = replace(ids, rows=rows, columns=columns)
     if wanted.tier:
         need_tiers(question)
+    if wanted.state == FilterState.LABELLED:
+        ids = replace(ids, among=np.unique(current_labels(tx, answer_arrays(tx))["cell_id"]))
     if not wanted.tier and wanted.state not in BY_STANDING:
         return ids
     standings = current_standings(grid, tx)
     if wanted.tier == NO_TIER:
-        ids = replace(ids, outside=standings.cell_id[standings.tier > 0].tolist())
+        ids = replace(ids, outside=standings.cell_id[standings.tier > 0])
     is_wanted = [BY_STANDING[wanted.state](standings)] if wanted.state in BY_STANDING else []
     if wanted.tier not in ("", NO_TIER):
         is_wanted.append(standings.tier >= as_tier(wanted.tier))
-    return replace(ids, among=standings.cell_id[np.all(is_wanted, axis=0)].tolist()) if is_wanted else ids
+    if not is_wanted:
+        return ids
+    among = standings.cell_id[np.all(is_wanted, axis=0)]
+    return replace(ids, among=among if ids.among is None else np.intersect1d(among, ids.among, assume_unique=True))
 
 
 BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {

@@ -34,7 +34,7 @@ def decision_figures(
     tally: Tally,
     labels: LabelArrays,
 ) -> DecisionsPart:
-    """Decisions in a grid, by its `tally`, and its tiers where it has any `labels` (`cell_id`, `code`)."""
+    """Decisions in a grid, by its `tally`, and its tiers where it has any `labels` (GRADED)."""
     return DecisionsPart(
         question=question,
         rules_used={rule: n for rule, n in sorted(tally.by_rule.items()) if rule not in UNDECIDED},

@@ -21,6 +21,7 @@ from fcpair.steps.base.context import effective_options, labels_of
 from fcpair.steps.oversight import grid_status as planned
 from fcpair.steps.oversight.report_figures import decision_figures, people_figures
 from fcpair.steps.oversight.report_surveys import asked_part
+from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts, round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -37,7 +38,7 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
     """Everything about the planned grid that a transaction is about; by its own options where none are given."""
     rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
     assignment_counts, question = assignments.counts(tx), labels_of(tx)
-    labels = judgements.label_arrays(tx, "cell_id", "code")
+    labels = judgements.label_arrays(tx, *GRADED)
     return GridPart(
         facts=planned.grid_facts(tx, name),
         look_again=tuple(look_again_notes(tx)),

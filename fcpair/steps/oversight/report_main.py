@@ -23,6 +23,7 @@ from fcpair.steps.base.context import effective_options, scheme_of
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.oversight.report_figures import decision_figures, people_figures, standing_decisions
 from fcpair.steps.oversight.report_surveys import group_figures
+from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -50,11 +51,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     tally = pair_counts.tally(tx)
     return MainPart(
-        **vars(
-            decision_figures(
-                tx, question, rules, tally, {name: labels[name].to_numpy() for name in ("cell_id", "code")}
-            )
-        ),
+        **vars(decision_figures(tx, question, rules, tally, {name: labels[name].to_numpy() for name in GRADED})),
         look_again=tuple(look_again_notes(tx)),
         stages=_stages(tx, labels, decisions, assignment_counts),
         grid=grid_map(tx, labels, decisions, question, tally.waiting),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fcpair.records import Round, RunLog, Status
@@ -12,7 +12,7 @@ from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight import grid_status
 from fcpair.steps.oversight.next_commands import final_commands, main_commands, next_and_also
-from fcpair.steps.oversight.next_steps import TallyOf, load_open_work
+from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, load_open_work
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.store import Tx
@@ -23,6 +23,14 @@ from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
+
+
+@dataclass(frozen=True)
+class StudyNotes:
+    """Sentences of `status`: on what was made up, None where nothing was, and on what has to be looked at again."""
+
+    simulated: str | None
+    notes: tuple[str, ...]
 
 
 def status(study: StudyContext) -> dict[str, Any]:
@@ -38,18 +46,13 @@ def status(study: StudyContext) -> dict[str, Any]:
     planned, see `grid_status.overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
     else that can be done now). What is about the grid `main` is empty where there is none.
     """
-    return load_status(study, pair_counts.tally)
-
-
-def load_status(study: StudyContext, tally_of: TallyOf) -> dict[str, Any]:
-    """Load what `status` has; the pairs of `main` are counted by `tally_of`."""
     with study._store.read() as tx:
         facts, origins, planned_grids = runs.study_facts(tx), judgements.n_by_origin(tx), grid_status.planned_grids(tx)
         counts = assignments.counts_of_all_grids(tx)
         main = (
             _NO_MAIN
             if is_planned(tx)
-            else _main_status(tx, [one for one in counts if one.grid_id == current_grid_id(tx)], tally_of)
+            else _main_status(tx, [one for one in counts if one.grid_id == current_grid_id(tx)])
         )
         steps_now = [step for one in (main, *planned_grids) for step in (one["next"], *one["also"])]
         return {
@@ -84,9 +87,9 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
         return _people_status(tx, assignments.counts_of_all_grids(tx))
 
 
-def _main_status(tx: Tx, counts: list[assignments.AssignmentCount], tally_of: TallyOf) -> dict[str, Any]:
-    """Status of the grid `main` alone, whose assignments are counted in `counts`, and its pairs by `tally_of`."""
-    work = load_open_work(tx, counts, tally_of)
+def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str, Any]:
+    """Status of the grid `main` alone, whose assignments are counted in `counts`."""
+    work = load_open_work(tx, counts)
     sample = load_sample_size(tx)
     return {
         "sampled": asdict(sample) if sample else None,
@@ -101,14 +104,31 @@ def _main_status(tx: Tx, counts: list[assignments.AssignmentCount], tally_of: Ta
         "pairs": asdict(work.tally.pairs),
         "lost_verdicts": work.tally.n_lost,
         "verdicts_not_due": work.n_not_due,
-        "notes": [
-            *([str(sample)] if sample else []),
-            *look_again(work.n_second_look, work.tally.n_lost),
-            *_not_due_notes(work.n_not_due),
-            *_late_joiner_notes(tx, counts, work.primary.round),
-        ],
+        "notes": _main_notes(tx, counts, work),
         **next_and_also(main_commands(tx, work)),
     }
+
+
+def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes:
+    """The notes of `status` in a transaction about the oldest grid, whose pairs are counted by `tally_of`.
+
+    `origins` counts the current judgements by origin.
+    """
+    notes = _clock_notes(tx)
+    if not is_planned(tx):
+        counts = assignments.counts_of_grid(tx)
+        notes = [*_main_notes(tx, counts, load_open_work(tx, counts, tally_of)), *notes]
+    return StudyNotes(simulated_note(origins), tuple(notes))
+
+
+def _main_notes(tx: Tx, counts: list[assignments.AssignmentCount], work: OpenWork) -> list[str]:
+    sample = load_sample_size(tx)
+    return [
+        *([str(sample)] if sample else []),
+        *look_again(work.n_second_look, work.tally.n_lost),
+        *_not_due_notes(work.n_not_due),
+        *_late_joiner_notes(tx, counts, work.primary.round),
+    ]
 
 
 def _clock_notes(tx: Tx) -> list[str]:

@@ -63,6 +63,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LabelArrays = Mapping[str, NDArray[np.int64]]
+GRADED = ("cell_id", "hs_id", "cn_id", "code")
+"""Columns of labels that tiers follow from."""
+
 NO_LABELS = "the answers in this grid are not labels"
 
 
@@ -143,7 +146,7 @@ def tiers_of(tx: Tx, options: Partition) -> Tiers:
     import pandas as pd
 
     question, rules = need_tiers(scheme_of(tx)), tier_rules(options.diamond)
-    pairs = pd.DataFrame(graded_pairs(tx, question, rules))
+    pairs = pd.DataFrame(graded_pairs(tx, question, rules, judgements.label_arrays(tx, *GRADED)))
     n_simulated = judgements.n_simulated(tx)
     n_second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
     summary_tables = tier_tables(pairs, question, rules, heads_of(tx))
@@ -156,14 +159,14 @@ def heads_of(tx: Tx) -> ColumnHeads:
 
 
 def graded_pairs(
-    tx: Tx, question: Closed, rules: tuple[TierRule, ...], labels: LabelArrays | None = None
+    tx: Tx, question: Closed, rules: tuple[TierRule, ...], labels: LabelArrays
 ) -> dict[str, NDArray[np.int64]]:
-    """The columns of `Tiers.pairs`; `labels` are the current ones (`cell_id`, `code`), where they have been read."""
-    evidence = _evidence(tx, judgements.label_arrays(tx, "cell_id", "code") if labels is None else labels, question)
-    grid_cells = cells.ever_assigned(tx)
-    is_labelled = np.isin(grid_cells["cell_id"], evidence.tally.cell_id)
+    """The columns of `Tiers.pairs`; `labels` are the current ones, with the columns of GRADED."""
+    evidence = _evidence(tx, labels, question)
+    cell_ids, first = np.unique(labels["cell_id"], return_index=True)
     return {
-        **{name: column[is_labelled] for name, column in grid_cells.items()},
+        "cell_id": cell_ids,
+        **{name: labels[name][first] for name in ("hs_id", "cn_id")},
         "n_labels": evidence.tally.n_labels,
         "final": evidence.final,
         "verdict": evidence.verdict,
@@ -182,12 +185,12 @@ def _evidence(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
     validated_ids, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
     return Evidence(
         label_tally,
-        final=_align(label_tally.cell_id, decisions["cell_id"], decisions["code"]),
-        verdict=_align(label_tally.cell_id, validated_ids, verdict),
+        final=align(label_tally.cell_id, decisions["cell_id"], decisions["code"]),
+        verdict=align(label_tally.cell_id, validated_ids, verdict),
     )
 
 
-def _align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
+def align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The value of each pair in `pairs` (ascending), -1 where `keys` (ascending) lacks it."""
     if not len(keys):
         return np.full(len(pairs), NO_CODE, np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fcpair.params import Validate
 from fcpair.records import UNDECIDED
 from fcpair.stages.assignment.validate import is_valid
-from fcpair.steps.base.context import effective_options, has_saved_options
+from fcpair.steps.base.context import effective_options, has_saved_options, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
@@ -50,9 +50,8 @@ class Tally:
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
     decision_counts = adjudications.n_by_rule(tx)
-    n_undecided = adjudications.n_undecided(tx)
-    waiting = rule_decisions.waiting_cell_ids(tx) if n_undecided else []
-    n_for_person = len(adjudications.undecided_among(tx, waiting))
+    n_undecided, waiting = disputes.undecided_pairs(tx, scheme_of(tx).definite)
+    n_for_person = len(waiting)
     standing_counts = {key: n for key, n in decision_counts.items() if key[0] not in UNDECIDED}
     n_standing, n_discarded = (
         sum(standing_counts.values()),

@@ -91,4 +91,4 @@ def disputed_pairs(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[disput
 
 def waiting_cell_ids(tx: Tx) -> list[int]:
     """The pairs with labels that wait for a decision, by id."""
-    return sorted(one.cell_id for one in disputed_pairs(tx) if one.by is None and not one.again)
+    return disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]

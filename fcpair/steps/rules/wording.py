@@ -113,9 +113,11 @@ def side_words(tx: Tx, words: Words) -> SideWords:
         for name, own_name in zip(grids.side_names(tx), MAIN_SIDES, strict=True)
     )
     columns = _listed_names(plan, "columns")
-    names = {name: present_parts(words.side(name)) for name in (*_listed_names(plan, "rows"), *columns)}
-    is_single = len(columns) == 1 and not names[columns[0]] and not columns[0].endswith(_QUESTION_MARKS)
-    return SideWords(row, column, {name: parts for name, parts in names.items() if parts}, is_single)
+    # Few names have a wording, of the thousands that a side may list: every page and its progress ask for these.
+    worded_names = (name for name in (*_listed_names(plan, "rows"), *columns) if name in words.sides)
+    names = {name: parts for name in worded_names if (parts := present_parts(words.side(name)))}
+    is_single = len(columns) == 1 and columns[0] not in names and not columns[0].endswith(_QUESTION_MARKS)
+    return SideWords(row, column, names, is_single)
 
 
 def page_words(study: StudyContext, role: Role, grid: str | None = None) -> PageWords:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, CompoundSelect, Select, except_, exists, func, select
+from sqlalchemy import ColumnElement, Select, case, exists, func, select
 
-from fcpair.records import BY_HAND, Round, Rule
+from fcpair.records import BY_HAND, UNDECIDED, Round, Rule
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
 from fcpair.store.database.frames import frame, integer_arrays, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person
+from fcpair.store.database.tables import adjudication, answer, assignment, cell, person
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,8 +64,20 @@ def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
 
 
 def decided_codes(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The cell (`cell_id`) of each standing decision, by cell, and its `code`: -1 where it is discarded."""
-    return integer_arrays(tx, _current_query(tx, _DECIDED["cell_id"], func.coalesce(answer.c.code, -1).label("code")))
+    """The cell (`cell_id`) of each newest decision, by cell, its `code` (-1: none), and whether it `stands` (1)."""
+    code = func.coalesce(answer.c.code, -1).label("code")
+    stands = case((adjudication.c.rule.in_([rule.value for rule in UNDECIDED]), 0), else_=1).label("stands")
+    return integer_arrays(tx, _current_query(tx, _DECIDED["cell_id"], code, stands))
+
+
+def requested_pairs(tx: Tx) -> NDArray[np.int64]:
+    """The cells of the grid on which a person's decision was requested and has not been made."""
+    query = select(adjudication.c.cell_id).where(
+        cell_range(tx).holds(adjudication.c.cell_id),
+        adjudication.c.rule == Rule.REQUESTED.value,
+        latest_rows.DECISION,
+    )
+    return integer_arrays(tx, query)["cell_id"]
 
 
 def _current_query(tx: Tx, *columns: ColumnElement[Any]) -> Select[Any]:
@@ -84,25 +96,6 @@ def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
         .group_by(*key)
     )
     return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
-
-
-def n_undecided(tx: Tx) -> int:
-    """Count the labelled pairs on which no decision stands."""
-    return int(tx.execute(select(func.count()).select_from(_undecided(tx).subquery())).scalar_one())
-
-
-def undecided_among(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
-    """Those of these pairs that are labelled, and on which no decision stands."""
-    return set(tx.execute(_undecided(tx, sql_lists.as_subquery(list(cell_ids)))).scalars()) if cell_ids else set()
-
-
-def _undecided(tx: Tx, cell_ids: Any = None) -> CompoundSelect[Any]:
-    """The labelled pairs, or those of these, on which no decision stands: set by set, not pair by pair."""
-    labelled = select(latest_rows.BY_CELL).join(judgement, latest_rows.ANSWER)
-    labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
-    if cell_ids is not None:
-        labelled = labelled.where(assignment.c.cell_id.in_(cell_ids))
-    return except_(labelled, select(adjudication.c.cell_id).where(latest_rows.STANDING))
 
 
 def pairs_without_validator(tx: Tx) -> list[int]:

@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, case, exists, func, or_, select, union
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal_column,
+    null,
+    or_,
+    select,
+    union,
+    union_all,
+)
 
 from fcpair.records import BY_HAND, UNDECIDED, Role, Rule, Status
 from fcpair.store.answers.judgements import newest_judgement
@@ -55,16 +70,8 @@ def disputed_pairs(
     are there whatever their labels are.
     """
     labels_ = rounds.label_ids(tx)
-    definite_answer = case((judgement.c.answer_id.in_([labels_[code] for code in definite]), judgement.c.answer_id))
-    least, greatest = func.min(definite_answer), func.max(definite_answer)  # to count distinct ones takes twice as long
-    by_cell = latest_rows.BY_CELL if cell_ids is None else assignment.c.cell_id
-    unsettled = (
-        select(by_cell.label("cell_id"))
-        .join(judgement, latest_rows.ANSWER)
-        .where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
-        .group_by(by_cell)
-        .having(or_(least.is_(None), least != greatest))
-    )
+    labelled, is_unsettled = _labelled_pairs(tx, definite, latest_rows.BY_CELL if cell_ids is None else _CELL)
+    unsettled = labelled.having(is_unsettled)
     if cell_ids is not None:
         unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
     overtaken_ids = sql_lists.as_subquery(list(overtaken))
@@ -125,6 +132,39 @@ def is_requested(tx: Tx, cell_id: int) -> bool:
     """Whether a person's decision on a pair was requested and has not been made."""
     newest = select(adjudication.c.rule).where(adjudication.c.cell_id == cell_id, latest_rows.DECISION)
     return tx.execute(newest).scalar() == Rule.REQUESTED.value
+
+
+_CELL: ColumnElement[int] = assignment.c.cell_id
+
+
+def _labelled_pairs(
+    tx: Tx, definite: Sequence[int], by_cell: ColumnElement[int]
+) -> tuple[Select[Any], ColumnElement[bool]]:
+    """The pairs with labels, a group each, and whether the labels of one are without one definite answer."""
+    labels_ = rounds.label_ids(tx)
+    definite_answer = case((judgement.c.answer_id.in_([labels_[code] for code in definite]), judgement.c.answer_id))
+    least, greatest = func.min(definite_answer), func.max(definite_answer)  # to count distinct ones takes twice as long
+    query = select(by_cell.label("cell_id")).join(judgement, latest_rows.ANSWER)
+    query = query.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped).group_by(by_cell)
+    return query, or_(least.is_(None), least != greatest)
+
+
+def undecided_pairs(tx: Tx, definite: Sequence[int]) -> tuple[int, list[int]]:
+    """Count the pairs with labels on which no decision stands; and those of them without one definite answer, or on
+    which a person's decision was requested, by id.
+
+    These wait for a person. All are found at once, set by set, as that takes a large grid half the time.
+    """
+    labelled, is_unsettled = _labelled_pairs(tx, definite, latest_rows.BY_CELL)
+    pairs = labelled.add_columns(case((is_unsettled, 1), else_=0).label("waits")).cte("labelled")
+    standing = select(adjudication.c.cell_id).where(latest_rows.STANDING)
+    undecided = select(pairs).where(pairs.c.cell_id.not_in(standing)).cte("undecided")
+    n_undecided = select(null().label("cell_id"), func.count().label("n")).select_from(undecided)
+    requested = select(adjudication.c.cell_id).where(adjudication.c.rule == Rule.REQUESTED.value, latest_rows.DECISION)
+    is_waiting = or_(undecided.c.waits == 1, undecided.c.cell_id.in_(requested))
+    waiting = select(undecided.c.cell_id, literal_column("0")).where(is_waiting)
+    rows = tx.execute(union_all(n_undecided, waiting)).all()
+    return sum(row.n for row in rows), sorted(row.cell_id for row in rows if row.cell_id is not None)
 
 
 def pairs_changed_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list[int]:

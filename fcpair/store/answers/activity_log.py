@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sqlalchemy import exists, func, select
-from sqlalchemy import text as text_clause
 
-from fcpair.records import Round, Rule, Status
+from fcpair.records import Rule
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows
@@ -53,20 +52,6 @@ def change_marks(tx: Tx) -> ChangeMarks:
         tx.execute(latest_rows.select_newest_id(table)).scalar_one() for table in (judgement, adjudication, run)
     )
     return judgement_id, adjudication_id, run_id
-
-
-def n_answered_by_day(tx: Tx, of: Round) -> list[tuple[str, int]]:
-    """Count the current answers in a round, skips left out, by the day (UTC) on which they were given, oldest first."""
-    day = func.substr(judgement.c.at, 1, len("2026-01-31")).label("day")
-    query = (
-        select(day, func.count())
-        .select_from(assignment)
-        .join(judgement, latest_rows.NEWEST)
-        .where(assignment.c.round_id.in_(of.ids), assignment.c.status == Status.DONE.value)
-        .group_by(text_clause("day"))  # by its name: to PostgreSQL another parameter may have another value
-        .order_by(text_clause("day"))
-    )
-    return [(row[0], row[1]) for row in tx.execute(query)]
 
 
 def newest_act_times(tx: Tx) -> dict[int, str]:

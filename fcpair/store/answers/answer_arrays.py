@@ -1,17 +1,20 @@
-"""Every answer of a study as arrays, in the order in which they came: what a lead's figures of activity rest on."""
+"""Every answer of a study as arrays, in the order in which they came: what a lead's figures rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Integer, select, type_coerce
+from sqlalchemy import Engine, Integer, func, select, type_coerce
 
 from fcpair.records import Origin
+from fcpair.store.database import latest_rows
 from fcpair.store.database.frames import column_chunks
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, judgement
@@ -19,14 +22,19 @@ from fcpair.store.database.tables import assignment, cell, judgement
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+NO_ANSWER = 0  # which is the id of none
 _ORIGINS = {origin.value: at for at, origin in enumerate(Origin)}
+_TIME_WIDTH = 32
+_USUAL_TIME = np.frombuffer(b"0000-00-00T00:00:00.000+00:00".ljust(_TIME_WIDTH, b"\0"), np.uint8)
+_IS_MARK = np.not_equal(_USUAL_TIME, ord("0")) | (np.arange(_TIME_WIDTH) > len("0000-00-00T00:00:00.000"))
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerArrays:
     """Answers, superseded or not, one place each: `seconds` is NaN where it is not known, `time` is POSIX time.
 
-    `at` is the time as it is stored (ASCII); `is_from` tells what `origin` means.
+    `answer_id` is NO_ANSWER for a skip; `current` says which is the current answer to its assignment. `at` is the time
+    as it is stored (ASCII); `is_from` tells what `origin` means.
     """
 
     person_id: Ints
@@ -35,11 +43,13 @@ class AnswerArrays:
     cell_id: Ints
     hs_id: Ints
     cn_id: Ints
+    answer_id: Ints
     seconds: Floats
     origin: NDArray[np.int8]
     at: NDArray[np.bytes_]
     skipped: Bools
     time: Floats
+    current: Bools
 
     def __len__(self) -> int:
         return len(self.cell_id)
@@ -58,17 +68,60 @@ class AnswerArrays:
         first[np.unique(self.assignment_id, return_index=True)[1]] = True
         return first
 
+    def n_by_origin(self) -> dict[str, int]:
+        """Count the current ones by origin, of which there are some."""
+        counts = np.bincount(self.origin[self.current], minlength=len(_ORIGINS)).tolist()
+        return {origin: counts[at] for origin, at in sorted(_ORIGINS.items()) if counts[at]}
+
 
 def answer_arrays(tx: Tx) -> AnswerArrays:
-    """Every answer ever given, oldest first, those included that were withdrawn later."""
-    query = (
+    """Every answer ever given, oldest first, those included that were withdrawn later.
+
+    They are kept as long as the study is open, as judgements are only ever added: next time, newer ones alone are read.
+    """
+    with _MAKING:
+        reader = _READERS.setdefault(tx.engine, _AnswerReader())
+    return reader.read(tx)
+
+
+class _AnswerReader:
+    """Reads every answer of a study, and from then on those that have come since."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows = _to_rows([])
+        self._answers = _to_answers(self._rows, 0)
+        self._newest = 0
+
+    def read(self, tx: Tx) -> AnswerArrays:
+        """The answers as they are in a transaction."""
+        newest = int(tx.execute(latest_rows.select_newest_id(judgement)).scalar_one())
+        with self._lock:
+            if newest > self._newest:
+                newer = _to_rows(column_chunks(tx, _query(after=self._newest)))
+                self._rows = [np.concatenate(column) for column in zip(self._rows, newer, strict=True)]
+                self._answers, self._newest = _to_answers(self._rows, newest), newest
+            # Of two who read at once, one may see an older state of the study.
+            return self._answers if newest == self._newest else _to_answers(self._rows, newest)
+
+
+_READERS: WeakKeyDictionary[Engine, _AnswerReader] = WeakKeyDictionary()
+_MAKING = threading.Lock()
+
+
+def _query(after: int) -> Any:
+    """Every judgement after one of this number, oldest first, with the columns of _COLUMNS."""
+    return (
         select(
+            judgement.c.id,
+            type_coerce(judgement.c.withdraws.is_not(None), Integer),
             assignment.c.person_id,
             assignment.c.round_id,
             judgement.c.assignment_id,
             assignment.c.cell_id,
             cell.c.row_id,
             cell.c.column_id,
+            func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id"),
             judgement.c.seconds,
             judgement.c.origin,
             judgement.c.at,
@@ -77,18 +130,41 @@ def answer_arrays(tx: Tx) -> AnswerArrays:
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .join(cell, cell.c.id == assignment.c.cell_id)
-        .where(judgement.c.withdraws.is_(None))
+        .where(judgement.c.id > after)
         .order_by(judgement.c.id)
     )
-    parts = [_part(columns) for columns in column_chunks(tx, query)] or [_part([[] for _ in _COLUMNS])]
-    return AnswerArrays(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _part(columns: list[list[Any]]) -> list[NDArray[Any]]:
-    """The arrays of some answers, in the order of AnswerArrays; their times are read once, as that takes long."""
-    arrays = [as_array(values) for as_array, values in zip(_COLUMNS, columns, strict=True)]
-    times = np.fromiter((datetime.fromisoformat(at).timestamp() for at in columns[8]), np.float64)
-    return [*arrays, times]
+def _to_rows(chunks: Iterable[list[list[Any]]]) -> list[NDArray[Any]]:
+    """The rows of `_query` as arrays, and behind them their times, which are read once, as that takes long."""
+    parts = [_to_arrays(columns) for columns in chunks] or [_to_arrays([[] for _ in _COLUMNS])]
+    arrays = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return [*arrays, _posix_times(arrays[_AT])]
+
+
+def _to_arrays(columns: list[list[Any]]) -> list[NDArray[Any]]:
+    return [as_array(values) for as_array, values in zip(_COLUMNS, columns, strict=True)]
+
+
+def _to_answers(rows: list[NDArray[Any]], newest: int) -> AnswerArrays:
+    """The answers among the judgements up to the one of this number; what takes one back is none."""
+    ids, withdraws, *columns = (column[: np.searchsorted(rows[0], newest, "right")] for column in rows)
+    assignment_id, place = columns[2], np.arange(len(ids))
+    newest_place = np.zeros(int(assignment_id.max(initial=0)) + 1, np.int64)
+    newest_place[assignment_id] = place  # of several the last one stays
+    answers = AnswerArrays(*[*columns, newest_place[assignment_id] == place])
+    return answers.where(~withdraws) if withdraws.any() else answers
+
+
+def _posix_times(at: NDArray[np.bytes_]) -> Floats:
+    """The times as POSIX times; those that are written as this program does, in UTC, all at once."""
+    written = at.view(np.uint8).reshape(len(at), _TIME_WIDTH)
+    is_usual = (written[:, _IS_MARK] == _USUAL_TIME[_IS_MARK]).all(axis=1)
+    times = np.empty(len(at))
+    times[is_usual] = at[is_usual].astype("S23").astype("datetime64[ms]").astype(np.int64) / 1000
+    others = (datetime.fromisoformat(one.decode()).timestamp() for one in at[~is_usual].tolist())
+    times[~is_usual] = np.fromiter(others, np.float64)
+    return times
 
 
 def _ints(values: list[Any]) -> Ints:
@@ -104,11 +180,20 @@ def _origins(values: list[Any]) -> NDArray[np.int8]:
 
 
 def _times(values: list[Any]) -> NDArray[np.bytes_]:
-    return np.array(values, "S32")
+    return np.array(values, f"S{_TIME_WIDTH}")
 
 
 def _bools(values: list[Any]) -> Bools:
     return np.array(values, np.bool_)
 
 
-_COLUMNS: tuple[Callable[[list[Any]], NDArray[Any]], ...] = (*[_ints] * 6, _seconds, _origins, _times, _bools)
+_COLUMNS: tuple[Callable[[list[Any]], NDArray[Any]], ...] = (
+    _ints,
+    _bools,
+    *[_ints] * 7,
+    _seconds,
+    _origins,
+    _times,
+    _bools,
+)
+_AT = _COLUMNS.index(_times)

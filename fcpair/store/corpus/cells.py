@@ -12,10 +12,10 @@ from fcpair.errors import InputError
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
 from fcpair.store.database import backends, sql_lists
-from fcpair.store.database.frames import CHUNK, STREAMED, frame, insert_rows, integer_arrays, records
+from fcpair.store.database.frames import CHUNK, STREAMED, frame, insert_rows, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import assignment, cell, grid, side, source_pair, text
+from fcpair.store.database.tables import cell, grid, side, source_pair, text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,11 +177,6 @@ def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
     """The cells of some rows: `cell_id`, `hs_id`, `cn_id`."""
     return frame(tx, _cells_query(tx, cell.c.row_id.in_(sql_lists.as_subquery(sorted(set(row_ids))))))
-
-
-def ever_assigned(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The cells that anybody was given, in any round, in order: `cell_id`, `hs_id`, `cn_id`."""
-    return integer_arrays(tx, _cells_query(tx, cell.c.id.in_(select(assignment.c.cell_id))))
 
 
 def texts_of_grid(tx: Tx) -> pd.DataFrame:

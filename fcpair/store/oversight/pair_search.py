@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range, current_grid_id
 from fcpair.store.corpus.sides import Axis, on_side
 from fcpair.store.database import latest_rows, sql_lists
-from fcpair.store.database.frames import frame
+from fcpair.store.database.frames import integer_arrays
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, side, slot, text
 
@@ -28,14 +28,14 @@ class FilterIds:
     """What the names in a filter stand for.
 
     `texts` has the texts with each of its words, `rows` and `columns` the texts of that side with each of its metadata.
-    Only the pairs `among` these may match, and none of those `outside`, where they are given.
+    Only the pairs `among` these may match, and none of those `outside`, where they are given: each once, ascending.
     """
 
     texts: tuple[list[int], ...] = ()
     person: int | None = None
     answer: int | None = None
-    among: Sequence[int] | None = None
-    outside: Sequence[int] | None = None
+    among: NDArray[np.int64] | None = None
+    outside: NDArray[np.int64] | None = None
     other: int | None = None
     other_answer: int | None = None
     rows: tuple[list[int], ...] = ()
@@ -45,11 +45,19 @@ class FilterIds:
 def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int64]:
     """The cells of the grid that meet every condition, by id, ascending.
 
-    The state `waiting`, those of verdicts, and tiers are conditions on `among` and `outside` alone.
+    The states `labelled`, `waiting` and those of verdicts, and tiers are conditions on `among` and `outside` alone.
     """
-    query = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *_conditions(tx, wanted, ids))
-    matching: NDArray[np.int64] = frame(tx, query.order_by(cell.c.id), streamed=True)["id"].to_numpy()
-    return matching
+    import numpy as np
+
+    conditions = list(_conditions(tx, wanted, ids))
+    if ids.among is None or conditions:
+        query = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *conditions)
+        matching = integer_arrays(tx, query.order_by(cell.c.id))["id"]
+    else:
+        matching = ids.among
+    if ids.among is not None and conditions:
+        matching = np.intersect1d(matching, ids.among, assume_unique=True)
+    return matching if ids.outside is None else np.setdiff1d(matching, ids.outside, assume_unique=True)
 
 
 def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnElement[bool]]:
@@ -70,12 +78,8 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
         yield _is_in(_assigned(in_labelling, Status.SKIPPED, *is_own), wanted.skipped)
     if wanted.noted is not None:
         yield _is_in(_noted(ids.person, *is_own), wanted.noted)
-    if wanted.state in (FilterState.OPEN, FilterState.LABELLED, FilterState.DECIDED, FilterState.DISCARDED):
+    if wanted.state in (FilterState.OPEN, FilterState.DECIDED, FilterState.DISCARDED):
         yield cell.c.id.in_(_standing_at(FilterState(wanted.state), in_labelling))
-    if ids.among is not None:
-        yield cell.c.id.in_(sql_lists.as_subquery(list(ids.among)))
-    if ids.outside is not None:
-        yield cell.c.id.not_in(sql_lists.as_subquery(list(ids.outside)))
 
 
 def _others_conditions(in_labelling: ColumnElement[bool], ids: FilterIds) -> Iterator[ColumnElement[bool]]:
@@ -91,7 +95,7 @@ def _is_in(cell_ids: Any, wanted: bool) -> ColumnElement[bool]:
 
 
 def _assigned(in_labelling: ColumnElement[bool], status: Status, *is_own: ColumnElement[bool]) -> Select[tuple[int]]:
-    """The cells of which somebody's labelling has come to this: done, where there is a label."""
+    """The cells of which somebody's labelling has come to this."""
     return select(assignment.c.cell_id).where(in_labelling, assignment.c.status == status.value, *is_own)
 
 
@@ -113,8 +117,6 @@ def _standing_at(state: FilterState, in_labelling: ColumnElement[bool]) -> Any:
         is_free = slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
         free = select(slot.c.cell_id).where(is_free)
         return select(union(_assigned(in_labelling, Status.OPEN), free).subquery().c.cell_id)
-    if state is FilterState.LABELLED:
-        return _assigned(in_labelling, Status.DONE)
     is_discarded = adjudication.c.answer_id.is_(None)
     outcome = is_discarded if state is FilterState.DISCARDED else ~is_discarded
     return select(adjudication.c.cell_id).where(latest_rows.STANDING, outcome)

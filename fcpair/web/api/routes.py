@@ -108,8 +108,7 @@ def progress(request: Request) -> Response:
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     progress = context.work_queue.progress(visitor)
-    words = context.page_words(visitor)
-    if progress.limit and words:
+    if progress.limit and (words := context.page_words(visitor)):
         progress = replace(progress, limit=words.noun.replace_pairs(progress.limit))
     return JSONResponse({**vars(progress), "desk_version": desk_version(context, visitor)})
 

@@ -30,7 +30,7 @@ def progress(request: Request, run: int = 0) -> Response:
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     if context.study.start.is_open:
         return RedirectResponse("/lead/start", HTTPStatus.SEE_OTHER)
-    log, overviews, state = context.study.log(), context.grids.overview(), context.grids.oldest.monitor.status()
+    log, overviews, notes = context.study.log(), context.grids.overview(), context.grids.oldest.monitor.notes()
     values = {
         **_round_facts(here, next(of for one, of in overviews if one.grid is here.grid)),
         "page": PROGRESS,
@@ -38,7 +38,8 @@ def progress(request: Request, run: int = 0) -> Response:
         "grids": overviews if here.name else [],
         "done": find_run(log, run),
         "log": log[: -NEWEST_RUNS - 1 : -1],
-        **{name: state[name] for name in ("simulated", "notes")},
+        "simulated": notes.simulated,
+        "notes": notes.notes,
     }
     return context.page(request, visitor, "lead_overview.html.j2", here, **SHOWN_BY, **values)
 

@@ -7,5 +7,6 @@ send at the same moment in one transaction; `tests/web/server/test_road.py` coun
 committed.
 
 `route_costs` is the one place for what each address costs. What reads the whole study is answered by a process of its
-own, `worker_main`, which `worker` begins and talks to by `worker_pipe`.
+own, `worker_main`, which `worker` begins (by a fork of `worker_parent`, where there is one) and talks to by
+`worker_pipe`.
 """

@@ -18,14 +18,17 @@ from typing import IO, Any
 from fastapi import FastAPI
 from starlette.types import Message, Scope
 
+from fcpair.grid import Monitor
 from fcpair.params import Annotate
 from fcpair.study import Study
 from fcpair.web.app import create_app
+from fcpair.web.context import load_templates
 from fcpair.web.form import BODY
 from fcpair.web.server.security import log_failure
 from fcpair.web.server.worker_pipe import LENGTH, Reply, content_size, pack, unpack
 
 NICE = 19
+LOOKED_AT = ("lead", "adjudicate")  # begin the names of templates of what is looked at
 LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold it
 
 
@@ -91,16 +94,34 @@ def _write_to_file(content: bytes) -> Path:
 
 def main() -> None:
     """Look, for the server at the other end of stdin and stdout."""
-    for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, signal.SIG_IGN)  # the server says when
-    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
-        os.nice(NICE)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else is printed must not get between
-    place, given = _read_message(sys.stdin.buffer)
+    look(sys.stdin.buffer, out)
+
+
+def look(pipe: IO[bytes], out: IO[bytes]) -> None:
+    """Answer what comes by a pipe, at the lowest priority, until the server ends it."""
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, signal.SIG_IGN)  # the server says when
+    _step_back()
+    place, given = _read_message(pipe)
     study = Study.open(place)
     app = create_app(study, study.effective_options(Annotate, **given), given=given.keys())
-    asyncio.run(_WorkerServer(app, out).serve(sys.stdin.buffer))
+    asyncio.run(_WorkerServer(app, out).serve(pipe))
+
+
+def _step_back() -> None:
+    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
+        os.nice(NICE)
+
+
+def preload() -> None:
+    """Load what a first look needs, at the lowest priority."""
+    _step_back()
+    Monitor.preload()
+    templates = load_templates()
+    for name in templates.list_templates(filter_func=lambda name: name.startswith(LOOKED_AT)):
+        templates.get_template(name)
 
 
 if __name__ == "__main__":

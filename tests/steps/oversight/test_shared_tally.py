@@ -26,7 +26,7 @@ def test_panels_of_a_moment_count_the_pairs_once(at: At, monkeypatch: pytest.Mon
     monkeypatch.setattr(dashboard, "tally", counting)
     monitor = Monitor(at("labelled").grid())
     for _ in range(2):
-        monitor.status()
+        monitor.notes()
         monitor.stages()
         monitor.headlines()
         monitor.decisions()

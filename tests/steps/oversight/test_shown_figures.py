@@ -233,7 +233,7 @@ def test_two_monitors_of_a_study_never_go_back(
 
 def looked_at(one: Monitor) -> list[object]:
     figures = [one.decisions(), one.agreement(), one.people(), one.cell_map()]
-    return [*figures, one.status(), one.speed(), one.stages(), one.exposures()]
+    return [*figures, one.notes(), one.speed(), one.stages(), one.exposures()]
 
 
 ACTS = st.lists(

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx2
 import psutil
 import pytest
-from awaited import go_on, run, turns_until
+from awaited import go_on, run, turns_until, until
 
 from fcpair.errors import BusyError
 from fcpair.records import Role
@@ -49,8 +49,15 @@ def tokens(path: Path, **roles: Role) -> dict[str, str]:
     return found
 
 
-def the_looker(server: Served) -> psutil.Process:
+def parent_of(server: Served) -> psutil.Process:
+    """The process from which those that look are forked, which begins before the first answer."""
+    assert server.ask("/join")[0] == 200
     (child,) = psutil.Process(server.process.pid).children()
+    return child
+
+
+def the_looker(server: Served) -> psutil.Process:
+    (child,) = parent_of(server).children()
     return child
 
 
@@ -68,6 +75,11 @@ def has_ended(process: psutil.Process, within_s: float = 10) -> bool:
     return True
 
 
+def mapped_libraries(pid: int) -> list[str]:
+    """The shared libraries that a process has loaded."""
+    return re.findall(r"\S+\.so\b\S*$", Path(f"/proc/{pid}/maps").read_text(), re.MULTILINE)
+
+
 needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="tells by /proc what a process has loaded")
 
 
@@ -78,7 +90,7 @@ def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_
 ) -> None:
     server = served()
     lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
-    assert psutil.Process(server.process.pid).children() == []  # nobody has looked yet
+    assert parent_of(server).children() == []  # nobody has looked yet
     for path in ("/lead", "/lead/panel/tiers"):
         assert server.ask(path, lea)[0] == 200, path
     assert loaded(the_looker(server).pid) <= {"scipy"}  # whose quantiles an interval needs
@@ -98,7 +110,7 @@ def test_what_it_refuses_is_told_as_the_server_would(served: Callable[..., Serve
     lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
     assert server.ask("/lead", judy)[0] == 403
     assert server.ask("/lead")[0] == 200  # the page of those who are not signed in
-    assert psutil.Process(server.process.pid).children() == []
+    assert parent_of(server).children() == []
     status, page = server.ask("/lead/panel/nonsense", lea)
     assert (status, b"There is no panel" in page) == (404, True)
     assert server.ask("/lead/pair/999999", lea)[0] == 404
@@ -161,11 +173,11 @@ def test_it_ends_with_the_server_however_that_ends(served: Callable[..., Served]
     server = served()
     (lea,) = tokens(server.place, lea=Role.LEAD).values()
     assert server.ask("/lead/guidelines", lea)[0] == 200
-    child = the_looker(server)
+    children = [the_looker(server), parent_of(server)]
     begun = time.monotonic()
     server.process.send_signal(told)
     server.process.wait(15)
-    assert has_ended(child)
+    assert all(map(has_ended, children))
     assert time.monotonic() < begun + 5
     if told is not signal.SIGKILL:  # it is one file again, as nobody else has it open
         assert not server.place.with_name("study.db-wal").exists()
@@ -188,6 +200,39 @@ def test_what_is_under_way_when_it_is_killed_is_to_be_asked_again(site: Site) ->
         assert aside.pid is None
 
     run(work())
+
+
+@pytest.mark.slow
+@needs_proc
+def test_it_begins_with_all_loaded_that_a_first_look_needs(served: Callable[..., Served]) -> None:
+    """A second of loading was most of what a first look at a small study took."""
+    server = served()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
+    until(lambda: "scipy" in loaded(parent_of(server).pid))
+    assert server.ask("/lead", lea)[0] == 200
+    forked, parent = (set(mapped_libraries(one.pid)) for one in (the_looker(server), parent_of(server)))
+    assert forked == parent
+
+
+@pytest.mark.slow
+def test_without_its_parent_it_begins_by_itself(served: Callable[..., Served]) -> None:
+    server = served()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
+    parent = parent_of(server)
+    parent.send_signal(signal.SIGKILL)
+    until(lambda: parent.status() == psutil.STATUS_ZOMBIE)
+    assert server.ask("/lead/guidelines", lea)[0] == 200
+    (looker,) = psutil.Process(server.process.pid).children()
+    assert looker.cmdline()[-1] == "fcpair.web.server.worker_main"
+
+
+@pytest.mark.slow
+def test_the_port_is_free_as_soon_as_the_server_is_killed(served: Callable[..., Served]) -> None:
+    server = served()
+    (lea,) = tokens(server.place, lea=Role.LEAD).values()
+    assert server.ask("/lead/guidelines", lea)[0] == 200
+    for process in (parent_of(server), the_looker(server)):
+        assert [one for one in process.net_connections() if one.status == psutil.CONN_LISTEN] == []
 
 
 def scope(site: Site, path: str, method: str = "GET") -> dict[str, object]:
