@@ -257,6 +257,7 @@ class Study(StudyContext):
     work_queue = steps.work_queue.open_work_queue
     save_words = steps.wording.save_words
     page_words = steps.wording.page_words
+    page_language = steps.wording.page_language
 
     walk = steps.recipe_runner.run_recipe
     recipe_options = steps.recipe_options.by_recipe

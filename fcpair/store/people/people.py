@@ -59,7 +59,8 @@ def ids_with_token(tx: Tx) -> set[int]:
 
 
 _VISITOR = select(
-    *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused")),
+    *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at")),
+    *(person.c[name] for name in ("blurred", "keeps_refused", "language")),
     sessions.SECRET.label("session_secret"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
 _BY_HASH = PreparedStatement(_VISITOR.where(person.c.token_hash == bindparam("hash")))
@@ -81,7 +82,7 @@ def _to_visitor(row: Any) -> Visitor | None:
         return None
     consented = row.consented_at is not None
     settings = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
-    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, *settings)
+    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, *settings, language=row.language)
 
 
 def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence: str) -> None:
@@ -117,6 +118,11 @@ def set_blurred(tx: Tx, person_id: int, blurred: bool) -> None:
 def set_keeps_refused(tx: Tx, person_id: int, keeps: bool) -> None:
     """Remember whether a person lets their texts be kept that checks refuse, from now on."""
     tx.execute(update(person).where(person.c.id == person_id).values(keeps_refused=keeps))
+
+
+def set_language(tx: Tx, person_id: int, language: str) -> None:
+    """Remember the language in which a person wants the pages."""
+    tx.execute(update(person).where(person.c.id == person_id).values(language=language))
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:

@@ -3,6 +3,7 @@
 
 import { inWords, make } from "./make.js";
 
+const { t, digits } = globalThis.fcpairLanguage;
 const PATIENCE_MS = 15_000;
 
 export class Docket {
@@ -68,7 +69,8 @@ export class Docket {
   }
 
   offerUndo({ cell_id, outcome }) {
-    const words = [`Undo pair ${cell_id}: ${inWords(outcome)} `, make("kbd", {}, "U")];
+    const label = t("Undo pair %(number)s: %(label)s", { number: digits(cell_id), label: inWords(outcome) });
+    const words = [`${label} `, make("kbd", {}, "U")];
     this.#putUndo(make("form", { id: "undo" }, make("button", { class: "outline secondary", "data-key": "u" }, ...words)));
   }
 
@@ -80,7 +82,7 @@ export class Docket {
   // In its place while the next one is on its way.
   waiting() {
     const part = this.part.cloneNode(true);
-    const heading = make("h2", { id: "case-name", tabindex: "-1" }, "The next pair is on its way");
+    const heading = make("h2", { id: "case-name", tabindex: "-1" }, t("The next pair is on its way"));
     part.querySelector("#pair").replaceWith(make("div", { class: "notice" }, heading));
     part.querySelector("#later").remove();
     return new Docket(part, this.onward);
@@ -94,10 +96,10 @@ export async function fetchDocket(address, options = {}) {
     const response = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS), ...options });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const part = page.getElementById("docket");
-    const reason = page.querySelector("main p")?.textContent.trim() || `The server answered ${response.status}.`;
+    const reason = page.querySelector("main p")?.textContent.trim() || t("The server answered %(status)s.", { status: digits(response.status) });
     const shownAt = `${new URL(response.url).pathname}${new URL(response.url).search}`;
     return { status: response.status, docket: part && new Docket(document.adoptNode(part), shownAt), reason };
   } catch {
-    return { status: 0, docket: null, reason: "The server cannot be reached." };
+    return { status: 0, docket: null, reason: t("The server cannot be reached.") };
   }
 }
