@@ -199,6 +199,8 @@ def test_refusals_are_those_that_the_floors_below_say() -> None:
     paths = [path for folder in ("steps", "web") for path in (ROOT / "fcpair" / folder).rglob("*.py")]
     texts = [path.read_text("utf-8") for path in paths if path.name != "refusals.py"]
     said = re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts)).replace("\\u201c", "“").replace("\\u201d", "”")
-    ends = re.compile(r"and only |%\(\w+\)s|[.;:,`] |answered|skipped|labelled|validates|taken back|decided|a rule|a file")
+    ends = re.compile(
+        r"and only |%\(\w+\)s|[.;:,`] |answered|skipped|labelled|validates|taken back|decided|a rule|a file"
+    )
     pieces = {sentence: max(ends.split(sentence), key=len).strip(" ()“”`") for sentence in SENTENCES}
     assert {sentence: piece for sentence, piece in pieces.items() if piece not in said} == {}
