@@ -230,7 +230,7 @@ function signedOut(isAnother = false) {
   ahead = [];
   const n = outbox.items.length;
   const kept = tn(
-    "%(n)s decision is kept in this browser, and sent when you come in again.",
+    "One decision is kept in this browser, and sent when you come in again.",
     "%(n)s decisions are kept in this browser, and sent when you come in again.",
     n,
   );

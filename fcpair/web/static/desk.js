@@ -309,7 +309,7 @@ function signedOut(isAnother = false) {
   queue = open(); // what is on the screen may stay there
   const n = outbox.items.length;
   const unsent = tn(
-    "%(n)s answer is kept in this browser, and sent when you come in again.",
+    "One answer is kept in this browser, and sent when you come in again.",
     "%(n)s answers are kept in this browser, and sent when you come in again.",
     n,
   );
