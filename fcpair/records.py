@@ -184,9 +184,10 @@ class Visitor:
     """Somebody who has come by a token or a session; `key` changes with each invite, which ends older sessions.
 
     `session_secret` is what sessions are signed with when they come; `keeps_refused` says that their texts may be kept
-    that checks refused. Who is `remembered` was looked up some moments ago, with the session of that name or, where it
-    is empty, a token: whoever acts for them looks in the same transaction whether they may still come in. Who is
-    `asked_again` agreed to earlier terms, and has not consented to those of now.
+    that checks refused; `language` is the one they chose for the pages, None where the study's holds. Who is
+    `remembered` was looked up some moments ago, with the session of that name or, where it is empty, a token: whoever
+    acts for them looks in the same transaction whether they may still come in. Who is `asked_again` agreed to earlier
+    terms, and has not consented to those of now.
     """
 
     id: int
@@ -199,6 +200,7 @@ class Visitor:
     keeps_refused: bool = False
     remembered: str | None = None
     asked_again: bool = False
+    language: str | None = None
 
 
 def invite_link(url: str, token: str) -> str:

@@ -264,6 +264,7 @@ class Study(StudyContext):
     page_words = steps.wording.page_words
     load_names = steps.wording.load_names
     save_terms = steps.terms.save_terms
+    page_language = steps.wording.page_language
 
     walk = steps.recipe_runner.run_recipe
     recipe_options = steps.recipe_options.by_recipe

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from fcpair.errors import InputError, suggest_name
@@ -18,6 +18,7 @@ NOUNS = ("pair", "statement", "text", "reply", "item", "question", "case")
 READERS = tuple(role.value for role in (*WORKERS, Role.ADJUDICATOR))
 LONGEST_WORDING = 1_000
 DEFAULT_LANGUAGE = "en"
+PAGE_LANGUAGES = ("en", "it", "fr", "es", "de", "fa", "ar")  # those in which the pages of people who answer are written
 _PARTS = ("text", "help")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _PAIR = re.compile(r"(?<![`“\w-])([Pp])air(s?)\b(?![`”])")
@@ -89,6 +90,27 @@ class Words(Checked):
         for name in self.verbatim:
             if problems := list(TABLES[name](getattr(self, name))):
                 raise InputError("; ".join(f"{name}: {problem}" for problem in problems))
+
+    @property
+    def page_language(self) -> str:
+        """The language of the pages for those who have not chosen another: of `fa-IR`, the pages are in `fa`."""
+        code = self.language.partition("-")[0]
+        return code if code in PAGE_LANGUAGES else DEFAULT_LANGUAGE
+
+    @property
+    def language_notes(self) -> tuple[str, ...]:
+        """A note where the pages are not in the words' own language."""
+        if self.language.partition("-")[0] in PAGE_LANGUAGES:
+            return ()
+        languages = ", ".join(PAGE_LANGUAGES)
+        return (
+            f"the pages are in English, as there are none in `{self.language}`, the `language` of `[words]`; wordings "
+            f"in `{self.language}` are shown all the same. There are pages in {languages}",
+        )
+
+    def in_language(self, language: str | None) -> Words:
+        """The words as somebody reads them who chose a language; without one, as the study has them."""
+        return replace(self, language=language) if language and language != self.page_language else self
 
     def question(self, grid: str, name: str) -> Wording:
         """The wording of a question of a grid."""

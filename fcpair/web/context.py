@@ -13,7 +13,8 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context as TemplateContext
 from markupsafe import Markup, escape
 
 from fcpair.errors import FcpairError
@@ -22,8 +23,10 @@ from fcpair.params import Annotate
 from fcpair.practice import PRACTISING
 from fcpair.records import TIERS, Visitor
 from fcpair.study import PageWords, Study, WorkQueue
+from fcpair.web import refusals
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
+from fcpair.web.languages import ENGLISH, LANGUAGES, Language
 from fcpair.web.lead.navigation import lead_pages
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.served_terms import ServedTerms
@@ -89,7 +92,7 @@ class Context:
         if visitor is None or visitor.role.value not in READERS:
             return None
         try:
-            return self.study.page_words(visitor.role, here.grid.grid.name if here else None)
+            return self.study.page_words(visitor.role, here.grid.grid.name if here else None, visitor.language)
         except FcpairError:  # the page that says so needs words all the same
             return None
 
@@ -100,11 +103,30 @@ class Context:
         except FcpairError:
             return False
 
+    def language(self, visitor: Visitor | None) -> Language:
+        """The language of pages for a visitor: English for leads, else the one they chose, else the study's.
+
+        Of a study that cannot be read now it is English.
+        """
+        if visitor is not None and visitor.role.value not in READERS:
+            return ENGLISH
+        try:
+            return LANGUAGES[(visitor and visitor.language) or self.study.page_language()]
+        except FcpairError:
+            return ENGLISH
+
+    def translate_sentence(self, sentence: str, visitor: Visitor | None, language: Language) -> str:
+        """A sentence of fcpair's as a visitor reads it: in their language, and calling a pair what pages call it."""
+        about_work = language is not ENGLISH or "pair" in sentence.lower()
+        words = self.page_words(visitor) if about_work else None
+        noun = words.noun if words else Noun.of("pair")
+        return noun.replace_pairs(sentence) if language is ENGLISH else refusals.translate(sentence, language, noun)
+
     def page(
         self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
     ) -> HTMLResponse:
-        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `practises`, `annotate`
-        and `path`.
+        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `phrases`, `language`,
+        `practises`, `annotate` and `path`.
 
         One that is about a grid is `here`.
         """
@@ -116,11 +138,27 @@ class Context:
         words = self.page_words(visitor, here)
         facts = here.facts if here else self.facts
         shared["facts"] = {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts
-        shared["noun"] = words.noun if words else Noun.of("pair")
+        noun = shared["noun"] = words.noun if words else Noun.of("pair")
+        language: Language = values.get("language") or self.language(visitor)
+        shared |= {"language": language, "phrases": language.noun_phrases(noun)}
         shared["practises"] = visitor is not None and visitor.consented and self.has_practice(visitor)
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(variables))
+
+
+@pass_context
+def _to_html(values: TemplateContext, message: str, **own: Any) -> Markup:
+    """A message in the language of the page."""
+    language: Language = values["language"]
+    return language.to_html(message, **(values["phrases"] | own))
+
+
+@pass_context
+def _to_html_by_number(values: TemplateContext, one: str, many: str, n: int, **own: Any) -> Markup:
+    """A message with a number in the language of the page."""
+    language: Language = values["language"]
+    return language.to_html_by_number(one, many, n, **(values["phrases"] | own))
 
 
 context_of: Callable[[Request], Context] = attrgetter("app.state.context")
@@ -152,6 +190,7 @@ def load_templates() -> Environment:
     versions = static_files().versions
     environment.filters["on_pages"] = replace_commands
     environment.filters["mark_tiers"] = mark_tiers
+    environment.globals |= {"_": _to_html, "ngettext": _to_html_by_number}
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["lead_pages"] = lead_pages
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"

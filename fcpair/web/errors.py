@@ -27,7 +27,9 @@ from fcpair.errors import (
 )
 from fcpair.web.auth import is_closed
 from fcpair.web.context import Context
+from fcpair.web.languages import ENGLISH
 from fcpair.web.page_hints import replace_commands
+from fcpair.web.page_phrases import mark
 from fcpair.web.server.request_bodies import NOT_NOW
 from fcpair.web.server.security import FAILED
 
@@ -48,9 +50,20 @@ SENTENCES = {
     HTTPStatus.SERVICE_UNAVAILABLE: NOT_NOW,
 }
 BUSY = "the server is busy just now; nothing was changed. Please try again in a moment"
-ONE_MOMENT = "One moment, please"
+ONE_MOMENT = mark("One moment, please")
+SOMETHING_WRONG = mark("Something is wrong")
+HEADINGS = {
+    HTTPStatus.FORBIDDEN: mark("You cannot see or do this"),
+    HTTPStatus.NOT_FOUND: mark("There is nothing here"),
+    HTTPStatus.CONFLICT: mark("The study has moved on"),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: mark("That was too much at once"),
+    HTTPStatus.UNPROCESSABLE_ENTITY: mark("The form asks for something that cannot be done"),
+    HTTPStatus.TOO_MANY_REQUESTS: mark("Too many attempts"),
+    HTTPStatus.INTERNAL_SERVER_ERROR: mark("Something has gone wrong here"),
+    HTTPStatus.SERVICE_UNAVAILABLE: mark("The study cannot be reached just now"),
+}
 NO_FORM = "the form that was sent cannot be read"
-NOT_YET = "The study is not at this stage"
+NOT_YET = mark("The study is not at this stage")
 NOT_READ = "the form cannot be read: {}"
 _log = logging.getLogger("fcpair.web")
 
@@ -139,16 +152,22 @@ class ErrorHandlers:
     ) -> Response:
         """JSON or a page, whose `heading` is the usual one of the status where none is given.
 
-        The sentence calls a pair what pages call it for the visitor. Who is not known yet is not looked up: that may be
-        what failed.
+        The sentence is in the visitor's language, and calls a pair what pages call it for them. Who is not known
+        yet is not looked up: that may be what failed.
         """
         visitor = self._context.door.cached_visitor(request)
-        if "pair" in sentence.lower() and (words := self._context.page_words(visitor)):
-            sentence = words.noun.replace_pairs(sentence)
+        is_unread = _is_api(request) and (visitor is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR)
+        language = ENGLISH if is_unread else self._context.language(visitor)
+        sentence = self._context.translate_sentence(sentence, visitor, language)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
         shown_sentence = replace_commands(sentence)
-        values = {"status": status.value, "title": "Something is wrong", "sentence": shown_sentence, "heading": heading}
+        values: dict[str, Any] = {
+            "status": status.value,
+            "title": language.find(SOMETHING_WRONG),
+            "sentence": shown_sentence,
+        }
+        values |= {"heading": language.find(heading or HEADINGS.get(status, SOMETHING_WRONG)), "language": language}
         page = self._context.page(request, visitor, "error.html.j2", **values)
         page.status_code = status
         page.headers.update(headers)

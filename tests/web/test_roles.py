@@ -23,7 +23,7 @@ READERS = WORKERS | {Role.ADJUDICATOR}
 ADJUDICATORS, LEAD = frozenset({Role.ADJUDICATOR}), frozenset({Role.LEAD})
 OF = [  # the first that matches the address
     (r"/(leave|guidelines)?", ALL),
-    (r"/(welcome|settings|thanks)", READERS),
+    (r"/(welcome|settings|language|thanks)", READERS),
     (r"/(offline(/.*)?|manifest\.webmanifest)", WORKERS),
     (r"/practice", frozenset({Role.ANNOTATOR, Role.RATER, Role.VALIDATOR})),
     (r"/annotate.*", AT_THE_DESK),

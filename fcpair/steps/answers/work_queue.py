@@ -57,7 +57,7 @@ class WorkQueue(Submissions):
         """
         with self._store.read() as tx:
             role_rounds = rounds.of_role(tx, visitor.role) if visitor.role in WORKERS else []
-            words = wording.effective_words(tx)
+            words = wording.effective_words(tx).in_language(visitor.language)
             return [
                 self._round_form(tx, words, round_, blind)
                 for round_ in role_rounds

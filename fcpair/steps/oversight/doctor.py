@@ -20,6 +20,7 @@ from fcpair.steps.base.context import build_options, effective_options, is_plann
 from fcpair.steps.base.sample_size import load_sample_size, sample_digest
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -90,7 +91,7 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         revision = integrity_checks.revision(tx)
         results, marks = _perform_all_checks(tx, progress or (lambda done, total: None))
         is_sound = not any(one.found for one in results)
-        notes = tuple(validate.look_again_notes(tx)) if is_sound else ()
+        notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
     return Health(store.place, tuple(results), _digest(marks), notes, revision)
 

@@ -15,6 +15,7 @@ from fcpair.steps.oversight.next_commands import final_commands, main_commands, 
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, load_open_work
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.study_notes import look_again, simulated_note
+from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
@@ -69,7 +70,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": simulated_note(origins),
-            "notes": [*main["notes"], *_clock_notes(tx)],
+            "notes": [*main["notes"], *_clock_notes(tx), *effective_words(tx).language_notes],
             "grids": planned_grids,
             **next_and_also(filter(None, steps_now), final_commands(tx)),
         }

@@ -21,6 +21,7 @@ from fcpair.store import Tx
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import opt_out_pairs, people, sessions
 from fcpair.store.people.optouts import OptOut, topic_key
+from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import Topic
 
 TOKEN_BYTES = 24
@@ -204,6 +205,13 @@ class Access:
         """Remember whether a person lets their texts be kept that the checks of a round refuse."""
         with self._store.write() as tx:
             people.set_keeps_refused(tx, person_id, keeps)
+
+    def set_language(self, person_id: int, language: str) -> None:
+        """Remember the language in which a person wants the pages; raises InputError where they are not in it."""
+        if language not in PAGE_LANGUAGES:
+            raise InputError(f"there are no pages in `{language}`; expected one of {', '.join(PAGE_LANGUAGES)}")
+        with self._store.write() as tx:
+            people.set_language(tx, person_id, language)
 
     def topics(self, person_id: int, column: str, split: str = TOPIC_SPLIT) -> list[Topic]:
         """Topics that a person may opt out of: those that a metadata column of the texts in the grid names.

@@ -6,6 +6,7 @@ A recipe's section `[words]` holds them; they are no data, and may change at any
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fcpair.errors import InputError
@@ -28,11 +29,12 @@ _QUESTION_MARKS = ("?", "؟", "？")
 
 
 class PageWords(NamedTuple):
-    """What pages call a unit of somebody's work, and the rows and columns of a grid."""
+    """What pages call a unit of somebody's work, and the rows and columns of a grid; and the `language` of pages."""
 
     noun: Noun
     row_name: str
     column_name: str
+    language: str = DEFAULT_LANGUAGE
 
 
 class SideWords(NamedTuple):
@@ -72,7 +74,7 @@ def save_words(
             raise InputError("; ".join(map(str, group.exceptions))) from None
         counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}
         with grids.on_first_grid(tx):
-            return note_stage_run(tx, new_words, counts)
+            return replace(note_stage_run(tx, new_words, counts), notes=new_words.language_notes)
 
 
 def effective_words(tx: Tx) -> Words:
@@ -120,15 +122,25 @@ def side_words(tx: Tx, words: Words) -> SideWords:
     return SideWords(row, column, names, is_single)
 
 
-def page_words(study: StudyContext, role: Role, grid: str | None = None) -> PageWords:
-    """The words of pages for people in a role, about a grid or, without its name, about the first one."""
+def page_words(study: StudyContext, role: Role, grid: str | None = None, language: str | None = None) -> PageWords:
+    """The words of pages for people in a role, about a grid or, without its name, about the first one.
+
+    They are in the `language` that somebody chose, if it is given.
+    """
     with study._store.read() as tx:
-        words = effective_words(tx)
+        words = effective_words(tx).in_language(language)
         grid_id = find_grid(tx, grid).id if grid else grids.keys(tx)[0].id
         with grids.on_grid(tx, grid_id):
             row_name, column_name = grids.side_names(tx)
             row, column, _, _ = side_words(tx, words)
-        return PageWords(_noun(tx, words, role), row.text or row_name, column.text or column_name)
+        names = row.text or row_name, column.text or column_name
+        return PageWords(_noun(tx, words, role), *names, words.page_language)
+
+
+def page_language(study: StudyContext) -> str:
+    """The language of pages for those who have not chosen one."""
+    with study._store.read() as tx:
+        return effective_words(tx).page_language
 
 
 def role_noun(tx: Tx, role: Role) -> Noun:

@@ -188,6 +188,7 @@ person = Table(
     Column("blurred", Boolean, nullable=False, server_default=false()),
     Column("opted_out", JSON),
     Column("keeps_refused", Boolean, nullable=False, server_default=false()),  # lets their refused texts be kept
+    Column("language", words(16)),  # of the pages, where they chose one
     _checksum_column(),
 )
 

@@ -62,7 +62,8 @@ def ids_with_token(tx: Tx) -> set[int]:
 
 _CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of the first grid
 _VISITOR = select(
-    *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused")),
+    *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at")),
+    *(person.c[name] for name in ("blurred", "keeps_refused", "language")),
     sessions.SECRET.label("session_secret"),
     select(setting.c.value).where(setting.c.key == f"{_CONSENT}.{_ASKED_AT}").scalar_subquery().label("asked_at"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
@@ -86,7 +87,16 @@ def _to_visitor(row: Any) -> Visitor | None:
     asked_again = _precedes(row.consented_at, row.asked_at)
     consented = row.consented_at is not None and not asked_again
     wishes = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
-    return Visitor(row.id, row.name, Role(row.role), row.token_hash, consented, *wishes, asked_again=asked_again)
+    return Visitor(
+        row.id,
+        row.name,
+        Role(row.role),
+        row.token_hash,
+        consented,
+        *wishes,
+        asked_again=asked_again,
+        language=row.language,
+    )
 
 
 def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
@@ -164,6 +174,11 @@ def set_blurred(tx: Tx, person_id: int, blurred: bool) -> None:
 def set_keeps_refused(tx: Tx, person_id: int, keeps: bool) -> None:
     """Remember whether a person lets their texts be kept that checks refuse, from now on."""
     tx.execute(update(person).where(person.c.id == person_id).values(keeps_refused=keeps))
+
+
+def set_language(tx: Tx, person_id: int, language: str) -> None:
+    """Remember the language in which a person wants the pages."""
+    tx.execute(update(person).where(person.c.id == person_id).values(language=language))
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:

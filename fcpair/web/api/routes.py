@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from fcpair.errors import InputError
 from fcpair.records import WORKERS, Role
+from fcpair.web import refusals
 from fcpair.web.api.schemas import (
     LARGEST_ID,
     ConsentIn,
@@ -29,6 +30,7 @@ from fcpair.web.context import context_of
 from fcpair.web.pages.annotator import desk_version, read_particulars
 from fcpair.web.server.compression import json_response
 from fcpair.web.server.hot_routes import Count, next_, submit
+from fcpair.words import Noun
 
 router = APIRouter()
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `assignment_id`.")]
@@ -88,7 +90,10 @@ def check(request: Request, body: TextIn) -> Response:
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     remarks = context.work_queue.check_text(visitor, body.assignment_id, body.answer, keep=body.final)
-    return JSONResponse({"remarks": [vars(one) for one in remarks]})
+    language = context.language(visitor)
+    noun = Noun.of("text")
+    translated = [replace(one, sentence=refusals.translate(one.sentence, language, noun)) for one in remarks]
+    return JSONResponse({"remarks": [vars(one) for one in translated]})
 
 
 @router.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=error_responses())
@@ -108,8 +113,9 @@ def progress(request: Request) -> Response:
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     progress = context.work_queue.progress(visitor)
-    if progress.limit and (words := context.page_words(visitor)):
-        progress = replace(progress, limit=words.noun.replace_pairs(progress.limit))
+    if progress.limit:
+        limit = context.translate_sentence(progress.limit, visitor, context.language(visitor))
+        progress = replace(progress, limit=limit)
     return JSONResponse({**vars(progress), "desk_version": desk_version(context, visitor)})
 
 

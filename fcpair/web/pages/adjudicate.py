@@ -18,6 +18,8 @@ from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, R
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.current_grid import GRID, CurrentGrid
+from fcpair.web.languages import Language
+from fcpair.web.page_phrases import mark, mark_plural
 from fcpair.web.pages.markdown import render
 from fcpair.web.text_direction import direction
 
@@ -25,20 +27,21 @@ router = APIRouter(include_in_schema=False)
 PAGE = 30  # decisions on one page of the list
 LONGEST_SEARCH = 200  # characters
 REASONS = {
-    Rule.UNANIMOUS: "the labels agree",
-    Rule.MAJORITY: "majority of the labels",
-    Rule.NO_MAJORITY: "no majority",
-    Rule.MEDIAN: "median of the labels",
-    Rule.NO_MEDIAN: "no median",
-    Rule.IMPORTED: "from a file",
+    Rule.UNANIMOUS: mark("the labels agree"),
+    Rule.MAJORITY: mark("majority of the labels"),
+    Rule.NO_MAJORITY: mark("no majority"),
+    Rule.MEDIAN: mark("median of the labels"),
+    Rule.NO_MEDIAN: mark("no median"),
+    Rule.IMPORTED: mark("from a file"),
 }
 
 QUEUES = {
-    CaseQueue.ALL: "all {}",
-    CaseQueue.UNSURE: "{} not sure",
-    CaseQueue.FLAGGED: "{} flagged",
-    CaseQueue.AGAIN: "{} for a second look",
+    CaseQueue.ALL: mark_plural("all %(n)s", "all %(n)s"),
+    CaseQueue.UNSURE: mark_plural("%(n)s not sure", "%(n)s not sure"),
+    CaseQueue.FLAGGED: mark_plural("%(n)s flagged", "%(n)s flagged"),
+    CaseQueue.AGAIN: mark_plural("%(n)s for a second look", "%(n)s for a second look"),
 }
+YOU, NO_PERSON = mark("you"), mark("a rule, or a file")
 Choice = TypeVar("Choice", CaseQueue, CaseOrder)
 
 PairId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -57,6 +60,7 @@ class AdjudicatorPages:
     def __init__(self, context: Context, request: Request, visitor: Visitor, here: CurrentGrid) -> None:
         self._context, self._request, self._visitor, self.here = context, request, visitor, here
         self.queue = context.adjudication_queue(here)
+        self._language = context.language(visitor)
         self._queue = _parse_choice(request, "queue", CaseQueue.ALL)
         self._order = _parse_choice(request, "order", CaseOrder.SPREAD)
 
@@ -69,19 +73,21 @@ class AdjudicatorPages:
     def show_case(self, case: ConflictCase | None, problem: str = "", *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         counts = self.queue.n_in_queues(self._visitor.id)
+        reading = self.queue.reading_allowance(self._visitor.id)
         values: dict[str, Any] = {
             "case": case,
             "address": self.address,
             "queue": self.queue.state(self._visitor.id),
             "queues": self._queue_links(counts),
             "is_by_row": self._order is CaseOrder.ROW,
-            "left": in_words(self.queue.left_s(self._visitor.id, counts[self._queue])),
+            "left": in_words(self.queue.left_s(self._visitor.id, counts[self._queue]), self._language),
             "elsewhere": self._waiting_elsewhere(),
-            "reading": self.queue.reading_allowance(self._visitor.id),
+            "reading": reading,
+            "limit": self._translate(reading.limit or ""),
             "revealed": revealed,
             "n_in_row": self.queue.n_in_row(self._visitor.id, case.cell_id, self._queue) if case else 0,
             "undoable": self._undoable_decision(case),
-            "problem": problem,
+            "problem": self._translate(problem),
             "guidelines": render(self._context.study.guidelines[1]),
             "new_request": lambda: secrets.token_hex(16),
             "longest": LONGEST_NOTE,
@@ -89,6 +95,9 @@ class AdjudicatorPages:
         page = self.show_page("adjudicate.html.j2", **values)
         page.status_code = HTTPStatus.CONFLICT if problem else page.status_code
         return page
+
+    def _translate(self, sentence: str) -> str:
+        return self._context.translate_sentence(sentence, self._visitor, self._language)
 
     def show_page(self, name: str, **values: Any) -> Response:
         """A page about this grid; a `problem` calls a pair what the page calls it."""
@@ -106,7 +115,11 @@ class AdjudicatorPages:
         """The queues in which there is anything, and the one that is shown: words, address, whether it is that one."""
         queues = (one for one in CaseQueue if counts[one] or one is self._queue or one is CaseQueue.ALL)
         return [
-            (QUEUES[one].format(counts[one]), self.address("/adjudicate", queue=one), one is self._queue)
+            (
+                self._language.ngettext(*QUEUES[one], counts[one]),
+                self.address("/adjudicate", queue=one),
+                one is self._queue,
+            )
             for one in queues
         ]
 
@@ -162,7 +175,7 @@ class AdjudicatorPages:
         """Show what is decided and by whom, as far as a search finds, newest first."""
         decisions = self.queue.decisions(None, PAGE + 1, before, search)
         values = {
-            "decisions": [(one, _reason(one)) for one in decisions[:PAGE]],
+            "decisions": [(one, _reason(one, self._language)) for one in decisions[:PAGE]],
             "older": decisions[PAGE - 1].decision_id if len(decisions) > PAGE else None,
             "before": before,
             "search": search,
@@ -176,7 +189,8 @@ class AdjudicatorPages:
     def _named_deciders(self) -> list[tuple[str, str]]:
         """Who decides, the visitor first: each as an address has them, and as people read it."""
         others = [name for name in self.queue.deciders() if name != self._visitor.name]
-        return [(self._visitor.name, "you"), *((name, name) for name in (*others, DecisionSearch.NO_PERSON))]
+        nobody = (DecisionSearch.NO_PERSON, self._language.find(NO_PERSON))
+        return [(self._visitor.name, self._language.find(YOU)), *((name, name) for name in others), nobody]
 
 
 Pages = TypeVar("Pages", bound=AdjudicatorPages)
@@ -191,16 +205,16 @@ def _parse_choice(request: Request, name: str, usual: Choice) -> Choice:
     return choices[word]
 
 
-def in_words(seconds: float | None) -> str:
+def in_words(seconds: float | None, language: Language) -> str:
     """About how long that is; empty where it is not known, or nothing is left."""
     if not seconds:
         return ""
     minutes = round(seconds / 60)
     if minutes <= 1:
-        return "about a minute"
+        return language.find(mark("about a minute"))
     if minutes < 90:
-        return f"about {minutes if minutes <= 20 else 5 * round(minutes / 5)} min"
-    return f"about {round(minutes / 30) / 2:g} h"
+        return language.gettext(mark("about %(n)s min"), n=minutes if minutes <= 20 else 5 * round(minutes / 5))
+    return language.gettext(mark("about %(n)s h"), n=language.number(round(minutes / 30) / 2))
 
 
 def with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:
@@ -208,9 +222,10 @@ def with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:
     return replace(case, note=ruling.note, flagged=ruling.flagged)
 
 
-def _reason(decided: DecidedCase) -> str:
+def _reason(decided: DecidedCase, language: Language) -> str:
     by = [decided.by] if decided.by else []
-    return ", ".join([*by, *([REASONS[decided.rule]] if decided.rule in REASONS else [])])
+    reasons = [language.find(REASONS[decided.rule])] if decided.rule in REASONS else []
+    return language.find(mark(", ")).join([*by, *reasons])
 
 
 def _search_query(search: DecisionSearch) -> dict[str, str]:

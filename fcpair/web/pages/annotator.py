@@ -18,6 +18,8 @@ from fcpair.stages.questions import SKIP
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
+from fcpair.web.languages import LANGUAGES
+from fcpair.web.page_phrases import mark
 from fcpair.web.pages.markdown import render
 from fcpair.work_records import RoundForm, Topic
 
@@ -30,13 +32,28 @@ HOME = {
 }
 PRACTICE = "/practice"
 HEADINGS = {  # each with the noun of who reads
-    **{Role.ANNOTATOR: "Label {}", Role.VALIDATOR: "Check labels", Role.WRITER: "Write {}"},
-    **{Role.RATER: "Rate {}", Role.RESPONDENT: "Answer {}"},
+    Role.ANNOTATOR: mark("Label %(nouns)s"),
+    Role.VALIDATOR: mark("Check labels"),
+    Role.WRITER: mark("Write %(nouns)s"),
+    Role.RATER: mark("Rate %(nouns)s"),
+    Role.RESPONDENT: mark("Answer %(nouns)s"),
 }
-NO_CONSENT = "To take part, please tick the box under “Your consent”."
-TERMS_CHANGED = "The terms have changed since this page was loaded. Please read them again."
-NOT_NOW = "The server is busy just now, so this is not saved yet. Please tick the box again and press Begin."
-SAVED = "Saved."
+NO_CONSENT = mark("To take part, please tick the box under “Your consent”.")
+TERMS_CHANGED = mark("The terms have changed since this page was loaded. Please read them again.")
+NOT_NOW = mark("The server is busy just now, so this is not saved yet. Please tick the box again and press Begin.")
+OWN_TEXTS = (  # what Annotate says where a study says nothing, see Annotate.worded
+    mark("I have read this, I am an adult, and I take part of my own free will."),
+    mark(
+        "The texts that you will read can be hateful, insulting or upsetting. You may pause, skip a pair or stop "
+        "altogether at any time, and you never have to give a reason."
+    ),
+    mark(
+        "The texts that you will read were written by others; some may upset you. You may pause, skip a pair or stop "
+        "altogether at any time, and you never have to give a reason."
+    ),
+    mark("Thank you. Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now."),
+    mark("Thank you. Every answer counts. If something that you have read stays with you, do something pleasant now."),
+)
 LONGEST_NOTE: int = AnswerIn.model_json_schema()["properties"]["note"]["maxLength"]
 LONGEST_WORDS: int = ConsentIn.model_json_schema()["properties"]["demographics"]["additionalProperties"]["maxLength"]
 
@@ -101,7 +118,10 @@ def _show_welcome(
     request: Request, visitor: Visitor, particulars: list[Particular], problem: str = "", **chosen: Any
 ) -> Response:
     context = context_of(request)
-    texts = {"about": render(context.annotate.about), "warning": render(context.annotate.warning or "")}
+    language = context.language(visitor)
+    warning = language.find(context.annotate.warning or "")
+    texts = {"about": render(context.annotate.about), "warning": render(warning), "languages": LANGUAGES.values()}
+    texts["consent"] = language.find(context.annotate.consent)
     values = texts | {
         "guidelines": render(context.study.guidelines[1]),
         "questions": particulars,
@@ -155,9 +175,8 @@ def agree(
         return show_again(NO_CONSENT, HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
-        context.study.access.consent(
-            visitor.id, {one.label: one.given for one in answered if one.given}, context.annotate.consent
-        )
+        sentence = context.language(visitor).find(context.annotate.consent)
+        context.study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given}, sentence)
     except BusyError:
         return show_again(NOT_NOW, HTTPStatus.SERVICE_UNAVAILABLE)
     first_page = PRACTICE if context.has_practice(visitor) else HOME[visitor.role]
@@ -170,7 +189,7 @@ def settings(request: Request, saved: bool = False) -> Response:
     """Show the settings by which a person wishes to read."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
-    values = {"saved": SAVED if saved else "", **_reading_facts(context, visitor)}
+    values = {"saved": saved, "languages": LANGUAGES.values(), **_reading_facts(context, visitor)}
     return context.page(request, visitor, "settings.html.j2", **values)
 
 
@@ -182,6 +201,16 @@ def change(request: Request, topic: Several, blurred: Ticked = False, keeps_refu
     visitor = context.door.require_visitor(request)
     _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
     return RedirectResponse("/settings?saved=1", HTTPStatus.SEE_OTHER)
+
+
+@router.post("/language")
+@open_to(*READERS)
+def choose_language(request: Request, language: Annotated[str, Form()] = "") -> Response:
+    """Show the pages in another language from now on, wherever the person comes in."""
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    context.study.access.set_language(visitor.id, language)
+    return RedirectResponse("/settings?saved=1" if visitor.consented else "/welcome", HTTPStatus.SEE_OTHER)
 
 
 def _show_desk(request: Request, visitor: Visitor) -> Response:
@@ -218,7 +247,8 @@ def thanks(request: Request) -> Response:
     if not visitor.consented:
         return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
     facts = _decision_facts(context, visitor) if visitor.role is Role.ADJUDICATOR else _answer_facts(context, visitor)
-    values = {"thanks": render(context.annotate.thanks or ""), "desk": HOME[visitor.role], **facts}
+    closing = context.language(visitor).find(context.annotate.thanks or "")
+    values = {"thanks": render(closing), "desk": HOME[visitor.role], **facts}
     return context.page(request, visitor, "thanks.html.j2", **values)
 
 
@@ -227,7 +257,8 @@ def _answer_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     progress = context.work_queue.progress(visitor)
     counts = {"open": progress.open, "done": progress.done, "skipped": progress.skipped, "limit": progress.limit}
     counts["more"] = progress.more
-    return {**counts, "verb": "answered", "own": f"{HOME[visitor.role]}#answers"}
+    counts["limit"] = progress.limit and context.translate_sentence(progress.limit, visitor, context.language(visitor))
+    return {**counts, "decides": False, "own": f"{HOME[visitor.role]}#answers"}
 
 
 def _decision_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
@@ -237,13 +268,15 @@ def _decision_facts(context: Context, visitor: Visitor) -> dict[str, Any]:
     own = next((one.address("/adjudicate/decided", by=visitor.name) for one, queue in queues if queue.decided), "")
     n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
     limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
-    return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "verb": "decided", "own": own}
+    if limit:
+        limit = context.translate_sentence(limit, visitor, context.language(visitor))
+    return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "decides": True, "own": own}
 
 
 def desk_version(context: Context, visitor: Visitor) -> str:
     """A hash of what the desk's page is made of: files, terms, guidelines, and what a visitor is asked."""
     served = context.templates.globals["files"], context.annotate, context.facts
-    asked = context.study.guidelines[0], context.work_queue.rounds(visitor)
+    asked = context.study.guidelines[0], context.work_queue.rounds(visitor), context.language(visitor).code
     return hashlib.sha256(repr((served, asked)).encode()).hexdigest()[:12]
 
 
@@ -255,7 +288,7 @@ def _desk_facts(context: Context, visitor: Visitor, rounds: list[RoundForm]) -> 
         "guidelines": render(guidelines),
         "guideline_version": version,
         "ahead": AHEAD[context.annotate.offline or any(one.screen != "cell" for one in rounds)],
-        "files": context.templates.globals["files"] if context.annotate.offline else "",
+        "files": f"{context.templates.globals['files']}-{context.language(visitor).code}" * context.annotate.offline,
         "outbox": f"fcpair-outbox/{context.storage_key(visitor)}",
     }
 

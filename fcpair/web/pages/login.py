@@ -12,15 +12,18 @@ from fcpair.errors import TooManyError
 from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
+from fcpair.web.page_phrases import mark, mark_plural
 
 router = APIRouter(include_in_schema=False)
-WRONG_TOKEN = (
+WRONG_TOKEN = mark(
     "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
     "study for another."
 )
-TOO_MANY_TOKENS = (
-    "Too many links that do not work were tried, so wait {} seconds before you try another. A link that works lets you "
-    "in at once."
+TOO_MANY_TOKENS = mark_plural(
+    "Too many links that do not work were tried, so wait a second before you try another. A link that works lets you "
+    "in at once.",
+    "Too many links that do not work were tried, so wait %(n)s seconds before you try another. A link that works lets "
+    "you in at once.",
 )
 
 
@@ -40,11 +43,12 @@ def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
     try:
         visitor = context.door.login_with_token(request, token.rpartition("#")[2].strip())
     except TooManyError as error:
-        page = _show_refusal(request, HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_TOKENS.format(error.wait_s))
+        problem = context.language(None).ngettext(*TOO_MANY_TOKENS, error.wait_s)
+        page = _show_refusal(request, HTTPStatus.TOO_MANY_REQUESTS, problem)
         page.headers["Retry-After"] = str(error.wait_s)
         return page
     if visitor is None:
-        return _show_refusal(request, HTTPStatus.FORBIDDEN, WRONG_TOKEN)
+        return _show_refusal(request, HTTPStatus.FORBIDDEN, context.language(None).find(WRONG_TOKEN))
     response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
     context.door.open_session(request, response, visitor)
     return response

@@ -40,8 +40,8 @@ def manifest(request: Request) -> Response:
 def no_connection(request: Request) -> Response:
     """Show the page that stands in for one that needs the server; it names nobody."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    return context.page(request, None, "offline.html.j2")
+    language = context.language(context.door.require_visitor(request))
+    return context.page(request, None, "offline.html.j2", language=language)
 
 
 @router.get("/offline/form")
@@ -49,8 +49,8 @@ def no_connection(request: Request) -> Response:
 def not_sent(request: Request) -> Response:
     """Show the page that follows a form that did not reach the server."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    return context.page(request, None, "offline_form.html.j2")
+    language = context.language(context.door.require_visitor(request))
+    return context.page(request, None, "offline_form.html.j2", language=language)
 
 
 @router.get("/offline/leave")
@@ -58,8 +58,8 @@ def not_sent(request: Request) -> Response:
 def not_left(request: Request) -> Response:
     """Show the page for somebody who wanted to leave, and did not reach the server."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    return context.page(request, None, "offline_leave.html.j2")
+    language = context.language(context.door.require_visitor(request))
+    return context.page(request, None, "offline_leave.html.j2", language=language)
 
 
 def _manifest(context: Context) -> dict[str, Any]:

@@ -34,6 +34,7 @@ KINDS = {
     (POST, "/welcome"): Kind.ACT,
     (GET, "/settings"): Kind.QUICK,
     (POST, "/settings"): Kind.ACT,
+    (POST, "/language"): Kind.ACT,
     (GET, "/annotate"): Kind.QUICK,
     (GET, "/validate"): Kind.QUICK,
     (GET, "/practice"): Kind.QUICK,

@@ -21,6 +21,7 @@ from pathlib import Path
 from fastapi import HTTPException, Request, Response
 from starlette.types import Receive, Scope, Send
 
+from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.server.compression import takes_gzip
 
 FOLDER = Path(__file__).parent.parent / "static"
@@ -67,6 +68,7 @@ class StaticFiles:
     def __init__(self, folder: Path) -> None:
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         self._files = {name: _load(path, name) for path in paths if (name := path.relative_to(folder).as_posix())}
+        self._files |= {f"language/{code}.js": _of_language(language) for code, language in LANGUAGES.items()}
         self.versions = {name: file.version for name, file in self._files.items()}
 
     def __getitem__(self, name: str) -> StaticFile:
@@ -88,6 +90,10 @@ class StaticFiles:
 def static_files() -> StaticFiles:
     """The static files of this version: read once, as they do not change while a server runs."""
     return StaticFiles(FOLDER)
+
+
+def _of_language(language: Language) -> StaticFile:
+    return StaticFile(language.script().encode(), SCRIPT)
 
 
 def _load(path: Path, name: str) -> StaticFile:

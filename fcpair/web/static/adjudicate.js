@@ -5,11 +5,12 @@
 import { Api, meaning } from "./api.js";
 import { sendDecision } from "./decisions.js";
 import { Docket, fetchDocket } from "./docket.js";
-import { make } from "./make.js";
+import { inWords, make } from "./make.js";
 import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
 import { veil, veiled } from "./veil.js";
 
+const { t, tn, digits } = globalThis.fcpairLanguage;
 const AHEAD = 2; // cases at hand: each that is shown later may be out of date by then
 const TOO_SOON_MS = 250; // the second half of a double click is no decision on the next pair
 const CAME_BACK_MS = 1_000; // nor is a press that was meant for the case before which another came back
@@ -17,12 +18,12 @@ const AGAIN_MS = 3_000;
 const MOST_AHEAD = 50; // not decided, or not sent, that the server goes on from
 const MOST_MADE = 50; // decisions that can be taken back without asking for their case again
 const SIGNED_OUT = [200, 401]; // what another page than the one that was asked for comes with
-const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
+const NOT_THEIRS = t("Your task has changed since this page was loaded, or somebody else has signed in in this browser.");
 
 const element = (id) => document.getElementById(id);
-const { outbox: place, csrf, grid, case: example, noun, nouns, pausePairs, pauseMinutes } = element("desk").dataset;
+const { outbox: place, csrf, grid, case: example, pausePairs, pauseMinutes } = element("desk").dataset;
 const api = new Api(csrf);
-const pause = new Pause(Number(pausePairs), Number(pauseMinutes), nouns);
+const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });
 
 let shown = new Docket(element("docket"), location.pathname + location.search);
@@ -129,7 +130,7 @@ async function go(address, options) {
   if (!(await outbox.flush()) || acts !== nActs) return;
   const { status, docket, reason } = await fetchDocket(address, options);
   if (acts !== nActs) return;
-  if (!docket) return meaning(status) === "done" ? location.assign(address) : say(`${reason} Please try again.`);
+  if (!docket) return meaning(status) === "done" ? location.assign(address) : say(t("%(reason)s Please try again.", { reason }));
   nActs += 1;
   say("");
   if (options && docket.pair !== shown.pair) putAside();
@@ -156,7 +157,7 @@ async function comeBack(item, reason) {
   isTroubled = false;
   if (!isAgain) return tellRefused(typed, item, reason);
   if (shown.pair !== item.cell_id) putAside();
-  if (!item.isUndo) docket.ask(typed, `${reason} What you typed is still here; please decide again.`);
+  if (!item.isUndo) docket.ask(typed, t("%(reason)s What you typed is still here; please decide again.", { reason }));
   offerUndoOn(docket);
   present(docket, CAME_BACK_MS);
   say(item.isUndo ? reason : "");
@@ -173,9 +174,12 @@ function withdrawUndo(item) {
 
 // Says over the page what was refused for good; it stays until it has been read.
 function tellRefused(typed, { cell_id, isUndo, outcome, grid: name }, reason) {
-  const what = `${isUndo ? "Taking back" : "Your decision on"} ${noun} ${cell_id}${name ? ` of ${name}` : ""}`;
-  const lines = [`${what} was not taken (${outcome.replaceAll("_", " ")}). ${reason}`];
-  if (typed.note) lines.push(`What you typed: ${typed.note}`);
+  const values = { number: digits(cell_id), grid: name };
+  const pair = name ? t("%(noun)s %(number)s of %(grid)s", values) : t("%(noun)s %(number)s", values);
+  const facts = { pair, label: inWords(outcome), reason };
+  const undoing = t("Taking back %(pair)s was not taken (%(label)s). %(reason)s", facts);
+  const lines = [isUndo ? undoing : t("Your decision on %(pair)s was not taken (%(label)s). %(reason)s", facts)];
+  if (typed.note) lines.push(t("What you typed: %(note)s", { note: typed.note }));
   element("refused-lines").append(...lines.map((line) => make("p", { dir: "auto" }, line)));
   if (!element("refused").open) element("refused").showModal();
   if (shown.pair === cell_id && isHere({ grid: name })) goOn();
@@ -186,7 +190,7 @@ function tellRefused(typed, { cell_id, isUndo, outcome, grid: name }, reason) {
 function onSent() {
   if (isTroubled) say("");
   isTroubled = false;
-  if (nSaved) element("said").textContent = "Saved.";
+  if (nSaved) element("said").textContent = t("Saved.");
   nSaved = 0;
   fill();
   return "done";
@@ -194,7 +198,7 @@ function onSent() {
 
 function onUnsent(n) {
   isTroubled = true;
-  say(`Not sent yet: ${n === 1 ? "1 decision is" : `${n} decisions are`} kept in this browser.`);
+  say(tn("Not sent yet: %(n)s decision is kept in this browser.", "Not sent yet: %(n)s decisions are kept in this browser.", n));
 }
 
 // Another window of this browser has decided what is at hand here.
@@ -208,9 +212,13 @@ function signedOut(isAnother = false) {
   isTroubled = true;
   ahead = [];
   const n = outbox.items.length;
-  const kept = `${n === 1 ? "One decision is" : `${n} decisions are`} kept in this browser, and sent when you come in again.`;
-  const why = isAnother ? NOT_THEIRS : "You are no longer signed in.";
-  say(`${why} ${n ? kept : ""}`, isAnother ? "Go on" : "Come in again");
+  const kept = tn(
+    "One decision is kept in this browser, and sent when you come in again.",
+    "%(n)s decisions are kept in this browser, and sent when you come in again.",
+    n,
+  );
+  const why = isAnother ? NOT_THEIRS : t("You are no longer signed in.");
+  say(`${why} ${n ? kept : ""}`, isAnother ? t("Go on") : t("Come in again"));
 }
 
 // Asks the server for what comes after the last docket at hand until enough are there. Several callers share one asking.
@@ -248,7 +256,7 @@ function lack(status, reason) {
   const isPassing = meaning(status) === "later";
   if (SIGNED_OUT.includes(status)) signedOut();
   else if (!isPassing) say(reason);
-  else if (awaited && !isTroubled) say(`${reason} Trying again.`);
+  else if (awaited && !isTroubled) say(t("%(reason)s Trying again.", { reason }));
   return !isPassing;
 }
 
@@ -308,7 +316,7 @@ function open(event) {
   const opener = event.target.closest("#guidelines-open, #pause, #later, #whole-row");
   if (opener) event.preventDefault();
   if (opener?.id === "guidelines-open") element("guidelines").showModal();
-  if (opener?.id === "pause") propose("You asked for a pause.");
+  if (opener?.id === "pause") propose(t("You asked for a pause."));
   if (opener?.id === "later") leave();
   if (opener?.id === "whole-row") leaveFor(opener.getAttribute("href"));
   if (event.target.id === "hs" && veiled()) show(true);

@@ -1,5 +1,6 @@
 // The JSON API, as the pages use it: with the session's cookie and its guard against forged requests.
 
+const { t } = globalThis.fcpairLanguage;
 const PATIENCE_MS = 15_000;
 
 export class Api {
@@ -62,6 +63,6 @@ export function meaning(status) {
 // What the server says about why it refused.
 export function sentence(reply) {
   const detail = reply.body?.detail;
-  if (typeof detail !== "string") return "This answer could not be used.";
+  if (typeof detail !== "string") return t("This answer could not be used.");
   return detail[0].toUpperCase() + detail.slice(1) + (/[.!?]$/.test(detail) ? "" : ".");
 }

@@ -22,18 +22,19 @@ const CONFLICT = 409; // the study has moved on, as where the pair was answered 
 const FORETOLD_AFTER_MS = 1_200; // without a key
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
-const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead, noun, nouns } =
+const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
   document.getElementById("desk").dataset;
-const NEWER_GUIDELINES = "The guidelines have changed since this page was loaded. Reload it to read them.";
-const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
-const ELSEWHERE = `You have just answered this ${noun} in another window. Press Forward to leave it as it is.`;
-const USED_UP = `You have answered all the ${nouns} that were at hand. More will come when the connection is back.`;
+const { t, tn } = globalThis.fcpairLanguage;
+const NEWER_GUIDELINES = t("The guidelines have changed since this page was loaded. Reload it to read them.");
+const NOT_THEIRS = t("Your task has changed since this page was loaded, or somebody else has signed in in this browser.");
+const ELSEWHERE = t("You have just answered %(this_noun)s in another window. Press Forward to leave it as it is.");
+const USED_UP = t("You have answered all the %(nouns)s that were at hand. More will come when the connection is back.");
 const api = new Api(document.getElementById("desk").dataset.csrf);
 const begun = new Begun(place);
 const goal = new Goal(place);
-const view = new View(blurred === "true", rounds, { save, changed: typed, nouns, goal });
+const view = new View(blurred === "true", rounds, { save, changed: typed, goal });
 const watch = new Watch();
-const pause = new Pause(Number(pausePairs), Number(pauseMinutes), nouns);
+const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere, merge });
 const kept = new Kept(place, files);
 const pauseScreen = document.getElementById("pause-screen");
@@ -166,7 +167,7 @@ function record(answers) {
     nAnswered += answers.size;
   }
   keepTexts();
-  view.say(answers.size ? "" : "Nothing was changed.");
+  view.say(answers.size ? "" : t("Nothing was changed."));
   if (queue.length) show();
   else wait();
   const due = [...answers].map(() => pause.answered()).at(-1);
@@ -178,7 +179,7 @@ function record(answers) {
 // What is hidden has not been read, and is not answered: the first press shows it. Who skips need not read it.
 function reveal() {
   view.veil(false);
-  view.say("The text is shown. Press again to answer.");
+  view.say(t("The text is shown. Press again to answer."));
   shownAt = performance.now();
   return false;
 }
@@ -192,8 +193,8 @@ function isUndoable() {
 }
 
 function whyNone() {
-  if (exhausted) return `That was the last ${noun}. Your answers are being sent.`;
-  return troubled ? USED_UP : `The next ${noun} is on its way.`;
+  if (exhausted) return t("That was %(last_noun)s. Your answers are being sent.");
+  return troubled ? USED_UP : t("%(Next_noun)s is on its way.");
 }
 
 function keepTexts() {
@@ -234,7 +235,8 @@ async function send({ again, mayReplace = false, isTried, ...item }) {
   if (canBeMended) begun.keep(item.assignment_id, item); // and sent again
   drop(item);
   nRefused += 1;
-  const said = nRefused === 1 ? sentence(reply) : `${nRefused} answers were not taken. The last: ${sentence(reply)}`;
+  const why = sentence(reply);
+  const said = nRefused === 1 ? why : tn("%(n)s answer was not taken. The last: %(why)s", "%(n)s answers were not taken. The last: %(why)s", nRefused, { why });
   view.banner(said, { kind: "error" });
   return "done";
 }
@@ -258,7 +260,7 @@ function drop(item) {
 
 // All answers are with the server: the moment to fetch more pairs.
 async function onSent() {
-  if (troubled) view.banner("All your answers have been sent.", { passing: true });
+  if (troubled) view.banner(t("All your answers have been sent."), { passing: true });
   troubled = false;
   sayWhatIsKept();
   if (!queue.length || nAnswered >= REFRESHED_AFTER) return fetchNext();
@@ -268,8 +270,9 @@ async function onSent() {
 
 // For screen readers: what the server has, and never what it has not.
 function sayWhatIsKept() {
-  const left = !progress || progress.more ? "" : ` ${progress.open} left.`;
-  if (nKept) view.say(nRefused ? `${nKept} of ${nKept + nRefused} answers are kept.` : `Kept.${left}`);
+  const left = !progress || progress.more ? "" : ` ${tn("%(n)s left.", "%(n)s left.", progress.open)}`;
+  const some = tn("%(n)s of %(all)s answers is kept.", "%(n)s of %(all)s answers are kept.", nKept, { all: nKept + nRefused });
+  if (nKept) view.say(nRefused ? some : `${t("Kept.")}${left}`);
   nKept = 0;
 }
 
@@ -296,8 +299,8 @@ function onElsewhere(items) {
 
 function onUnsent(n) {
   troubled = true;
-  const answers = n === 1 ? "1 answer is" : `${n} answers are`;
-  view.banner(n ? `Not sent yet: ${answers} kept in this page.` : "The server cannot be reached. Trying again.");
+  const unsent = tn("Not sent yet: %(n)s answer is kept in this page.", "Not sent yet: %(n)s answers are kept in this page.", n);
+  view.banner(n ? unsent : t("The server cannot be reached. Trying again."));
   keepTexts();
   if (progress && !current().length) wait();
 }
@@ -308,9 +311,13 @@ function signedOut(isAnother = false) {
   kept.forget();
   queue = open(); // what is on the screen may stay there
   const n = outbox.items.length;
-  const unsent = `${n === 1 ? "One answer is" : `${n} answers are`} kept in this browser, and sent when you come in again.`;
-  const why = isAnother ? NOT_THEIRS : "You are no longer signed in.";
-  view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? "Go on" : "Come in again", kind: "error" });
+  const unsent = tn(
+    "One answer is kept in this browser, and sent when you come in again.",
+    "%(n)s answers are kept in this browser, and sent when you come in again.",
+    n,
+  );
+  const why = isAnother ? NOT_THEIRS : t("You are no longer signed in.");
+  view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? t("Go on") : t("Come in again"), kind: "error" });
 }
 
 async function fetchNext() {
@@ -419,7 +426,7 @@ async function fetchEarlier() {
   const found = tasks.slice(0, view.nTogether(tasks)).reverse();
   past = [...found, ...past];
   if (!found.length) {
-    view.banner(reply.status === 200 ? "There is no earlier answer." : "Earlier answers need a connection.", {
+    view.banner(reply.status === 200 ? t("There is no earlier answer.") : t("Earlier answers need a connection."), {
       passing: true,
     });
   }
@@ -460,7 +467,7 @@ async function rememberBlur(event) {
   view.blurred = event.target.checked;
   const reply = await api.call("PUT", "/api/settings", { blurred: event.target.checked });
   if (meaning(reply.status) === "done") kept.keepPage();
-  else view.banner("This choice could not be saved; it applies to this page only.");
+  else view.banner(t("This choice could not be saved; it applies to this page only."));
 }
 
 // Whether somebody has been asked already whether they want to leave, see leave.js.
@@ -492,7 +499,7 @@ for (const id of ["hs", "answered-text", "untranslated-text"]) on(id, "click", (
 on("form", "click", ({ target }) => target.closest(".listed > .veiled") && reveal());
 on("blur-choice", "change", rememberBlur);
 on("note", "keydown", leaveNote);
-on("pause", "click", () => propose("You asked for a pause."));
+on("pause", "click", () => propose(t("You asked for a pause.")));
 on("pause-end", "click", () => pauseScreen.close());
 on("pause-screen", "close", endPause);
 on("goal", "change", setGoal);

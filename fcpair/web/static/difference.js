@@ -3,10 +3,12 @@
 
 import { make } from "./make.js";
 
+const { t } = globalThis.fcpairLanguage;
 const MOST_STEPS = 4_000_000; // of the table of distances; a longer one would keep somebody waiting who types
 const KEPT = "kept";
 const REMOVED = "removed";
 const ADDED = "added";
+const SAID = { [REMOVED]: t("removed:"), [ADDED]: t("added:") }; // to whoever listens
 
 export const wordsOf = (text) => text.match(/\S+/g) ?? [];
 const identity = (text) => text.normalize("NFC").trim();
@@ -104,11 +106,13 @@ function joined(pieces) {
 
 // Both texts in one line for the eye; whoever listens hears before each run what became of it.
 export function difference(given, edited) {
+  const { dir, lang } = document.documentElement;
+  const page = { dir, lang };
   const marked = { [REMOVED]: "del", [ADDED]: "ins" };
   return runs(wordsOf(identity(given)), wordsOf(identity(edited))).flatMap(([what, words]) => {
     const text = words.join(" ");
     if (what === KEPT) return [text, " "];
-    const said = make("span", { class: "visually-hidden", dir: "ltr", lang: "en" }, `${what}: `);
+    const said = make("span", { class: "visually-hidden", ...page }, `${SAID[what]} `);
     return [make(marked[what], {}, said, text), " "];
   });
 }

@@ -4,8 +4,8 @@
 import { rulingOf } from "./decisions.js";
 import { inWords, make } from "./make.js";
 
+const { t, digits } = globalThis.fcpairLanguage;
 const PATIENCE_MS = 15_000;
-const noun = () => document.getElementById("desk").dataset.noun; // what the page calls a pair
 
 export class Docket {
   // `address` is where a reload finds it again.
@@ -62,7 +62,8 @@ export class Docket {
   }
 
   offerUndo({ cell_id, outcome }) {
-    const words = [`Undo ${noun()} ${cell_id}: ${inWords(outcome)} `, make("kbd", {}, "U")];
+    const label = t("Undo %(noun)s %(number)s: %(label)s", { number: digits(cell_id), label: inWords(outcome) });
+    const words = [`${label} `, make("kbd", {}, "U")];
     this.#putUndo(make("form", { id: "undo" }, make("button", { class: "outline secondary", "data-key": "u" }, ...words)));
   }
 
@@ -74,7 +75,7 @@ export class Docket {
   // In its place while the next one is on its way.
   waiting() {
     const part = this.part.cloneNode(true);
-    const heading = make("h2", { id: "case-name", tabindex: "-1" }, `The next ${noun()} is on its way`);
+    const heading = make("h2", { id: "case-name", tabindex: "-1" }, t("%(Next_noun)s is on its way."));
     part.querySelector("#pair").replaceWith(make("div", { class: "notice" }, heading));
     part.querySelector("#later").remove();
     return new Docket(part, this.onward);
@@ -88,10 +89,10 @@ export async function fetchDocket(address, options = {}) {
     const response = await fetch(address, { signal: AbortSignal.timeout(PATIENCE_MS), ...options });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const part = page.getElementById("docket");
-    const reason = page.querySelector("main p")?.textContent.trim() || `The server answered ${response.status}.`;
+    const reason = page.querySelector("main p")?.textContent.trim() || t("The server answered %(status)s.", { status: digits(response.status) });
     const shownAt = `${new URL(response.url).pathname}${new URL(response.url).search}`;
     return { status: response.status, docket: part && new Docket(document.adoptNode(part), shownAt), reason };
   } catch {
-    return { status: 0, docket: null, reason: "The server cannot be reached." };
+    return { status: 0, docket: null, reason: t("The server cannot be reached.") };
   }
 }

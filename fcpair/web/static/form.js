@@ -3,6 +3,8 @@
 import { helpLine, make, replaced, textOf, worded } from "./make.js";
 import { ask } from "./questions.js";
 
+const { t, number } = globalThis.fcpairLanguage;
+
 export const SKIP = "skip";
 
 // A form of one question has that one's answer for its own; of several, each by its name.
@@ -43,7 +45,7 @@ export class Form {
   show({ form, screen, texts, single_column }, tasks, answerOf) {
     const isRow = screen !== "cell";
     [this.#form, this.#texts, this.#isSingleColumn] = [form, texts, single_column];
-    this.#cells = tasks.map((task, at) => this.#cell(task, isRow, { number: at + 1, isAmongOthers: tasks.length > 1 }));
+    this.#cells = tasks.map((task, at) => this.#cell(task, isRow, { position: at + 1, isAmongOthers: tasks.length > 1 }));
     this.#blocks = this.#cells.flatMap((cell) => cell.blocks);
     const elements = screen === "list" ? listed(this.#cells, texts) : this.#cells.flatMap((cell) => cell.elements);
     this.#place.replaceChildren(...(this.#isNamedByColumns(isRow) ? introduction(form[0]) : []), ...elements);
@@ -106,8 +108,8 @@ export class Form {
     return isRow && this.#form.length === 1 && !this.#isSingleColumn;
   }
 
-  #cell(task, isRow, { number, isAmongOthers }) {
-    const column = task.column ?? { body: `${number}`, direction: "ltr" }; // where the column is hidden
+  #cell(task, isRow, { position, isAmongOthers }) {
+    const column = task.column ?? { body: number(position), direction: "ltr" }; // where the column is hidden
     const heading = replaced(column, this.#texts);
     const hasHeading = isRow && !this.#isSingleColumn;
     const help = this.#texts[column.body]?.help;
@@ -236,7 +238,7 @@ const isWritten = (block) => isAsked(block) && Boolean(block.question.isWritten)
 // One of several cells can be skipped alone; all of them by the button of the screen.
 function skipBox(cell) {
   cell.skip = make("input", { type: "checkbox", "data-skips": "" });
-  return make("label", { class: "option skips" }, cell.skip, make("span", {}, "skip this"));
+  return make("label", { class: "option skips" }, cell.skip, make("span", {}, t("skip this")));
 }
 
 // What is asked in all columns of a row, where the study has words for it.
@@ -261,6 +263,6 @@ function listed(cells, texts) {
 }
 
 function original(text, id) {
-  const heading = make("h3", { id: `${id}-original` }, "As it was given");
+  const heading = make("h3", { id: `${id}-original` }, t("As it was given"));
   return make("section", { class: "original", "aria-labelledby": heading.id }, heading, textOf("p", text, { class: "given" }));
 }

@@ -1,6 +1,7 @@
 // Who leaves is asked once where an answer is not sent yet, or something that they began is not saved: leaving deletes
 // what was begun (draft.js). What is not sent stays in this browser, and is sent when they come in again.
 
+const { t, tn } = globalThis.fcpairLanguage;
 const BEGUN = "fcpair-draft/";
 const SENT_WITHIN_MS = 600; // of an answer that is on its way when they press
 const dialog = document.getElementById("leave-asks");
@@ -27,9 +28,12 @@ function nUnsent() {
 function reasons() {
   const n = nUnsent();
   const isBegun = [sessionStorage, localStorage].some((storage) => keys(storage).some((key) => key.startsWith(BEGUN)));
-  const [said, stay] = n === 1 ? ["1 answer is", "It stays"] : [`${n} answers are`, "They stay"];
-  const unsent = `${said} not sent yet. ${stay} in this browser until you come in again.`;
-  return [...(n ? [unsent] : []), ...(isBegun ? ["What you have begun and not saved will be deleted."] : [])];
+  const unsent = tn(
+    "%(n)s answer is not sent yet. It stays in this browser until you come in again.",
+    "%(n)s answers are not sent yet. They stay in this browser until you come in again.",
+    n,
+  );
+  return [...(n ? [unsent] : []), ...(isBegun ? [t("What you have begun and not saved will be deleted.")] : [])];
 }
 
 async function ask(event) {

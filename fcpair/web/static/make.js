@@ -7,7 +7,7 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 // The name of an answer or of a question, as people read it.
-export const inWords = (name) => String(name).replaceAll("_", " ");
+export const inWords = (name) => globalThis.fcpairLanguage.nameOf(String(name).replaceAll("_", " "));
 
 // What the study wants people to read in place of a name, where it says anything; the text runs its own way.
 export const worded = (text, name) => (text ? make("bdi", { dir: directionOf(text) }, text) : inWords(name));

@@ -1,18 +1,17 @@
 // When a pause is due: after so many pairs or so many minutes of work since the last one. Ten minutes without an
 // answer were a pause. The count outlives a reload, not the tab.
 
+const { t, tn, nNouns } = globalThis.fcpairLanguage;
 const IDLE_MS = 10 * 60_000;
 const PLACE = "fcpair-since-pause";
 
 export class Pause {
   #pairs;
   #minutes;
-  #nouns;
   #here = null; // the count where the browser lets nothing be stored
 
-  constructor(pairs, minutes, nouns = "pairs") {
+  constructor(pairs, minutes) {
     this.#pairs = pairs;
-    this.#nouns = nouns;
     this.#minutes = minutes;
   }
 
@@ -43,9 +42,11 @@ export class Pause {
     count.worked_ms += gap;
     count.last = Date.now();
     this.#keep(count);
-    if (count.answered >= this.#pairs) return `You have answered ${count.answered} ${this.#nouns} since your last pause.`;
+    if (count.answered >= this.#pairs) {
+      return t("You have answered %(n_nouns)s since your last pause.", { n_nouns: nNouns(count.answered) });
+    }
     const minutes = Math.round(count.worked_ms / 60_000);
-    return minutes >= this.#minutes ? `You have been at work for ${minutes} minutes.` : null;
+    return minutes >= this.#minutes ? tn("You have been at work for %(n)s minute.", "You have been at work for %(n)s minutes.", minutes) : null;
   }
 
   // Begins to count anew, after a pause.

@@ -5,11 +5,13 @@
 import { changed, difference, wordsOf } from "./difference.js";
 import { directionOf, inWords, make, worded } from "./make.js";
 
+const { t, tn } = globalThis.fcpairLanguage;
 const MOST_BUTTONS = 21; // of a scale; one that is longer is a field
 const LONGEST_TEXT = 20_000;
 
 export const nWords = (text) => wordsOf(text).length; // as the server counts
-const several = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+const inNumber = (n) => tn("%(n)s word", "%(n)s words", n);
+const inCharacters = (n) => tn("%(n)s character", "%(n)s characters", n);
 const same = (one, other) => one.normalize("NFC").trim() === other.normalize("NFC").trim();
 
 // Whether an answer to the question is one press of a button.
@@ -87,7 +89,7 @@ class One extends Choices {
   }
 
   get problem() {
-    return this.value === null ? "An answer is missing here." : "";
+    return this.value === null ? t("An answer is missing here.") : "";
   }
 }
 
@@ -99,8 +101,8 @@ class Several extends Choices {
     if (fixed) Object.assign(fixed, { checked: true, disabled: true });
     fixed?.parentElement.querySelector("kbd")?.remove();
     const { min, max, choices } = question;
-    const range = min === max ? `exactly ${min}` : `${min} to ${max}`;
-    const said = min || max < choices.length ? `Choose ${range}.` : "Choose any number, or none.";
+    const range = min === max ? tn("Choose exactly %(n)s.", "Choose exactly %(n)s.", min) : t("Choose %(min)s to %(max)s.", { min, max });
+    const said = min || max < choices.length ? range : t("Choose any number, or none.");
     this.element.prepend(make("p", { class: "hint" }, said));
   }
 
@@ -119,19 +121,20 @@ class Several extends Choices {
   get problem() {
     const { min, max } = this.question;
     const n = this.value.length;
-    if (n < min) return `Please choose at least ${min}; ${n || "none"} ${n === 1 ? "is" : "are"} chosen.`;
-    return n > max ? `Please choose at most ${max}; ${n} are chosen.` : "";
+    if (!n && min) return t("Please choose at least %(min)s; none are chosen.", { min });
+    if (n < min) return tn("Please choose at least %(min)s; %(n)s is chosen.", "Please choose at least %(min)s; %(n)s are chosen.", n, { min });
+    return n > max ? tn("Please choose at most %(max)s; %(n)s is chosen.", "Please choose at most %(max)s; %(n)s are chosen.", n, { max }) : "";
   }
 }
 
 class Typed {
   constructor(question, { labelledby }) {
     const { low, high, step } = question;
-    const said = (number) => textOfChoice(question, number);
-    this.range = `${said(low)} to ${said(high)} by ${step}`;
+    const said = (value) => textOfChoice(question, value);
+    this.range = { low: said(low), high: said(high), step };
     const limits = { type: "number", inputmode: "decimal", min: low, max: high, step };
     this.input = make("input", { ...limits, "aria-labelledby": labelledby });
-    this.element = make("div", {}, make("p", { class: "hint" }, `A number from ${this.range}.`), this.input);
+    this.element = make("div", {}, make("p", { class: "hint" }, t("A number from %(low)s to %(high)s by %(step)s.", this.range)), this.input);
     this.inputs = [this.input];
   }
 
@@ -144,7 +147,7 @@ class Typed {
   }
 
   get problem() {
-    return this.value !== null && this.input.checkValidity() ? "" : `Expected a number from ${this.range}.`;
+    return this.value !== null && this.input.checkValidity() ? "" : t("Expected a number from %(low)s to %(high)s by %(step)s.", this.range);
   }
 }
 
@@ -178,7 +181,7 @@ class Written {
   // The line below the text, and the way the text runs, follow what is typed.
   #follow() {
     this.input.dir = directionOf(this.value) ?? (this.original ?? this.row).direction;
-    this.count.textContent = [several(nWords(this.value), "word"), this.#limits(), this.#unchanged()]
+    this.count.textContent = [inNumber(nWords(this.value)), this.#limits(), this.#unchanged()]
       .filter(Boolean)
       .join(" · ");
   }
@@ -186,13 +189,13 @@ class Written {
   #limits() {
     const { min_words: least, max_words: most } = this.question;
     const n = nWords(this.value);
-    if (n < least) return `${least - n} more needed`;
-    if (most !== null && n > most) return `${n - most} too many`;
-    return most === null ? "" : `at most ${most}`;
+    if (n < least) return tn("%(n)s more needed", "%(n)s more needed", least - n);
+    if (most !== null && n > most) return tn("%(n)s too many", "%(n)s too many", n - most);
+    return most === null ? "" : tn("at most %(n)s", "at most %(n)s", most);
   }
 
   #unchanged() {
-    return this.original && same(this.value, this.original.body) ? "unchanged, which is an answer too" : "";
+    return this.original && same(this.value, this.original.body) ? t("unchanged, which is an answer too") : "";
   }
 
   get problem() {
@@ -203,10 +206,10 @@ class Written {
 // Why a text is no answer; "" where it is one.
 function problemOf(text, { min_words: least, max_words: most, reasons }) {
   const n = nWords(text);
-  if (n < least) return `${several(least - n, "more word")} ${least - n === 1 ? "is" : "are"} needed: at least ${least}.`;
-  if (most !== null && n > most) return `${several(n - most, "word")} too many: at most ${most}.`;
-  if (reasons && /^\s*reject\s*(:|$)/i.test(text)) return "To reject the text, press Reject.";
-  return /^\s*skip\s*$/i.test(text) ? "To skip, press Skip." : "";
+  if (n < least) return tn("%(n)s more word is needed: at least %(least)s.", "%(n)s more words are needed: at least %(least)s.", least - n, { least });
+  if (most !== null && n > most) return tn("%(n)s word too many: at most %(most)s.", "%(n)s words too many: at most %(most)s.", n - most, { most });
+  if (reasons && /^\s*reject\s*(:|$)/i.test(text)) return t("To reject the text, press Reject.");
+  return /^\s*skip\s*$/i.test(text) ? t("To skip, press Skip.") : "";
 }
 
 // A text that was given is accepted, edited or rejected. The value is the kept text, or an object with the reason of the
@@ -221,7 +224,7 @@ class Curated {
     this.reasons = new Choices({ choices: reasons, keys, texts, helps }, "radio", { id: `${id}-reason` });
     this.written = new Written(question, about);
     this.changes = new Changes(this.original, about);
-    this.why = make("fieldset", { class: "why" }, make("legend", {}, "Why is it rejected?"), this.reasons.element);
+    this.why = make("fieldset", { class: "why" }, make("legend", {}, t("Why is it rejected?")), this.reasons.element);
     this.editing = make("div", { class: "editing" }, this.written.element, this.changes.element);
     this.element = make("div", { class: "curated" }, this.acts.element, this.editing, this.why);
     this.element.addEventListener("input", () => this.#follow());
@@ -273,17 +276,17 @@ class Curated {
   }
 
   get problem() {
-    if (this.act === null) return "An answer is missing here.";
-    if (this.act === this.reject) return this.reasons.checked.length ? "" : "Please choose a reason.";
+    if (this.act === null) return t("An answer is missing here.");
+    if (this.act === this.reject) return this.reasons.checked.length ? "" : t("Please choose a reason.");
     const problem = problemOf(this.value, this.question);
-    return this.act === this.accept && problem ? `It cannot be accepted as it is. ${problem}` : problem;
+    return this.act === this.accept && problem ? t("It cannot be accepted as it is. %(problem)s", { problem }) : problem;
   }
 }
 
 // What was changed, as one types: both texts in one, and how much it is.
 class Changes {
   constructor(original, { id, original: given }) {
-    const heading = make("h3", { id: `${id}-changes` }, "What you changed");
+    const heading = make("h3", { id: `${id}-changes` }, t("What you changed"));
     this.original = original;
     this.text = make("p", { class: "given", lang: given?.language ?? "" });
     this.count = make("p", { class: "count" });
@@ -298,8 +301,8 @@ class Changes {
     this.text.dir = direction;
     this.text.replaceChildren(...difference(this.original, edited));
     this.count.textContent = isCounted
-      ? `${several(words, "word")} and ${several(characters, "character")} changed`
-      : "too much has changed to be counted here";
+      ? t("%(words)s and %(characters)s changed", { words: inNumber(words), characters: inCharacters(characters) })
+      : t("too much has changed to be counted here");
   }
 }
 

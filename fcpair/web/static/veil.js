@@ -1,5 +1,6 @@
 // An HS, and what it answers or translates, that are hidden until somebody asks for them, from eyes and screen readers alike.
 
+const { t } = globalThis.fcpairLanguage;
 const element = (id) => document.getElementById(id);
 
 export const veiled = () => element("hs")?.classList.contains("veiled") ?? false;
@@ -12,5 +13,5 @@ export function veil(hidden) {
     one.setAttribute("aria-hidden", hidden);
   }
   element("reveal").setAttribute("aria-expanded", !hidden);
-  element("reveal-word").textContent = hidden ? "Show" : "Hide";
+  element("reveal-word").textContent = hidden ? t("Show it") : t("Hide it");
 }

@@ -7,27 +7,26 @@ import { veil } from "./veil.js";
 
 const element = (id) => document.getElementById(id);
 const shown = (id, visible) => (element(id).hidden = !visible);
-const KINDS = { error: "Error", warning: "Warning", remark: "Note" }; // of what is said above the texts
-const TOO_FEW = "time left: known after a few more answers";
+const { t, tn } = globalThis.fcpairLanguage;
+const KINDS = { error: t("Error"), warning: t("Warning"), remark: t("Note") }; // of what is said above the texts
+const TOO_FEW = t("time left: known after a few more answers");
 const MOST_LISTED = 20; // questions on a list; of a longer row all the same
 const HOW_TO_SAVE = [
-  ["1", "and so on: choose in the question that shows its keys: the one with the focus, or the next open one"],
-  ["0", "to 9 where a question has numbers: type the number; for a half, type the point alone (3.5 is 3 and the point)"],
-  ["Enter", "save; while you write, Ctrl Enter"],
+  ["1", t("and so on: choose in the question that shows its keys: the one with the focus, or the next open one")],
+  ["0", t("to 9 where a question has numbers: type the number; for a half, type the point alone (3.5 is 3 and the point)")],
+  ["Enter", t("save; while you write, Ctrl Enter")],
 ];
 
 export class View {
   #blurred;
   #rounds;
   #form;
-  #nouns;
   #goal;
   #forgetBanner = null;
 
-  // `rounds` is what the person can be asked, as the server says it, in units that are called `nouns`, with a `goal`; of a form
-  // that is saved, `save()` and `changed()` are called as Form says.
-  constructor(blurred, rounds, { nouns, goal, ...acts }) {
-    this.#nouns = nouns;
+  // `rounds` is what the person can be asked, as the server says it, with their `goal`; of a form that is saved, `save()`
+  // and `changed()` are called as Form says.
+  constructor(blurred, rounds, { goal, ...acts }) {
     this.#goal = goal;
     this.#blurred = blurred;
     this.#rounds = JSON.parse(rounds);
@@ -120,7 +119,7 @@ export class View {
     shown("forward", earlier);
     this.#offerUndo(last);
     const isOnePress = round.screen === "cell" && round.form.length === 1 && isPressed(round.form[0]);
-    const below = begunOf(task) ? "as you saved it; below is what you have not saved yet" : "as it is below";
+    const below = begunOf(task) ? t("as you saved it; below is what you have not saved yet") : t("as it is below");
     const said = isOnePress || task.answer === SKIP ? textOfChoice(round.form[0], task.answer ?? "") : below;
     for (const id of ["answered", "lost"]) element(id).textContent = said;
     element("answers").replaceChildren(...(isOnePress ? buttons(round.form[0]) : []));
@@ -128,7 +127,7 @@ export class View {
     else this.#form.show(round, tasks, (one) => begunOf(one)?.answer ?? one.answer);
     this.veil(this.#blurred);
     shown("save", !isOnePress);
-    element("skip-word").textContent = tasks.length > 1 ? "Skip all" : "Skip";
+    element("skip-word").textContent = tasks.length > 1 ? t("Skip all") : t("Skip");
     element("pair").classList.toggle("saved", !isOnePress);
     this.#keys(isOnePress ? keysOf(round.form[0]) : HOW_TO_SAVE);
     for (const button of document.querySelectorAll("[data-answer]")) {
@@ -152,7 +151,7 @@ export class View {
     const isName = ["string", "number"].includes(typeof answer) && (answer === SKIP || question[0].choices);
     shown("last", isName);
     element("last").replaceChildren(...(isName ? [make("bdi", {}, `“${textOfChoice(question[0], answer)}”`)] : []));
-    element("back").title = isName ? `Your last answer was “${textOfChoice(question[0], answer)}”.` : "";
+    element("back").title = isName ? t("Your last answer was “%(answer)s”.", { answer: textOfChoice(question[0], answer) }) : "";
   }
 
   #keys(keys) {
@@ -183,7 +182,7 @@ export class View {
 
   // Instead of a pair: there is none left, and the way on.
   end(how) {
-    this.waiting(`There are no more ${this.#nouns} for you now.`, how);
+    this.waiting(t("There are no more %(nouns)s for you now."), how);
     shown("end", true);
   }
 
@@ -203,9 +202,11 @@ export class View {
     shown("bar", more === null);
     element("bar").max = Math.max(done + skipped + open, 1);
     element("bar").value = done + skipped;
-    const left = more === null ? `${open} open` : more ? "more when you like" : `${open} assigned to you`;
-    element("count").textContent = `${done} answered, ${skipped ? `${skipped} skipped, ` : ""}${left}`;
-    const time = left_s === null ? TOO_FEW : `${duration(left_s)} left`;
+    const own = more === null ? tn("%(n)s open", "%(n)s open", open) : tn("%(n)s assigned to you", "%(n)s assigned to you", open);
+    const counts = [tn("%(n)s answered", "%(n)s answered", done)];
+    if (skipped) counts.push(tn("%(n)s skipped", "%(n)s skipped", skipped));
+    element("count").textContent = [...counts, more ? t("more when you like") : own].join(t(", "));
+    const time = left_s === null ? TOO_FEW : t("%(time)s left", { time: duration(left_s) });
     element("left").textContent = more === null ? time : "";
     element("reading").textContent = allowance(reading, this.#goal.n);
   }
@@ -234,18 +235,18 @@ export class View {
 function allowance({ today, read, daily_limit, total_limit }, goal) {
   const isWithin = goal !== null && (daily_limit === null || goal < daily_limit);
   const most = isWithin ? goal : daily_limit;
-  const beyond = isWithin && daily_limit !== null ? ` (${daily_limit} at most)` : "";
-  const day = most === null ? `${today} today` : `${today} of ${most} today${beyond}`;
-  return total_limit === null ? day : `${day} · ${read} of ${total_limit} in all`;
+  const beyond = isWithin && daily_limit !== null ? ` ${t("(%(n)s at most)", { n: daily_limit })}` : "";
+  const day = most === null ? t("%(n)s today", { n: today }) : t("%(n)s of %(limit)s today", { n: today, limit: most }) + beyond;
+  return total_limit === null ? day : `${day} · ${t("%(n)s of %(limit)s in all", { n: read, limit: total_limit })}`;
 }
 
 // "about 35 minutes": no more exact than a pace can be.
 export function duration(seconds) {
   const minutes = Math.round(seconds / 60);
-  if (minutes <= 1) return "about a minute";
-  if (minutes <= 20) return `about ${minutes} minutes`;
-  if (minutes < 90) return `about ${Math.round(minutes / 5) * 5} minutes`;
-  return `about ${Math.round(minutes / 30) / 2} hours`;
+  if (minutes <= 1) return t("about a minute");
+  const inMinutes = (n) => tn("about %(n)s minute", "about %(n)s minutes", n);
+  if (minutes < 90) return inMinutes(minutes <= 20 ? minutes : Math.round(minutes / 5) * 5);
+  return tn("about %(n)s hour", "about %(n)s hours", Math.round(minutes / 30) / 2);
 }
 
 // Asks whether what somebody wrote is to be given up; it is not where they close the question.
@@ -271,9 +272,9 @@ function buttons(question) {
     const [key] = keys[at];
     return make("button", attributes, ...(key ? [make("kbd", {}, key), " "] : []), ...captionOf(question, at));
   };
-  const hint = goesOn(keys) ? [make("p", { class: "hint" }, "Type the number; Enter answers with it.")] : [];
+  const hint = goesOn(keys) ? [make("p", { class: "hint" }, t("Type the number; Enter answers with it."))] : [];
   const asked = text ? [make("p", { class: "introduction", id: "asked", dir: directionOf(text) }, text)] : [];
-  const legend = text ? [] : [make("legend", { class: "visually-hidden" }, "Your answer")];
+  const legend = text ? [] : [make("legend", { class: "visually-hidden" }, t("Your answer"))];
   const lines = helpLine(help, "asked-help");
   const about = { "aria-labelledby": text ? "asked" : null, "aria-describedby": help ? "asked-help" : null };
   return [...asked, ...lines, make("fieldset", { class: "answers hears", ...about }, ...legend, ...hint, ...choices.map(button))];

@@ -156,7 +156,7 @@ def test_who_rates_what_others_wrote_rates_replies_and_rounds_of_two_kinds_have_
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR])
 def test_a_study_of_pairs_has_pairs(files: dict[str, Path], role: Role) -> None:
     study = Study.open(files["checking"])
-    assert study.page_words(role) == (("pair", "pairs"), "hate speech", "counter-narrative")
+    assert study.page_words(role) == (("pair", "pairs"), "hate speech", "counter-narrative", "en")
 
 
 def test_a_side_of_the_grid_has_its_wording(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_whoever_takes_it_for_a_study_is_told_of_restore(whole: Path, words: lis
 def test_one_that_is_cut_off_or_of_a_database_is_still_no_study_but_a_backup(whole: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.backup"
     cut.write_bytes(whole.read_bytes()[:3000])
-    of_database = Path(__file__).parents[2] / "assets" / "0009-postgresql.backup"
+    of_database = Path(__file__).parents[2] / "assets" / "0010-postgresql.backup"
     for file in (cut, of_database):
         with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
             Study.open(file)

@@ -17,6 +17,7 @@ from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
 from fcpair.study import Study
+from fcpair.web.languages import ENGLISH
 from fcpair.web.pages.adjudicate import in_words
 from web.conftest import Site
 
@@ -227,7 +228,7 @@ def test_the_time_that_the_rest_takes_is_told_once_it_is_known(study: Study, ent
     ],
 )
 def test_a_time_is_told_no_more_exactly_than_a_pace_can_be(seconds: float | None, words: str) -> None:
-    assert in_words(seconds) == words
+    assert in_words(seconds, ENGLISH) == words
 
 
 def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undone(study: Study, enter: Enter) -> None:

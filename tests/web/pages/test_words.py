@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -45,7 +46,8 @@ def site(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path: Path)
 
 def spoken(page: str) -> str:
     """The words of a page, as people read them or have them read out; without scripts and addresses."""
-    labels = " ".join(re.findall(r'(?:aria-label|title|placeholder|data-nouns?)="([^"]*)"', page))
+    labels = " ".join(re.findall(r'(?:aria-label|title|placeholder)="([^"]*)"', page))
+    labels += " ".join(re.findall(r"data-phrases='([^']*)'", page))
     return unescape(re.sub(r"<[^>]*>", " ", page) + " " + labels)
 
 
@@ -70,7 +72,8 @@ def test_every_page_of_a_role_says_its_noun_and_no_other(site: Site, name: str, 
         many = Noun.of(noun).many
         desk = browser.get("/validate" if name == "vera" else "/annotate").text
         assert f">{many.capitalize()}</a>" in desk
-        assert f'data-noun="{noun}" data-nouns="{many}"' in desk
+        phrases = json.loads(re.search(r"data-phrases='([^']*)'", desk)[1])  # type: ignore[index]
+        assert (phrases["noun"], phrases["nouns"], phrases["this_noun"]) == (noun, many, f"this {noun}")
         assert f"The first {noun} is on its way." in desk
 
 
@@ -129,7 +132,7 @@ def test_pages_and_api_show_wordings_beside_the_names(tmp_path: Path) -> None:
     (asked,) = site.machine("rae").get("/api/me").json()["rounds"]
     assert (asked["form"][0]["name"], asked["form"][0]["text"]) == ("rate", "چه‌قدر خوب؟")
     assert (asked["row_text"], asked["single_column"]) == ("Reply", True)
-    assert "Hide each Reply until I ask for it" in site.browser("rae").get("/settings").text
+    assert "هر «Reply» را تا وقتی نخواسته‌ام پنهان کن" in site.browser("rae").get("/settings").text
     site.close()
 
 

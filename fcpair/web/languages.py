@@ -1,0 +1,168 @@
+"""Languages of the pages for people who answer: their messages, which are gettext catalogues, and numbers and dates.
+
+Messages are marked in English where they are shown: `_` and `ngettext` in templates, `t` and `tn` in scripts, `mark` in
+Python. The pages of leads are in English.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from babel import Locale
+from babel.dates import format_datetime
+from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
+from markupsafe import Markup, escape
+
+from fcpair.web.page_phrases import ANSWER_NAMES, NOUN_PHRASES
+from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
+
+FOLDER = Path(__file__).parent / "locale"
+SCRIPT = Path(__file__).parent / "static" / "language.js"
+OF_SCRIPTS = "fcpair/web/static/"  # where messages are found that scripts say
+CATEGORIES = {"ar": ("zero", "one", "two", "few", "many", "other"), "fa": ("other",)}  # of plurals, as catalogues count
+TWO_CATEGORIES = ("one", "other")
+NUMBERINGS = {"ar": ("arab", 0x0660), "fa": ("arabext", 0x06F0)}  # by CLDR's names; and the digit 0 of each
+
+
+def catalogue_path(code: str) -> Path:
+    """The file with the messages of a language."""
+    return FOLDER / code / "LC_MESSAGES" / "fcpair.po"
+
+
+class Language:
+    """A language of the pages. In messages, `%(name)s` stands for a value; a whole number is written as in it."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self._locale = Locale.parse(code)
+        self.categories = CATEGORIES.get(code, TWO_CATEGORIES)
+        self._numbering, zero = NUMBERINGS.get(code, ("latn", ord("0")))
+        self._digits = {ord("0") + digit: zero + digit for digit in range(10)}
+
+    @property
+    def name(self) -> str:
+        """What the language calls itself."""
+        name = self._locale.get_language_name(self.code) or self.code
+        return name[:1].upper() + name[1:]
+
+    @property
+    def direction(self) -> str:
+        """Direction of its pages: `ltr` or `rtl`."""
+        return self._locale.text_direction
+
+    @property
+    def tag(self) -> str:
+        """The language with its digits, as browsers take it."""
+        return f"{self.code}-u-nu-{self._numbering}" if self.code in NUMBERINGS else self.code
+
+    @cached_property
+    def _messages(self) -> dict[str, str | tuple[str, ...]]:
+        return {} if self.code == DEFAULT_LANGUAGE else _read_messages(self.code)
+
+    def find(self, text: str) -> str:
+        """The translation of a text that is a message; any other text as it is."""
+        message = self._messages.get(text, text)
+        return message if isinstance(message, str) else text
+
+    def gettext(self, message: str, **values: Any) -> str:
+        """A message, with values in it."""
+        return self.find(message) % self._written(values)
+
+    def ngettext(self, one: str, many: str, n: int, **values: Any) -> str:
+        """The message for the number `n`, which is a value of it."""
+        return self._plural(one, many, n) % self._written({"n": n, **values})
+
+    def to_html(self, message: str, **values: Any) -> Markup:
+        """A message that may have elements in it, with values that are escaped."""
+        return Markup(self.find(message)) % self._escaped(values)
+
+    def to_html_by_number(self, one: str, many: str, n: int, **values: Any) -> Markup:
+        """The message for the number `n`, as `to_html` gives it."""
+        return Markup(self._plural(one, many, n)) % self._escaped({"n": n, **values})
+
+    def number(self, n: float) -> str:
+        """A number as it is written in the language."""
+        return self.digits(format_decimal(n, locale=self._locale, numbering_system=self._numbering))
+
+    def digits(self, written: object) -> str:
+        """The same with the digits of the language: of an id, which is no number."""
+        return str(written).translate(self._digits)
+
+    def moment(self, at: str) -> str:
+        """Date and time of a moment in UTC, given as ISO 8601."""
+        moment = datetime.fromisoformat(at).astimezone(UTC)
+        return self.digits(format_datetime(moment, "medium", locale=self._locale))
+
+    def count(self, noun: Noun, n: int) -> str:
+        """The number with the noun, as in `1,200 pairs`."""
+        return self.ngettext(*NOUN_PHRASES[noun.one].counted, n)
+
+    def noun_phrases(self, noun: Noun) -> dict[str, Any]:
+        """What messages say for a unit of work: `this_noun` and so on, with a capital at the beginning of a sentence.
+
+        `counted` are the forms for numbers, in the order of the language's `categories`.
+        """
+        phrases = NOUN_PHRASES[noun.one]
+        texts = {name: self.find(text) for name, text in phrases._asdict().items() if name != "counted"}
+        capitals = {_capitalize(name): _capitalize(text) for name, text in texts.items()}
+        return {**texts, **capitals, "counted": self._forms(*phrases.counted)}
+
+    def answer_name(self, name: str) -> str:
+        """The name of an answer as people read it who have no wording for it."""
+        words = name.replace("_", " ")
+        return self.find(words) if words in ANSWER_NAMES else words
+
+    def script(self) -> str:
+        """The script by which others say their messages in the language."""
+        contents = {"locale": self.tag, "plurals": self.categories, "messages": {}, "names": {}}
+        if self.code != DEFAULT_LANGUAGE:
+            contents["messages"] = _read_messages(self.code, OF_SCRIPTS)
+            contents["names"] = {name: self.find(name) for name in ANSWER_NAMES}
+        text = json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
+        return f"globalThis.fcpairMessages = {text};\n{SCRIPT.read_text('utf-8')}"
+
+    def _forms(self, one: str, many: str) -> tuple[str, ...]:
+        message = self._messages.get(one, (one, many))
+        return (message,) if isinstance(message, str) else message
+
+    def _plural(self, one: str, many: str, n: int) -> str:
+        forms, category = self._forms(one, many), self._locale.plural_form(n)
+        return forms[self.categories.index(category)] if category in self.categories else forms[-1]
+
+    def _written(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self.number(value) if type(value) is int else value for name, value in values.items()}
+
+    def _escaped(self, values: Mapping[str, Any]) -> dict[str, Markup]:
+        return {name: escape(value) for name, value in self._written(values).items()}
+
+
+def _capitalize(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...]]:
+    """The translated messages of a language, by the English one (in the singular); or those found below a place."""
+    with catalogue_path(code).open("rb") as file:
+        catalogue = read_po(file, locale=code)
+    messages: dict[str, str | tuple[str, ...]] = {}
+    for one in catalogue:
+        forms = _forms(one.string)
+        is_there = not place or any(path.startswith(place) for path, _ in one.locations)
+        if one.id and is_there and not one.fuzzy and all(forms):
+            messages[_forms(one.id)[0]] = forms if one.pluralizable else forms[0]
+    return messages
+
+
+def _forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The forms of a message for numbers, or the one that it has."""
+    return (text,) if isinstance(text, str) else tuple(text or ())
+
+
+LANGUAGES: dict[str, Language] = {code: Language(code) for code in PAGE_LANGUAGES}
+ENGLISH = LANGUAGES[DEFAULT_LANGUAGE]

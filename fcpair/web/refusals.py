@@ -1,0 +1,126 @@
+"""Refusals and remarks that people meet who answer or decide, in their language.
+
+The floors below say them in English; here each is recognised by its words. What is not recognised stays in English.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from fcpair.web.languages import Language
+from fcpair.web.page_phrases import mark
+from fcpair.words import Noun
+
+SENTENCES = (
+    # steps/answers/submissions.py
+    mark("this pair is not assigned to you, or no longer is; somebody else has it now, and your answer was not needed"),
+    mark("the label of this pair has changed since you saw it; please look at it again"),
+    mark(
+        "this verdict does not say which label you saw, probably because it was given on a page of an older fcpair; "
+        "please look at the pair again"
+    ),
+    mark(
+        "you have opted out of a topic of this pair since, here or on another device, so your answer was not stored; "
+        "you can opt in again under Settings"
+    ),
+    mark(
+        "you have just answered this pair in another window or on another device: that answer counts, and this one was "
+        "not stored; press Undo to see it"
+    ),
+    mark(
+        "you have just skipped this pair in another window or on another device: that answer counts, and this one was "
+        "not stored; press Undo to see it"
+    ),
+    mark("this pair has been given to somebody else; your answer was not needed"),
+    mark("somebody else has this pair now, since you skipped it"),
+    mark("please read what the study is about and agree to take part first"),
+    # steps/people/reading_limits.py
+    mark("You have read %(n_nouns)s, as many as one person may read in this study. Thank you."),
+    mark("You have read %(n_nouns)s today, as many as one person may read in a day. Please come back tomorrow."),
+    mark(
+        "You have read %(n_nouns)s today, as many as one person may read in a day. The recorded time of %(number)s of "
+        "them is in the future: a clock was or is wrong. Please tell the people who run the study."
+    ),
+    # steps/rules/text_checks.py
+    mark("Please write %(least)s words or more; this text has %(number)s."),
+    mark("Please write %(most)s words or fewer; this text has %(number)s."),
+    mark("This text seems to be in another language (`%(code)s`); please write it in `%(expected)s`."),
+    mark(
+        "This text is very much like one that you or many others have written (“%(text)s”); please say it in another "
+        "way, or say something else."
+    ),
+    mark("The grammar cannot be checked right now; your text can be saved as it is."),
+    # steps/rules/permissions.py
+    mark("pair %(number)s has no label, so there is nothing to decide"),
+    mark("pair %(number)s is still being labelled; it can be decided when all its labels are in"),
+    mark("pair %(number)s is still being labelled; it can be checked when all its labels are in"),
+    mark("`%(name)s` labelled pair %(number)s, so somebody else must decide it"),
+    mark("`%(name)s` validates pair %(number)s, so somebody else must decide it"),
+    mark("the labels of pair %(number)s agree, so there is nothing to decide"),
+    mark("pair %(number)s has been decided by a rule meanwhile"),
+    mark("pair %(number)s has been decided by a file meanwhile"),
+    mark("pair %(number)s has been decided by %(name)s meanwhile"),
+    mark(
+        "pair %(number)s has been decided by %(name)s meanwhile, and only the person who decided, or a lead, can take "
+        "that back"
+    ),
+    mark("pair %(number)s has been decided since it was shown; look at it again"),
+    mark("pair %(number)s has been taken back since it was shown; look at it again"),
+    mark("a label of pair %(number)s has changed since it was shown; look at it again"),
+    mark("pair %(number)s has no current decision, so there is none to take back"),
+    mark(
+        "a rule has decided pair %(number)s: such a decision follows the labels, so there is nothing to take back; "
+        "decide the pair yourself to replace it"
+    ),
+    # web
+    mark("this is not for %(people)s"),
+    mark("this form was not sent from a page of this study; open your invite link again"),
+    mark("the form is out of date, or was not sent from a page of this study; load it again"),
+    mark("there is nothing to decide in this study yet"),
+    mark("there is nothing at this address"),
+    mark("this address does not support this method"),
+    mark("the form that was sent cannot be read"),
+    mark("the study cannot be read or written just now; try again, and if that does not help, tell those who run it"),
+    mark("the server is busy just now; nothing was changed. Please try again in a moment"),
+    mark("too many requests at once; what was shown or saved before is safe. Please try again"),
+    mark("fcpair itself failed; what was saved before is safe. The log of the server says where"),
+)
+PEOPLE = (
+    mark("annotators"),
+    mark("validators"),
+    mark("writers"),
+    mark("raters"),
+    mark("respondents"),
+    mark("adjudicators"),
+)
+_VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
+_NUMBERS = {"number", "least", "most", "n_nouns"}
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(_VALUE.sub(_to_group, re.escape(one)), re.DOTALL), one) for one in SENTENCES)
+
+
+def _to_group(match: re.Match[str]) -> str:
+    name = match[1]
+    pattern = r"[\d,]+ pairs?" if name == "n_nouns" else r"[\d,]+" if name in _NUMBERS else ".*"
+    return f"(?P<{name}>{pattern})"
+
+
+def translate(sentence: str, language: Language, noun: Noun) -> str:
+    """A sentence of fcpair's in a language, for people whose work comes in units of this noun."""
+    for pattern, message in _patterns():
+        if match := pattern.fullmatch(sentence.removesuffix("\n")):
+            values = {name: _translate_value(name, value, language, noun) for name, value in match.groupdict().items()}
+            return language.gettext(message, **language.noun_phrases(noun), **values)
+    return sentence
+
+
+def _translate_value(name: str, value: str, language: Language, noun: Noun) -> Any:
+    if name not in _NUMBERS:
+        return language.find(value) if value in PEOPLE else value
+    n = int(value.split(maxsplit=1)[0].replace(",", ""))
+    return language.count(noun, n) if name == "n_nouns" else language.digits(n)

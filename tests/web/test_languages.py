@@ -1,0 +1,206 @@
+"""The pages in seven languages: catalogues are complete, agree with the messages, and pages say nothing in English."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel import Locale
+from babel.messages.catalog import Catalog
+from babel.messages.plurals import get_plural
+from babel.messages.pofile import read_po
+
+from fcpair.params import Annotate
+from fcpair.web.languages import FOLDER, LANGUAGES, catalogue_path
+from fcpair.web.page_phrases import NOUN_PHRASES
+from fcpair.web.refusals import SENTENCES, translate
+from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
+
+ROOT = Path(__file__).parents[2]
+CODES = [code for code in PAGE_LANGUAGES if code != "en"]
+TEMPLATES = ROOT / "fcpair" / "web" / "templates"
+SCRIPTS = ROOT / "fcpair" / "web" / "static"
+OF_LEADS = {"start.js", "copy.js", "lead.js", "watch.js"}
+PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+NOUN_KEYS = {key for name in next(iter(NOUN_PHRASES.values()))._fields for key in (name, name.capitalize())}
+
+
+def _catalogues() -> Any:
+    spec = spec_from_file_location("catalogues", ROOT / "docs" / "catalogues.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MESSAGES: dict[tuple[str, str], list[str]] = _catalogues().extract()
+
+
+def _catalogue(code: str) -> Catalog:
+    with catalogue_path(code).open("rb") as file:
+        return read_po(file, locale=code)
+
+
+def _forms(text: Any) -> list[str]:
+    return [text] if isinstance(text, str) else list(text or ())
+
+
+def test_every_language_has_a_catalogue_and_no_other() -> None:
+    assert {path.name for path in FOLDER.iterdir() if path.is_dir()} == set(CODES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_catalogue_has_each_message_translated_and_no_other(code: str) -> None:
+    catalogue = _catalogue(code)
+    ids = {_forms(one.id)[0]: one for one in catalogue if one.id}
+    assert set(ids) == {one for one, _ in MESSAGES}, "run `python docs/catalogues.py`, and translate what is new"
+    assert [one for one, message in ids.items() if message.fuzzy or not all(_forms(message.string))] == []
+    assert not list(catalogue.obsolete)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_catalogue_says_where_messages_are_and_how_plurals_are_counted(code: str) -> None:
+    header, plain = _catalogue(code), catalogue_path(code).read_text("utf-8")
+    assert header.num_plurals == len(LANGUAGES[code].categories)
+    found = {_forms(one.id)[0]: sorted({path for path, _ in one.locations}) for one in header if one.id}
+    assert found == {one: places for (one, _), places in MESSAGES.items()}
+    assert "#, fuzzy" not in plain
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_translation_has_the_values_and_the_elements_of_its_message(code: str) -> None:
+    wrong = []
+    for one in _catalogue(code):
+        if not one.id:
+            continue
+        *_, message = _forms(one.id)
+        for form in _forms(one.string):
+            expected, named = ({*PLACEHOLDER.findall(text)} - NOUN_KEYS for text in (message, form))
+            is_number_in_words = one.pluralizable and named == expected - {"n"}
+            elements = (sorted(re.findall(r"</?\w+>", text)) for text in (message, form))
+            is_stray = "%" in PLACEHOLDER.sub("", form) or len(set(map(str, elements))) > 1
+            if is_stray or (named != expected and not is_number_in_words):
+                wrong.append(form)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("code", PAGE_LANGUAGES)
+def test_plurals_are_chosen_by_the_catalogues_rule(code: str) -> None:
+    language = LANGUAGES[code]
+    rule = re.search(r"plural=(.*?);\\n", catalogue_path(code).read_text("utf-8")) if code != "en" else None
+    expression = rule[1] if rule else "(n != 1)"
+    python = re.sub(r"([^?:]+)\?([^:]+):", r"(\2) if (\1) else ", expression).replace("&&", " and ")
+    for n in range(300):
+        expected = int(eval(python, {"n": n}))
+        category = Locale.parse(code).plural_form(n)
+        at = language.categories.index(category) if category in language.categories else -1
+        assert at % len(language.categories) == expected, n
+    assert get_plural(code)
+
+
+def test_scripts_mark_every_message_that_they_say() -> None:
+    ones = {one for one, _ in MESSAGES}
+    call = re.compile(r'(?<![\w.])tn?\(\s*"((?:[^"\\]|\\.)*)"')
+    said = {match[1] for path in SCRIPTS.glob("*.js") for match in call.finditer(path.read_text("utf-8"))}
+    assert said - ones == set()
+
+
+def test_scripts_have_no_sentence_that_is_not_marked() -> None:
+    sentence = re.compile(r"""(?<!t\()(?<!tn\()["`]([A-Z][a-z']+ [a-z][^"`]*)["`]""")
+    bare = [
+        (path.name, match[1])
+        for path in sorted(SCRIPTS.glob("*.js"))
+        if path.name not in OF_LEADS
+        for line in path.read_text("utf-8").splitlines()
+        if not line.lstrip().startswith("//")
+        for match in sentence.finditer(line)
+        if match[1] not in {part for message in MESSAGES for part in message}
+    ]
+    assert bare == []
+
+
+def _bare_text(template: str) -> list[str]:
+    """What a template says outside of messages: text between tags, and attributes that are read."""
+    text = re.sub(r"(?s)\{#.*?#\}", "", template)
+    text = re.sub(r'(?s)<(\w+)[^>]* lang="en"[^>]*>.*?</\1>', "", text)
+    attributes = re.findall(r'(?:aria-label|title|placeholder|alt|data-word)="([^"{]*[A-Za-z][^"{]*)"', text)
+    text = re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}", "\x00", text)
+    text = re.sub(r"(?s)<kbd>.*?</kbd>|<title>.*?</title>", "", text)
+    return [*attributes, *(one for one in re.findall(r"[A-Za-z][\w',.;:]*", re.sub(r"(?s)<[^>]*>", "\x00", text)))]
+
+
+def test_templates_say_nothing_that_is_not_a_message() -> None:
+    templates = [path for path in TEMPLATES.glob("*.j2") if not path.name.startswith(("lead_", "_htmx"))]
+    allowed = {"UTC"}
+    bare = {path.name: words for path in templates if (words := set(_bare_text(path.read_text("utf-8"))) - allowed)}
+    assert bare == {}
+
+
+def test_each_noun_has_its_phrases() -> None:
+    assert set(NOUN_PHRASES) == set(NOUNS)
+    for word, phrases in NOUN_PHRASES.items():
+        noun = Noun.of(word)
+        assert phrases.counted == (f"%(n)s {noun.one}", f"%(n)s {noun.many}")
+        assert (phrases.noun, phrases.nouns) == noun
+
+
+@pytest.mark.parametrize(
+    ("code", "n", "words"),
+    [
+        ("en", 1200, "1,200 pairs"),
+        ("de", 1200, "1.200 Paare"),
+        ("it", 1, "1 coppia"),
+        ("fr", 0, "0 paire"),
+        ("es", 2, "2 pares"),
+        ("fa", 21, "۲۱ جفت"),
+        ("ar", 2, "زوجان"),
+        ("ar", 5, "٥ أزواج"),
+        ("ar", 11, "١١ زوجًا"),
+    ],
+)
+def test_a_number_agrees_with_its_noun(code: str, n: int, words: str) -> None:
+    assert LANGUAGES[code].count(Noun.of("pair"), n) == words
+
+
+def test_moments_are_written_as_in_the_language() -> None:
+    at = "2026-11-25T16:51:19.810+00:00"
+    assert LANGUAGES["de"].moment(at) == "25.11.2026, 16:51:19"
+    assert LANGUAGES["fa"].moment(at).startswith("۲۵ نوامبر ۲۰۲۶")
+
+
+@pytest.mark.parametrize("hs_name", ["HS", "hate speech", "claim"])
+def test_the_texts_of_fcpair_itself_are_translated(hs_name: str) -> None:
+    terms = Annotate().worded(hs_name)
+    for text in (terms.consent, terms.warning, terms.thanks):
+        assert text
+        assert all(LANGUAGES[code].find(text) != text for code in CODES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_refusal_is_known_by_its_words(code: str) -> None:
+    language, noun = LANGUAGES[code], Noun.of("statement")
+    values = {"n_nouns": "1,200 pairs", "number": 12, "least": 3, "most": 60, "code": "de", "expected": "en"}
+    values |= {"name": "ana", "text": "a text", "people": "annotators"}
+    for sentence in SENTENCES:
+        said = translate(sentence % values, language, noun)
+        assert said != sentence % values
+        assert "%(" not in said
+    counted = translate(
+        "You have read 12 pairs, as many as one person may read in this study. Thank you.", language, noun
+    )
+    assert language.count(noun, 12) in counted
+
+
+def test_refusals_are_those_that_the_floors_below_say() -> None:
+    paths = [path for folder in ("steps", "web") for path in (ROOT / "fcpair" / folder).rglob("*.py")]
+    texts = [path.read_text("utf-8") for path in paths if path.name != "refusals.py"]
+    said = re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts)).replace("\\u201c", "“").replace("\\u201d", "”")
+    ends = re.compile(
+        r"and only |%\(\w+\)s|[.;:,`] |answered|skipped|labelled|validates|taken back|decided|a rule|a file"
+    )
+    pieces = {sentence: max(ends.split(sentence), key=len).strip(" ()“”`") for sentence in SENTENCES}
+    assert {sentence: piece for sentence, piece in pieces.items() if piece not in said} == {}
