@@ -18,7 +18,7 @@ from fcpair.web.form import fields
 from fcpair.web.lead.navigation import GUIDELINES
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run, redirect_to
-from fcpair.words import LONGEST_WORDING, NOUNS, READERS, Noun, Words
+from fcpair.words import LONGEST_WORDING, NOUNS, PAGE_LANGUAGES, READERS, Noun, Words
 
 router = APIRouter(include_in_schema=False)
 PATH = "/lead/words"
@@ -88,8 +88,8 @@ def _show(
         "roles": [(role, typed.get(f"{NOUN}{role}", words.nouns.get(role, ""))) for role in _roles(context, words)],
         "field_of_noun": NOUN,
         "nouns": NOUNS,
-        "language": typed.get("language") or words.language,
-        "languages": list(dict.fromkeys([*languages_of(words), texts_in])),
+        "chosen": typed.get("language") or words.language,
+        "languages": list(dict.fromkeys([*PAGE_LANGUAGES, *languages_of(words), texts_in])),
         "texts_in": texts_in,
         "seen": typed.get("seen", ""),
         "longest": LONGEST_WORDING,
