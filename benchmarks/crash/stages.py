@@ -176,6 +176,7 @@ def _make_survey(place: str, folder: Path) -> None:
 
 def _make_models(place: str, folder: Path) -> None:
     """A study whose models have still to answer."""
+    from fcpair.params import Pair
     from fcpair.recipe import load_recipe
     from fcpair.study import Study
 
@@ -184,8 +185,9 @@ def _make_models(place: str, folder: Path) -> None:
     (folder / "recipe.toml").write_bytes((EXAMPLES / "curate.toml").read_bytes())
     recipe = load_recipe(folder / "recipe.toml")
     study = Study.create(place, recipe.setup, grids=recipe.grids)
-    for _ in zip(study.walk(recipe), range(0), strict=False):
-        pass
+    for run in study.walk(recipe):
+        if run.stage == Pair.stage:
+            break
     study.close()
 
 
