@@ -208,6 +208,14 @@ def _is_shown(name: Locator, case: str) -> bool:
     return name.inner_text() == case or "on its way" in name.inner_text()
 
 
+def download(page: Page, name: str, folder: Path) -> None:
+    """Download a file of the page Downloads, under the name that it comes with."""
+    form = page.locator(f'form[action^="/lead/download/{name}"]')
+    with page.expect_download() as begun:
+        form.get_by_role("button").click()
+    begun.value.save_as(folder / begun.value.suggested_filename)
+
+
 def lead_pairs(browser: Browser, folder: Path, shape: Shape, look: Look) -> None:
     """FC-CONAN's shape, from the empty folder to Gold, the recipe and the guidelines' last version."""
     with serve(folder) as server, come_in(browser, server.link, DESKTOP) as lead:
@@ -233,6 +241,9 @@ def lead_pairs(browser: Browser, folder: Path, shape: Shape, look: Look) -> None
         look(lead, "walk-done")
         lead.goto(f"{server.url}/lead/downloads")
         look(lead, "walk-downloads")
+        lead.get_by_label("Tier").first.select_option("gold")
+        download(lead, "partition", folder)
+        download(lead, "recipe", folder)
 
 
 def lead_survey(browser: Browser, folder: Path, respondents: list[str], look: Look) -> None:
@@ -244,6 +255,9 @@ def lead_survey(browser: Browser, folder: Path, respondents: list[str], look: Lo
                 assert answer_all(page, name, SURVEY_KEYS)
         lead.goto(f"{server.url}/lead")
         look(lead, "walk-results")
+        lead.goto(f"{server.url}/lead/downloads")
+        download(lead, "answers", folder)
+        download(lead, "recipe", folder)
 
 
 def main() -> None:

@@ -157,6 +157,17 @@ def _write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
+def _write_recipe(study: Study, folder: Path) -> None:
+    """Write the recipe and the uploaded files that it names, which it finds beside it, wherever the folder is."""
+    folder.mkdir()
+    text, uploads = study.recipe_text(), study.start.folder
+    for path in sorted(uploads.glob("*")):
+        if str(path) in text:
+            text = text.replace(str(path), path.name)
+            (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "recipe.toml").write_text(text, "utf-8")
+
+
 def _training_download(kind: Kind, title: str, text: str) -> Download:
     def write(_study: Study, grid: Grid, path: Path, choices: DownloadChoices) -> None:
         grid.export.training(kind, path, choices.tier, choices.options)
@@ -205,6 +216,15 @@ DOWNLOADS = {
         "agreement.json",
         lambda _study, grid, path, _asked: _write_json(path, grid.agreement().as_dict()),
         lambda contents: f"measured on {counted(contents.n_labels, 'label')}" if contents.n_labels else "",
+    ),
+    "recipe": Download(
+        "Recipe",
+        "Every parameter and seed, with the files that were uploaded; fcpair run makes the same study of it.",
+        (),
+        "recipe",
+        lambda study, _grid, path, _asked: _write_recipe(study, path),
+        lambda _contents: "with all that was changed since",
+        fits_always,
     ),
     "log": Download(
         "Log",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -174,3 +176,19 @@ def test_respondents_are_needed(lead: Starting) -> None:
     take_steps(lead)
     page = lead.post("people", respondents="")
     assert (page.status_code, "There are no respondents" in alert(page)) == (422, True)
+
+
+def test_the_recipe_comes_with_the_uploaded_files_and_makes_the_same_survey(lead: Starting, tmp_path: Path) -> None:
+    take_steps(lead)
+    lead.build()
+    archive = lead.client.post("/lead/download/recipe", data={"csrf": lead.csrf})
+    assert archive.headers["content-disposition"] == 'attachment; filename="recipe.zip"'
+    with zipfile.ZipFile(io.BytesIO(archive.content)) as files:
+        files.extractall(tmp_path / "elsewhere")
+    shutil.rmtree(tmp_path / "uploads")
+    recipe = load_recipe(tmp_path / "elsewhere" / "recipe" / "recipe.toml")
+    with closing(Study.create(tmp_path / "again.db", recipe.setup, grids=recipe.grids)) as again:
+        again.add_people(RESPONDENTS, Role.RESPONDENT)
+        list(again.walk(recipe))
+        assert n_assigned(again) == n_assigned(lead.site.study)
+        assert again.guidelines[1] == lead.site.study.guidelines[1]
