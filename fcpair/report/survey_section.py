@@ -64,7 +64,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
     text = (
         f"{formatting.counted(figures.people, 'person', 'people')} answered; a margin of error of "
         f"{figures.margin:.3f} after Cochran, which {ASSUMPTION}. A share is yes over yes and no, its interval "
-        "Wilson's at 95 %. Statements and questions are numbered; fcpair ask results has their words."
+        "Wilson's at 95 %."
     )
     forest_by_title = {one.title: one for one in of_survey(figures.shares)}
     sheets = []
