@@ -47,11 +47,15 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Panel:
-    """One part of a page that is read anew by itself; it is there where it `fits` the grid."""
+    """One part of a page that is read anew by itself; it is there where it `fits` the grid.
+
+    One that is `folded` shows its title alone until somebody opens it.
+    """
 
     title: str
     values: Callable[[CurrentGrid], Values]
     fits: Fits = fits_always
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,12 +192,12 @@ PANELS = {
     "coverage": Panel("The map in numbers", map_figures),
     "agreement": Panel("Over all pairs", _agreement, has_labels),
     "every_two": Panel("Every two people", _every_two, has_labels),
-    "disputed": Panel("Where people disagree most", _disputed, has_labels),
-    "with_others": Panel("Agreement of each person with the others", _with_others, has_labels),
+    "disputed": Panel("Where people disagree most", _disputed, has_labels, folded=True),
+    "with_others": Panel("Agreement of each person with the others", _with_others, has_labels, folded=True),
     "pilots": Panel("Who has passed the pilot", _pilots, _has_pilots),
     "labels": Panel("What each person answered", _labels),
-    "speed": Panel("Answers too fast to have been read", _speed),
-    "exposure": Panel("What each person has read", _exposure),
+    "speed": Panel("Answers too fast to have been read", _speed, folded=True),
+    "exposure": Panel("What each person has read", _exposure, folded=True),
     "flags": Panel("Where the guidelines should say more", _flags, has_decisions),
 }
 
@@ -213,11 +217,14 @@ def build_panels(request: Request, visitor: Visitor, here: CurrentGrid, page: Le
 
 
 def build_panel(request: Request, visitor: Visitor, here: CurrentGrid, name: str) -> Values:
-    """A panel as it is now: its `name`, `title`, `html`, and the `digest` by which a page asks for a newer one."""
+    """A panel as it is now: its `name`, `title` and `html`, whether it is `folded`, and the `digest` by which a page asks
+    for a newer one.
+    """
     panel = find_panel(here, name)
     page = context_of(request).page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **panel.values(here))
     html = bytes(page.body).decode()
-    return {"name": name, "title": panel.title, "html": Markup(html), "digest": _digest(html)}
+    facts = {"name": name, "title": panel.title, "folded": panel.folded}
+    return {**facts, "html": Markup(html), "digest": _digest(html)}
 
 
 def _digest(html: str) -> str:
