@@ -217,8 +217,8 @@ def build_panels(request: Request, visitor: Visitor, here: CurrentGrid, page: Le
 
 
 def build_panel(request: Request, visitor: Visitor, here: CurrentGrid, name: str) -> Values:
-    """A panel as it is now: its `name`, `title` and `html`, whether it is `folded`, and the `digest` by which a page asks
-    for a newer one.
+    """A panel as it is now: `name`, `title`, `html`, whether it is `folded`, and a `digest`, by which a page asks for a
+    newer one.
     """
     panel = find_panel(here, name)
     page = context_of(request).page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **panel.values(here))
