@@ -73,7 +73,7 @@ def test_an_adjudicator_decides_in_the_language_that_they_chose(
     page.wait_for_timeout(HASTE_MS)
     page.keyboard.press("1")
     expect(page.locator("#undo button")).to_contain_text(
-        language.find("Undo pair %(number)s: %(label)s").partition("%")[0]
+        language.find("Undo %(noun)s %(number)s: %(label)s").partition("%")[0]
     )
     page.goto("/adjudicate/decided")
     expect(page.locator("h1")).to_have_text(language.find("Decisions"))
