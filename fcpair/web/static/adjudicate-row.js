@@ -92,7 +92,7 @@ function goOn(form) {
 function showDecided(form, { outcome }) {
   form.classList.add("decided");
   part(form, "outcome").textContent = inWords(outcome);
-  part(form, "undo").setAttribute("aria-label", t("Undo %(noun)s %(number)s", { number: digits(numberOf(form)) }));
+  part(form, "undo").setAttribute("aria-label", `${t("Undo")}: ${t("%(noun)s %(number)s", { number: digits(numberOf(form)) })}`);
   part(form, "decided").hidden = false;
   part(form, "open").hidden = true;
   showStanding();
