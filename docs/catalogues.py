@@ -18,11 +18,11 @@ from fcpair.web.languages import CATEGORIES, FOLDER, TWO_CATEGORIES, catalogue_p
 
 ROOT = Path(__file__).parents[1]
 PLACES = [
-    ("fcpair/web/templates/**.html.j2", "jinja2"),
-    ("fcpair/web/static/*.js", "javascript"),
-    ("fcpair/web/**.py", "python"),
+    ("fcpair/web/templates/**.html.j2", "jinja2", DEFAULT_KEYWORDS),
+    ("fcpair/web/static/*.js", "javascript", {"t": None, "tn": (1, 2)}),
+    ("fcpair/web/**.py", "python", {"mark": None, "mark_plural": (1, 2)}),
 ]
-KEYWORDS = {**DEFAULT_KEYWORDS, "t": None, "tn": (1, 2), "mark": None, "mark_plural": (1, 2)}
+OPTIONS = {"**.html.j2": {"trimmed": "true"}, "**.js": {"parse_template_string": "true"}}
 PLURALS = {
     "ar": "n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5",
     "fa": "0",
@@ -34,10 +34,11 @@ ONE_OR_MORE = "(n != 1)"
 def extract() -> dict[tuple[str, str], list[str]]:
     """Where each message is found: by itself and its plural, which is empty where it has none."""
     places: dict[tuple[str, str], set[str]] = {}
-    options = {"**.html.j2": {"trimmed": "true"}, "**.js": {"parse_template_string": "true"}}
-    for path, _, message, _, _ in extract_from_dir(ROOT, PLACES, options, KEYWORDS, directory_filter=None):
-        one, many = (message, "") if isinstance(message, str) else message[:2]
-        places.setdefault((one, many), set()).add(path)
+    for pattern, method, keywords in PLACES:
+        findings = extract_from_dir(ROOT, [(pattern, method)], OPTIONS, keywords, directory_filter=None)
+        for path, _, message, _, _ in findings:
+            one, many = (message, "") if isinstance(message, str) else message[:2]
+            places.setdefault((one, many), set()).add(path)
     return {message: sorted(found) for message, found in sorted(places.items())}
 
 

@@ -115,10 +115,12 @@ class Context:
         except FcpairError:
             return ENGLISH
 
-    def translate_sentence(self, sentence: str, visitor: Visitor | None, language: Language) -> str:
+    def translate_sentence(
+        self, sentence: str, visitor: Visitor | None, language: Language, here: CurrentGrid | None = None
+    ) -> str:
         """A sentence of fcpair's as a visitor reads it: in their language, and calling a pair what pages call it."""
         about_work = language is not ENGLISH or "pair" in sentence.lower()
-        words = self.page_words(visitor) if about_work else None
+        words = self.page_words(visitor, here) if about_work else None
         noun = words.noun if words else Noun.of("pair")
         return noun.replace_pairs(sentence) if language is ENGLISH else refusals.translate(sentence, language, noun)
 

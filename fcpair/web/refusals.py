@@ -1,6 +1,7 @@
 """Refusals and remarks that people meet who answer or decide, in their language.
 
-The floors below say them in English; here each is recognised by its words. What is not recognised stays in English.
+The floors below say them in English; here each is recognised by its words, alone or after others. What is not
+recognised stays in English.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ SENTENCES = (
     mark("this pair has been given to somebody else; your answer was not needed"),
     mark("somebody else has this pair now, since you skipped it"),
     mark("please read what the study is about and agree to take part first"),
+    mark("only people who answer rounds have open work"),
+    # steps/adjudication/adjudication_queue.py
+    mark("only invited adjudicators can decide here"),
+    # steps/people/access.py
+    mark("there are no pages in `%(code)s`; expected one of %(codes)s"),
     # steps/people/reading_limits.py
     mark("You have read %(n_nouns)s, as many as one person may read in this study. Thank you."),
     mark("You have read %(n_nouns)s today, as many as one person may read in a day. Please come back tomorrow."),
@@ -66,6 +72,7 @@ SENTENCES = (
         "pair %(number)s has been decided by %(name)s meanwhile, and only the person who decided, or a lead, can take "
         "that back"
     ),
+    mark("pair %(number)s has been decided by %(name)s meanwhile, and only a lead can take that back"),
     mark("pair %(number)s has been decided since it was shown; look at it again"),
     mark("pair %(number)s has been taken back since it was shown; look at it again"),
     mark("a label of pair %(number)s has changed since it was shown; look at it again"),
@@ -82,6 +89,7 @@ SENTENCES = (
     mark("there is nothing at this address"),
     mark("this address does not support this method"),
     mark("the form that was sent cannot be read"),
+    mark("the form cannot be read: %(reason)s"),
     mark("the study cannot be read or written just now; try again, and if that does not help, tell those who run it"),
     mark("the server is busy just now; nothing was changed. Please try again in a moment"),
     mark("too many requests at once; what was shown or saved before is safe. Please try again"),
@@ -95,6 +103,7 @@ PEOPLE = (
     mark("respondents"),
     mark("adjudicators"),
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
 _NUMBERS = {"number", "least", "most", "n_nouns"}
 
@@ -111,12 +120,22 @@ def _to_group(match: re.Match[str]) -> str:
 
 
 def translate(sentence: str, language: Language, noun: Noun) -> str:
-    """A sentence of fcpair's in a language, for people whose work comes in units of this noun."""
+    """One or several sentences of fcpair's in a language, for people whose work comes in units of this noun."""
+    sentence = sentence.removesuffix("\n")
+    if (whole := _translate_whole(sentence, language, noun)) is not None:
+        return whole
+    for end in _SENTENCE_END.finditer(sentence):
+        if (first := _translate_whole(sentence[: end.start()], language, noun)) is not None:
+            return f"{first} {translate(sentence[end.end() :], language, noun)}"
+    return sentence
+
+
+def _translate_whole(sentence: str, language: Language, noun: Noun) -> str | None:
     for pattern, message in _patterns():
-        if match := pattern.fullmatch(sentence.removesuffix("\n")):
+        if match := pattern.fullmatch(sentence):
             values = {name: _translate_value(name, value, language, noun) for name, value in match.groupdict().items()}
             return language.gettext(message, **language.noun_phrases(noun), **values)
-    return sentence
+    return None
 
 
 def _translate_value(name: str, value: str, language: Language, noun: Noun) -> Any:

@@ -150,7 +150,7 @@ def test_decisions_are_sent_in_order_whatever_the_connection(served: Host, page:
 def test_when_none_is_at_hand_it_is_shown_as_soon_as_it_comes(served: Host, page: Page) -> None:
     page.route(ASKED, lambda route: route.abort())
     first, second, third = choose(page), choose(page), choose(page)
-    expect(page.locator("#case-name")).to_have_text("The next pair is on its way")
+    expect(page.locator("#case-name")).to_have_text("The next pair is on its way.")
     page.unroute(ASKED)
     page.evaluate(FOCUS)
     expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
@@ -167,7 +167,7 @@ def test_no_more_is_at_hand_than_may_be_read(
     page.route(SENT, lambda route: route.abort())
     choose(page)
     choose(page)
-    expect(page.locator("#case-name")).to_have_text("The next pair is on its way")
+    expect(page.locator("#case-name")).to_have_text("The next pair is on its way.")
     mend(page)
     expect(page.locator("#case-name")).to_have_text("You have reached the limit")
 

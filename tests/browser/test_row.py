@@ -116,7 +116,7 @@ def test_undo_brings_the_last_case_back_and_each_has_its_own(served: Host, windo
     assert marked(page) == pairs[1]
     await_sent(page)
     assert decided(served) == [pairs[0]]
-    page.get_by_role("button", name=f"Undo pair {pairs[0]}", exact=True).click()
+    page.get_by_role("button", name=f"Undo: pair {pairs[0]}", exact=True).click()
     await_sent(page)
     assert decided(served) == []
     press(page, "1")

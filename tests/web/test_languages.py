@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 CODES = [code for code in PAGE_LANGUAGES if code != "en"]
 TEMPLATES = ROOT / "fcpair" / "web" / "templates"
 SCRIPTS = ROOT / "fcpair" / "web" / "static"
-OF_LEADS = {"start.js", "copy.js", "lead.js", "watch.js"}
+OF_LEADS = {"start.js", "copy.js", "lead.js", "watch.js", "map.js", "map-file.js", "map-view.js", "map-words.js"}
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 NOUN_KEYS = {key for name in next(iter(NOUN_PHRASES.values()))._fields for key in (name, name.capitalize())}
 
@@ -184,7 +184,7 @@ def test_the_texts_of_fcpair_itself_are_translated(hs_name: str) -> None:
 def test_a_refusal_is_known_by_its_words(code: str) -> None:
     language, noun = LANGUAGES[code], Noun.of("statement")
     values = {"n_nouns": "1,200 pairs", "number": 12, "least": 3, "most": 60, "code": "de", "expected": "en"}
-    values |= {"name": "ana", "text": "a text", "people": "annotators"}
+    values |= {"name": "ana", "text": "a text", "people": "annotators", "codes": "en, it", "reason": "note: too long"}
     for sentence in SENTENCES:
         said = translate(sentence % values, language, noun)
         assert said != sentence % values
@@ -195,12 +195,31 @@ def test_a_refusal_is_known_by_its_words(code: str) -> None:
     assert language.count(noun, 12) in counted
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_a_refusal_says_the_noun_of_whoever_meets_it_or_none(code: str) -> None:
+    pair = LANGUAGES[code].noun_phrases(Noun.of("pair"))
+    for sentence in filter(re.compile(r"\bpair\b").search, SENTENCES):
+        said = translate(sentence % {"number": 12, "name": "ana"}, LANGUAGES[code], Noun.of("text"))
+        assert not re.search(rf"\b(?:ال|لل)?{pair['noun']}\b", said, re.IGNORECASE), said
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_two_refusals_at_once_are_known_by_their_words(code: str) -> None:
+    language, noun = LANGUAGES[code], Noun.of("text")
+    few = "Please write 12 words or more; this text has 3."
+    other = "This text seems to be in another language (`de`); please write it in `en`."
+    expected = [translate(sentence, language, noun) for sentence in (few, other)]
+    assert translate(f"{few} {other}", language, noun) == " ".join(expected)
+    assert translate(f"{few} Nobody knows this.", language, noun) == f"{expected[0]} Nobody knows this."
+
+
 def test_refusals_are_those_that_the_floors_below_say() -> None:
     paths = [path for folder in ("steps", "web") for path in (ROOT / "fcpair" / folder).rglob("*.py")]
     texts = [path.read_text("utf-8") for path in paths if path.name != "refusals.py"]
     said = re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts)).replace("\\u201c", "“").replace("\\u201d", "”")
     ends = re.compile(
-        r"and only |%\(\w+\)s|[.;:,`] |answered|skipped|labelled|validates|taken back|decided|a rule|a file"
+        r"and only (?:a lead can )?|%\(\w+\)s|[.;:,`] |answered|skipped|labelled|validates|taken back|decided|a rule|"
+        "a file"
     )
     pieces = {sentence: max(ends.split(sentence), key=len).strip(" ()“”`") for sentence in SENTENCES}
     assert {sentence: piece for sentence, piece in pieces.items() if piece not in said} == {}

@@ -92,8 +92,11 @@ def known_items(study: StudyContext) -> list[KnownItem]:
         return _saved_items(tx)
 
 
-def practice_round(study: StudyContext, role: Role) -> PracticeRound | None:
-    """The known items for people in a role, and what is asked; None where there are none for them."""
+def practice_round(study: StudyContext, role: Role, language: str | None = None) -> PracticeRound | None:
+    """The known items for people in a role, and what is asked; None where there are none for them.
+
+    Wordings are in the `language`, or where that is None, in that of the study.
+    """
     if role not in PRACTISING:
         return None
     with study._store.read() as tx:
@@ -101,7 +104,7 @@ def practice_round(study: StudyContext, role: Role) -> PracticeRound | None:
         grid_id = _labelled_grid(tx)
         if not items or grid_id is None:
             return None
-        words = effective_words(tx)
+        words = effective_words(tx).in_language(language)
         with grids.on_grid(tx, grid_id):
             name = next(one.name for one in grids.keys(tx) if one.id == grid_id)
             (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, name)

@@ -97,13 +97,10 @@ class AdjudicatorPages:
         return page
 
     def _translate(self, sentence: str) -> str:
-        return self._context.translate_sentence(sentence, self._visitor, self._language)
+        return self._context.translate_sentence(sentence, self._visitor, self._language, self.here)
 
     def show_page(self, name: str, **values: Any) -> Response:
-        """A page about this grid; a `problem` calls a pair what the page calls it."""
-        if problem := values.get("problem"):
-            words = self._context.page_words(self._visitor, self.here)
-            values["problem"] = words.noun.replace_pairs(problem) if words else problem
+        """A page about this grid."""
         return self._context.page(self._request, self._visitor, name, self.here, direction=direction, **values)
 
     def show_next(self, after: int | None = None, problem: str = "", *, n_ahead: int = 0) -> Response:

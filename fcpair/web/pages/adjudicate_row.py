@@ -40,16 +40,18 @@ class _RowPages(AdjudicatorPages):
         """
         cases = self.queue.row_cases(self._visitor.id, pair, self._queue)
         cases = [with_input(case, sent) if sent and sent.cell_id == case.cell_id else case for case in cases]
+        reading = self.queue.reading_allowance(self._visitor.id)
         values: dict[str, Any] = {
             "pair": pair,
             "cases": cases,
             "n_in_row": self.queue.n_in_row(self._visitor.id, pair, self._queue),
             "address": self.address,
             "onward": self.address(PAGE, after=cases[-1].cell_id if cases else pair),
-            "reading": self.queue.reading_allowance(self._visitor.id),
+            "reading": reading,
+            "limit": self._translate(reading.limit or ""),
             "undoable": self._undoable_decision(None),
             "veiled": self._visitor.blurred and not revealed,
-            "problem": problem,
+            "problem": self._translate(problem),
             "guidelines": render(self._context.study.guidelines[1]),
             "new_request": lambda: secrets.token_hex(16),
             "longest": LONGEST_NOTE,

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse
 from fcpair.practice import MOST_ITEMS, PRACTISING
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
+from fcpair.web.languages import Language
 from fcpair.web.pages.annotator import HOME, PRACTICE
 from fcpair.web.text_direction import direction
 
@@ -31,11 +32,11 @@ def practice(
     visitor = context.door.require_visitor(request)
     if not visitor.consented:
         return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
-    round_ = context.study.practice_round(visitor.role)
+    round_ = context.study.practice_round(visitor.role, visitor.language)
     if round_ is None:
         return RedirectResponse(HOME[visitor.role], HTTPStatus.SEE_OTHER)
     item = round_.items[n - 1] if n <= len(round_.items) else None
-    choices = list(_choices(round_.question))
+    choices = _choices(round_.question, context.language(visitor))
     answered = next((one for one in choices if one["name"] == answer), None)
     values = {
         "round": round_,
@@ -51,10 +52,10 @@ def practice(
     return context.page(request, visitor, "practice.html.j2", **values)
 
 
-def _choices(question: dict[str, Any]) -> list[dict[str, Any]]:
+def _choices(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
     """The answers of a question: the name, what is read in its place, and the keys of each."""
     names, texts = question["choices"], question.get("texts") or [None] * len(question["choices"])
     return [
-        {"name": name, "text": text or str(name).replace("_", " "), "keys": keys}
+        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys}
         for name, text, keys in zip(names, texts, question["keys"], strict=True)
     ]

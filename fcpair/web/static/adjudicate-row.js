@@ -4,21 +4,22 @@
 // first that is open.
 
 import { Api } from "./api.js";
-import { rulingOf, sendDecision } from "./decisions.js";
+import { rulingOf, sendDecision, undoing } from "./decisions.js";
 import { inWords, make } from "./make.js";
 import { Outbox, requestId } from "./outbox.js";
 import { Pause } from "./pause.js";
 import { veil, veiled } from "./veil.js";
 
+const { t, tn, digits } = globalThis.fcpairLanguage;
 const TOO_SOON_MS = 250; // the second half of a double click is no decision on the next case
 const FIELDS = "textarea, input, select, summary, dialog *";
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
-const NOT_THEIRS = "Your task has changed since this page was loaded, or somebody else has signed in in this browser.";
+const NOT_THEIRS = t("Your task has changed since this page was loaded, or somebody else has signed in in this browser.");
 
 const element = (id) => document.getElementById(id);
-const { outbox: place, csrf, grid, noun, pausePairs, pauseMinutes, nouns } = element("desk").dataset;
+const { outbox: place, csrf, grid, pausePairs, pauseMinutes } = element("desk").dataset;
 const api = new Api(csrf);
-const pause = new Pause(Number(pausePairs), Number(pauseMinutes), nouns);
+const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere: markSent });
 
 let current = null; // the case that hears the keys
@@ -91,7 +92,7 @@ function goOn(form) {
 function showDecided(form, { outcome }) {
   form.classList.add("decided");
   part(form, "outcome").textContent = inWords(outcome);
-  part(form, "undo").setAttribute("aria-label", `Undo ${noun} ${numberOf(form)}`);
+  part(form, "undo").setAttribute("aria-label", `${t("Undo")}: ${t("%(noun)s %(number)s", { number: digits(numberOf(form)) })}`);
   part(form, "decided").hidden = false;
   part(form, "open").hidden = true;
   showStanding();
@@ -108,11 +109,11 @@ function showOpen(form) {
 function showStanding() {
   const all = cases();
   const n = all.filter(isDecided).length;
-  element("row-count").textContent = `${n} of ${all.length} decided`;
+  element("row-count").textContent = t("%(n)s of %(all)s decided", { n, all: all.length });
   element("row-end").hidden = n < all.length;
   const last = made.at(-1)?.item;
   element("undo").hidden = !last && !element("undo").getAttribute("action");
-  element("undo-word").textContent = last ? `Undo ${noun} ${last.cell_id}: ${inWords(last.outcome)}` : undoneElsewhere;
+  element("undo-word").textContent = last ? undoing(last) : undoneElsewhere;
 }
 
 // Takes a decision back: before it is sent, or behind it.
@@ -137,7 +138,7 @@ function send(item) {
 }
 
 function onSaved() {
-  element("said").textContent = "Saved.";
+  element("said").textContent = t("Saved.");
 }
 
 // What the server refused is asked for again as it is now, with what was typed; or it says why it cannot be decided.
@@ -145,7 +146,7 @@ async function comeBack(item, reason) {
   const form = item.grid === grid ? caseOf(item.cell_id) : null;
   made = made.filter((one) => one.item.request_id !== item.request_id);
   if (!form) {
-    say(`${item.cell_id}: ${reason}`);
+    say(`${digits(item.cell_id)}: ${reason}`);
     return "done";
   }
   const now = await fetchCase(item.cell_id);
@@ -156,7 +157,7 @@ async function comeBack(item, reason) {
   shown.elements.note.value = typed.note;
   shown.elements.flagged.checked = typed.flagged;
   showOpen(shown);
-  part(shown, "open").prepend(make("p", { class: "notice error", "data-word": "Error", role: "alert" }, reason));
+  part(shown, "open").prepend(make("p", { class: "notice error", "data-word": t("Error"), role: "alert" }, reason));
   if (now) goTo(shown);
   else shown.querySelectorAll(".answers button").forEach((button) => (button.disabled = true));
   return "done";
@@ -183,13 +184,13 @@ function onSent() {
 
 function onUnsent(n) {
   isTroubled = true;
-  say(`Not sent yet: ${n === 1 ? "1 decision is" : `${n} decisions are`} kept in this browser.`);
+  say(tn("Not sent yet: %(n)s decision is kept in this browser.", "Not sent yet: %(n)s decisions are kept in this browser.", n));
 }
 
 // `isAnother` says that somebody is signed in whose page this is not.
 function signedOut(isAnother = false) {
   isTroubled = true;
-  say(isAnother ? NOT_THEIRS : "You are no longer signed in.", isAnother ? "Go on" : "Come in again");
+  say(isAnother ? NOT_THEIRS : t("You are no longer signed in."), isAnother ? t("Go on") : t("Come in again"));
 }
 
 // Decided before a reload, or in another window, and not sent yet.
@@ -254,7 +255,7 @@ async function press(event) {
   const opener = target.closest("#guidelines-open, #pause, #onward");
   if (opener) event.preventDefault();
   if (opener?.id === "guidelines-open") element("guidelines").showModal();
-  if (opener?.id === "pause") propose("You asked for a pause.");
+  if (opener?.id === "pause") propose(t("You asked for a pause."));
   if (opener?.id === "onward" && (await outbox.flush())) location.assign(opener.getAttribute("href"));
   if (target.id === "hs" && veiled()) show(true);
 }

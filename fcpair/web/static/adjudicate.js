@@ -175,10 +175,10 @@ function withdrawUndo(item) {
 // Says over the page what was refused for good; it stays until it has been read.
 function tellRefused(typed, { cell_id, isUndo, outcome, grid: name }, reason) {
   const values = { number: digits(cell_id), grid: name };
-  const pair = name ? t("%(noun)s %(number)s of %(grid)s", values) : t("%(noun)s %(number)s", values);
-  const facts = { pair, label: inWords(outcome), reason };
-  const undoing = t("Taking back %(pair)s was not taken (%(label)s). %(reason)s", facts);
-  const lines = [isUndo ? undoing : t("Your decision on %(pair)s was not taken (%(label)s). %(reason)s", facts)];
+  const work = name ? t("%(noun)s %(number)s of %(grid)s", values) : t("%(noun)s %(number)s", values);
+  const facts = { work, label: inWords(outcome), reason };
+  const undoing = t("Taking back %(work)s was not taken (%(label)s). %(reason)s", facts);
+  const lines = [isUndo ? undoing : t("Your decision on %(work)s was not taken (%(label)s). %(reason)s", facts)];
   if (typed.note) lines.push(t("What you typed: %(note)s", { note: typed.note }));
   element("refused-lines").append(...lines.map((line) => make("p", { dir: "auto" }, line)));
   if (!element("refused").open) element("refused").showModal();

@@ -1,8 +1,14 @@
 // Decisions on their way to the server, whichever page of the adjudicators' they are made on.
 
 import { meaning, sentence } from "./api.js";
+import { inWords } from "./make.js";
 
+const { t, digits } = globalThis.fcpairLanguage;
 const FORBIDDEN = 403;
+
+// The offer to take a decision back.
+export const undoing = ({ cell_id, outcome }) =>
+  t("Undo %(noun)s %(number)s: %(label)s", { number: digits(cell_id), label: inWords(outcome) });
 
 // What a form decides, as the API takes it.
 export function rulingOf(form, outcome) {

@@ -24,7 +24,7 @@ const TOO_SOON_MS = 250; // the second half of a double click is no answer on th
 
 const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
   document.getElementById("desk").dataset;
-const { t, tn } = globalThis.fcpairLanguage;
+const { t, tn, number } = globalThis.fcpairLanguage;
 const NEWER_GUIDELINES = t("The guidelines have changed since this page was loaded. Reload it to read them.");
 const NOT_THEIRS = t("Your task has changed since this page was loaded, or somebody else has signed in in this browser.");
 const ELSEWHERE = t("You have just answered %(this_noun)s in another window. Press Forward to leave it as it is.");
@@ -447,7 +447,7 @@ function propose(reason) {
 // The goal of today is reached: that is all, and the way to stop.
 function sayGoal() {
   watch.hold();
-  document.getElementById("goal-number").textContent = goal.n;
+  document.getElementById("goal-number").textContent = number(goal.n);
   document.getElementById("goal-reached").showModal();
 }
 

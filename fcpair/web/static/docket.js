@@ -1,8 +1,8 @@
 // The part of the adjudicators' page that changes from one case to the next, as the server makes it: on the screen, at
 // hand for later, or out of sight after it was decided. Nothing of it is kept outside this page.
 
-import { rulingOf } from "./decisions.js";
-import { inWords, make } from "./make.js";
+import { rulingOf, undoing } from "./decisions.js";
+import { make } from "./make.js";
 
 const { t, digits } = globalThis.fcpairLanguage;
 const PATIENCE_MS = 15_000;
@@ -62,8 +62,7 @@ export class Docket {
   }
 
   offerUndo({ cell_id, outcome }) {
-    const label = t("Undo %(noun)s %(number)s: %(label)s", { number: digits(cell_id), label: inWords(outcome) });
-    const words = [`${label} `, make("kbd", {}, "U")];
+    const words = [`${undoing({ cell_id, outcome })} `, make("kbd", {}, "U")];
     this.#putUndo(make("form", { id: "undo" }, make("button", { class: "outline secondary", "data-key": "u" }, ...words)));
   }
 

@@ -235,8 +235,9 @@ export class View {
 function allowance({ today, read, daily_limit, total_limit }, goal) {
   const isWithin = goal !== null && (daily_limit === null || goal < daily_limit);
   const most = isWithin ? goal : daily_limit;
-  const beyond = isWithin && daily_limit !== null ? ` ${t("(%(n)s at most)", { n: daily_limit })}` : "";
-  const day = most === null ? t("%(n)s today", { n: today }) : t("%(n)s of %(limit)s today", { n: today, limit: most }) + beyond;
+  const beyond = isWithin && daily_limit !== null ? [t("(%(n)s at most)", { n: daily_limit })] : [];
+  const done = most === null ? t("%(n)s today", { n: today }) : t("%(n)s of %(limit)s today", { n: today, limit: most });
+  const day = [done, ...beyond].join(" ");
   return total_limit === null ? day : `${day} · ${t("%(n)s of %(limit)s in all", { n: read, limit: total_limit })}`;
 }
 

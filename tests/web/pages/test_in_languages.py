@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import unescape
 
 import pytest
 from fastapi.testclient import TestClient
 
+from fcpair.params import Annotate
 from fcpair.web.languages import LANGUAGES
-from fcpair.words import PAGE_LANGUAGES
+from fcpair.web.pages.annotator import TERMS_CHANGED
+from fcpair.web.refusals import translate
+from fcpair.words import PAGE_LANGUAGES, Noun
 from web.conftest import Site, csrf_of
 from web.test_languages import MESSAGES
 
@@ -28,6 +32,7 @@ PAGES = {
     "vera": ("/validate", "/thanks", "/adjudicate"),
     "judy": ("/settings", "/adjudicate", "/adjudicate/decided", "/adjudicate/decided?words=xyzzy", "/thanks"),
 }
+ASKED_AGAIN = "The terms have changed since you agreed to them. Please read them again; what you answered is kept."
 UNSAID = re.compile(r"(?s)<(script|style|option|p id=|dd|strong|kbd)[^>]*>.*?</\1>|<span lang=\"en\".*?</span>")
 NUMBERS = re.compile(r"%\(\w+\)s")
 
@@ -56,6 +61,50 @@ def test_pages_are_in_the_language_of_the_recipe(site: Site, code: str) -> None:
             page = client.get(path).text
             assert f'<html lang="{code}" dir="{LANGUAGES[code].direction}">' in page, path
             assert _english(page, code) == [], path
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_practice_round_is_in_the_language_of_the_recipe(site: Site, code: str) -> None:
+    site.study.save_words(language=code, options={"not_sure": {"text": {"en": "Hmm", code: "◆"}}})
+    site.study.save_practice(items=[{"row": "a", "column": "b", "answer": "appropriate", "explanation": "c"}])
+    client, language = site.browser("ana"), LANGUAGES[code]
+    for query in ("", "?answer=appropriate", "?answer=not_sure", "?n=2"):
+        page = client.get(f"/practice{query}").text
+        assert f'<html lang="{code}"' in page
+        assert _english(page, code) == [], query
+    asked = client.get("/practice").text
+    assert f"<bdi>{language.answer_name('appropriate')}</bdi>" in asked
+    assert "<bdi>◆</bdi>" in asked
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_row_is_decided_in_the_language_of_the_recipe(serve: Callable[..., Site], code: str) -> None:
+    site = serve("labelled", Annotate(daily_limit=9, total_limit=99))
+    site.study.save_words(language=code)
+    client, language = site.browser("judy"), LANGUAGES[code]
+    (case, *_) = site.study.grid().waiting_pairs()
+    decision = {"csrf": csrf_of(client), "cell_id": case, "outcome": "appropriate", "request_id": site.new_request()}
+    decided = client.post("/adjudicate/row", data={**decision, "seen_answer_id": 10_000})
+    assert decided.status_code == 409
+    sentence = f"a label of pair {case} has changed since it was shown; look at it again"
+    reason = translate(sentence, language, Noun.of("pair"))
+    for page in (decided.text, client.get(f"/adjudicate/row?pair={case}").text):
+        assert f'<html lang="{code}" dir="{language.direction}">' in page
+        assert _english(page, code) == []
+    assert reason[1:] in unescape(decided.text)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_terms_that_have_changed_are_asked_again_in_the_language_of_the_recipe(site: Site, code: str) -> None:
+    site.study.save_words(language=code)
+    client = site.browser("ana")
+    site.study.save_terms(consent="I agree to the new terms.", ask_again=True)
+    page = client.get("/welcome").text
+    assert ASKED_AGAIN in {one for one, _ in MESSAGES}
+    assert LANGUAGES[code].find(ASKED_AGAIN) in unescape(page)
+    assert _english(page, code) == []
+    outdated = client.post("/welcome", data={"csrf": csrf_of(client), "consent": "yes", "shown": "0"})
+    assert LANGUAGES[code].find(TERMS_CHANGED) in unescape(outdated.text)
 
 
 @pytest.mark.parametrize("code", CODES)

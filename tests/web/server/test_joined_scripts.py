@@ -51,6 +51,17 @@ def test_a_script_keeps_what_it_exports_itself(write: Write) -> None:
     assert join_script(path).endswith("const { a } = $a;\nexport const b = a + 1;\n")
 
 
+def test_lines_that_only_comment_are_left_out(write: Write) -> None:
+    path = write(
+        main='// About it.\nimport "./a.js";\nconst at = "//a"; // there\n', a="  // Nothing yet.\nlet b = 1;\n"
+    )
+    joined = join_script(path)
+    assert "About" not in joined
+    assert "Nothing" not in joined
+    assert "let b = 1;\n" in joined
+    assert joined.endswith('const at = "//a"; // there\n')
+
+
 @pytest.mark.parametrize(
     "line",
     ["export let n = 1;", "export { n };", "export default n;", 'import all from "./a.js";', 'await import("./a.js");'],
