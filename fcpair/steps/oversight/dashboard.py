@@ -22,6 +22,7 @@ from fcpair.steps.oversight.headlines import Headlines, find_headlines
 from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import Tally, tally
+from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log
@@ -97,17 +98,14 @@ class _Cached(Generic[Made]):
         with self._lock:
             for _ in range(MAX_TRIES):
                 with self._grid._store.read() as tx:
-                    marks, n_made = (
-                        (*activity_log.change_marks(tx), *extra_marks()),
-                        figure_versions.n_made(tx, self._name),
-                    )
+                    marks = (*activity_log.change_marks(tx), *extra_marks())
+                    n_made = figure_versions.n_made(tx, self._name)
                 entry = self._entry
                 if entry and (entry.marks == marks or (entry.n_made == n_made and monotonic() < entry.until)):
                     return entry
                 started_at = monotonic()
-                marks = (
-                    marks if base_marks is None else (*base_marks(), *extra_marks())
-                )  # before it is made, as that may change meanwhile
+                if base_marks is not None:  # as they are before it is made: they may change meanwhile
+                    marks = (*base_marks(), *extra_marks())
                 value = make()
                 duration_s = monotonic() - started_at
                 self._entry = self._make_entry(value, marks, n_made, duration_s)
@@ -295,6 +293,11 @@ class Monitor:
         with self._grid._store.read() as tx:
             return map_answers.side_texts(tx, axis, first, n)
 
+    def simulated_note(self) -> str | None:
+        """A sentence that says how much of what was answered is made up; None where nothing is."""
+        with self._grid._store.read() as tx:
+            return simulated_note(answer_arrays(tx).n_by_origin())
+
     def notes(self) -> StudyNotes:
         """What whoever reads a figure of the study must know; of its oldest grid, as `Study.status` has it."""
         return self._notes.get(self._load_notes).made
@@ -320,11 +323,8 @@ class Monitor:
     def _find_stages(self, clock: activity.Clock) -> tuple[activity.StageActivity, ...]:
         acts = self._all_acts()
         with self._grid._store.read() as tx:
-            counts_by_round, cell_span, check_round = (
-                activity.counts_by_round(assignments.counts_of_grid(tx)),
-                grids.cell_range(tx),
-                rounds.validation(tx),
-            )
+            counts_by_round = activity.counts_by_round(assignments.counts_of_grid(tx))
+            cell_span, check_round = grids.cell_range(tx), rounds.validation(tx)
 
             def round_stage(round_: Round) -> activity.StageActivity:
                 vacant_and_free = len(vacant_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)

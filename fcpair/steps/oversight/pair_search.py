@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,28 +38,38 @@ if TYPE_CHECKING:
 MAX_VALUES = 30
 """How many values of the metadata are offered to be chosen from; where there are more, one is typed."""
 
+FACTS = ("labels", "decision", "verdict", "tier")
 VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AGREE): "valid"}
 
 
 @dataclass(frozen=True, repr=False)
 class FoundPairs(Result):
-    """Pairs that match a search: `total` of them, of which `rows` has those from place `first` on, by number.
+    """Pairs that match a search: `total` of them, of which `records` has those from place `first` on, by number.
 
-    `rows` has the number (`pair`) and both texts (`hs`, `cn`; of a planned grid `cell`, `row`, `column`), `labels` (how
-    often each was given), `decision` (a label, or `irreconcilable`), `verdict` (`valid`, `not valid`) and the best
-    `tier`; what there is not is an empty text.
+    The `columns` are the number (`pair`) and both texts (`hs`, `cn`; of a planned grid `cell`, `row`, `column`),
+    `labels` (how often each was given), `decision` (a label, or `irreconcilable`), `verdict` (`valid`, `not valid`) and
+    the best `tier`; what there is not is an empty text. `rows` is the same as a frame.
     """
 
-    rows: pd.DataFrame
+    columns: tuple[str, ...]
+    records: list[tuple[Any, ...]]
     total: int
     first: int
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The rows as a frame."""
+        import pandas as pd
+
+        dtypes = dict.fromkeys(self.columns, "str") | {self.columns[0]: "int64"}
+        return pd.DataFrame(self.records, columns=[*self.columns]).astype(dtypes)
 
     def to_frame(self) -> pd.DataFrame:
         """The rows."""
         return self.rows
 
     def _summary(self) -> str:
-        return f"{self.total:,}, here {len(self.rows):,} from place {self.first:,} on"
+        return f"{self.total:,}, here {len(self.records):,} from place {self.first:,} on"
 
 
 def find_pairs(
@@ -91,7 +102,9 @@ def find_pairs(
         matching = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted))
         size = n or max(len(matching), 1)
         begin = min(max(first, 0), max(len(matching) - 1, 0) // size * size)
-        return FoundPairs(_table(tx, matching[begin : begin + size].tolist()), len(matching), begin)
+        layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
+        columns = (layout.number, *layout.sides, *FACTS)
+        return FoundPairs(columns, _records(tx, matching[begin : begin + size].tolist()), len(matching), begin)
 
 
 def list_choices(grid: GridContext) -> FilterChoices:
@@ -201,17 +214,14 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def _table(tx: Tx, cell_ids: list[int]) -> pd.DataFrame:
-    import pandas as pd
-
-    question, layout = scheme_of(tx), CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
-    located, bodies = cells.by_id(tx, cell_ids), pair_search.text_bodies(tx)
-    table = pd.DataFrame({layout.number: to_public_number(located["cell_id"])})
-    for column, side in zip(layout.sides, ("hs_id", "cn_id"), strict=True):
-        table[column] = located[side].map(bodies)
-    facts = _facts(tx, question, cell_ids)
-    known = pd.DataFrame.from_dict(facts, orient="index", columns=["labels", "decision", "verdict", "tier"], dtype=str)
-    return table.join(known.reindex(located["cell_id"], fill_value="").reset_index(drop=True))
+def _records(tx: Tx, cell_ids: list[int]) -> list[tuple[Any, ...]]:
+    located, bodies = cells.arrays_by_id(tx, cell_ids), pair_search.text_bodies(tx)
+    facts, unanswered = _facts(tx, scheme_of(tx), cell_ids), ("",) * len(FACTS)
+    rows = zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True)
+    return [
+        (to_public_number(cell_id), bodies[hs_id], bodies[cn_id], *facts.get(cell_id, unanswered))
+        for cell_id, hs_id, cn_id in rows
+    ]
 
 
 def _facts(tx: Tx, question: Closed, cell_ids: list[int]) -> dict[int, tuple[str, str, str, str]]:

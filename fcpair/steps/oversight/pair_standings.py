@@ -104,8 +104,8 @@ def load_standings(tx: Tx, cell_ids: Sequence[int]) -> tuple[list[PairState], St
     """These pairs, as far as somebody has answered them, with their labels and decisions."""
     question = scheme_of(tx)
     states = list(pair_states.pair_states(tx, question.codes, cell_ids))
-    rows = judgements.current_verdicts(tx, "cell_id", "code", cell_ids=cell_ids)
-    verdicts = combine_verdicts(rows["cell_id"].to_numpy(np.int64), rows["code"].to_numpy(np.int64))
+    rows = judgements.verdict_arrays(tx, cell_ids)
+    verdicts = combine_verdicts(rows["cell_id"], rows["code"])
     is_undecided = np.array([state.rule in NO_DECISION for state in states], bool)
     is_requested = np.array([state.rule == Rule.REQUESTED for state in states], bool)
     return states, _standings(tx, _evidence(question, states, verdicts), is_undecided, is_requested)

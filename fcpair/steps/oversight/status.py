@@ -119,7 +119,7 @@ def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes
     if not is_planned(tx):
         counts = assignments.counts_of_grid(tx)
         notes = [*_main_notes(tx, counts, load_open_work(tx, counts, tally_of)), *notes]
-    return StudyNotes(simulated_note(origins), tuple(notes))
+    return StudyNotes(simulated_note(origins), (*notes, *effective_words(tx).language_notes))
 
 
 def _main_notes(tx: Tx, counts: list[assignments.AssignmentCount], work: OpenWork) -> list[str]:

@@ -141,16 +141,12 @@ def _with_names(tx: Tx, labels: pd.DataFrame) -> pd.DataFrame:
     return labels.assign(annotator=names.take(place).set_axis(labels.index))
 
 
-def current_verdicts(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> pd.DataFrame:
-    """Each validator's current verdict on each pair, or on some pairs, if it is about the label that the pair has now.
-    Skips are left out.
+def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
+    """Each validator's current verdict on each pair, if it is about the label that the pair has now; skips left out.
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    query = _current_verdicts_query(tx, *(columns or VERDICT))
-    if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
-    return frame(tx, query)
+    return frame(tx, _current_verdicts_query(tx, *(columns or VERDICT)))
 
 
 def _current_verdicts_query(tx: Tx, *columns: str) -> Select[tuple[int, ...]]:
@@ -190,9 +186,12 @@ def _is_current_answer(seen_answer: Any) -> ColumnElement[bool]:
     return is_current
 
 
-def verdict_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The cell (`cell_id`) and the `code` of each of `current_verdicts`, as arrays."""
-    return integer_arrays(tx, _current_verdicts_query(tx, "cell_id", "code"))
+def verdict_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
+    """The cell (`cell_id`) and the `code` of each of `current_verdicts`, or of those on some pairs, as arrays."""
+    query = _current_verdicts_query(tx, "cell_id", "code")
+    if cell_ids is not None:
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+    return integer_arrays(tx, query)
 
 
 def _counted_verdicts(tx: Tx) -> Subquery:

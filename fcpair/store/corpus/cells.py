@@ -12,7 +12,7 @@ from fcpair.errors import InputError
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
 from fcpair.store.database import backends, sql_lists
-from fcpair.store.database.frames import CHUNK, STREAMED, frame, insert_rows, records
+from fcpair.store.database.frames import CHUNK, STREAMED, frame, insert_rows, integer_arrays, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
@@ -171,7 +171,16 @@ def cells(tx: Tx) -> pd.DataFrame:
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
     """Those cells of the grid that have one of these ids: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells_query(tx, cell.c.id.in_(sql_lists.as_subquery(sorted(set(cell_ids))))))
+    return frame(tx, _query_by_id(tx, cell_ids))
+
+
+def arrays_by_id(tx: Tx, cell_ids: Iterable[int]) -> dict[str, NDArray[np.int64]]:
+    """The same as arrays."""
+    return integer_arrays(tx, _query_by_id(tx, cell_ids))
+
+
+def _query_by_id(tx: Tx, cell_ids: Iterable[int]) -> Select[Any]:
+    return _cells_query(tx, cell.c.id.in_(sql_lists.as_subquery(sorted(set(cell_ids)))))
 
 
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:

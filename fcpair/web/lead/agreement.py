@@ -28,7 +28,7 @@ def agreement(request: Request, by: str = "") -> Response:
     values = {
         "page": AGREEMENT,
         "panels": build_panels(request, visitor, here, AGREEMENT),
-        "simulated": here.grid.simulated_note,
+        "simulated": here.monitor.simulated_note(),
         "grids": context.grids.overview() if here.name else [],
         **(_choices(here, by) if AGREEMENT.fits(here) else {"compared": (), "by_choices": {}, "blocks": ()}),
     }
@@ -60,7 +60,7 @@ def two_people(request: Request, person: str = "", other: str = "") -> Response:
         "grids": [],
         "compared": sorted({*compared_people(here), *filter(None, (person, other))}),
         "chosen": (person, other),
-        "simulated": here.grid.simulated_note,
+        "simulated": here.monitor.simulated_note(),
         "compared_labels": here.grid.compare_people(person, other),
     }
     return context.page(request, visitor, "lead_beside.html.j2", here, **SHOWN_BY, **values)

@@ -30,7 +30,7 @@ def conflicts(request: Request, run: int = 0, policy: str = "", ties: str = "", 
     """Show the adjudication policy, with what it would do, and the assigning of pairs to validators."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    log, state, overviews = context.study.log(), context.study.status(), context.grids.overview()
+    log, overviews, notes = context.study.log(), context.grids.overview(), context.grids.oldest.monitor.notes()
     done = find_run(log, run)
     values = {
         **policy_values(here.grid, parse_policy(policy, ties) if policy else None),
@@ -39,8 +39,8 @@ def conflicts(request: Request, run: int = 0, policy: str = "", ties: str = "", 
         "grids": overviews if here.name else [],
         "done": done,
         "back": previous_policy(here.grid, log, done, before),
-        "simulated": state["simulated"],
-        "notes": state["notes"],
+        "simulated": notes.simulated,
+        "notes": notes.notes,
     }
     return context.page(request, visitor, "lead_conflicts.html.j2", here, **SHOWN_BY, **values)
 

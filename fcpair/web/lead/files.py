@@ -315,7 +315,7 @@ def downloads(request: Request, layout: str = "") -> Response:
             "round": {name: f"{name} ({counted(n, 'row')})" for name, n in contents.answers.items() if n},
         },
         "usual": Export,
-        "simulated": context.study.status()["simulated"],
+        "simulated": context.grids.oldest.monitor.simulated_note(),
         "grids": overviews if here.name else [],
     }
     return context.page(request, visitor, "lead_downloads.html.j2", here, **SHOWN_BY, **values)

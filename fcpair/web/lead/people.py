@@ -39,23 +39,24 @@ def show_people(
 ) -> Response:
     """The page; with what was `pasted` of people to be added, in a `role`, and the `problem` with it."""
     context = context_of(request)
-    here, state, invited = context.grids.from_request(request), context.study.status(), context.study.access.invited()
+    here, overviews = context.grids.from_request(request), context.grids.overview()
+    everybody, invited, facts_of = context.study.workload(), context.study.access.invited(), _facts_by_name(here)
     values = {
         "page": PEOPLE,
         "panels": build_panels(request, visitor, here, PEOPLE),
-        "grids": context.grids.overview() if here.name else [],
-        "people": [row | facts for row in state["people"] for facts in [_facts_of(here, row["name"])]],
+        "grids": overviews if here.name else [],
+        "people": [row | facts_of(row["name"]) for row in everybody],
         "consents": {row["name"]: row["consented_at"] for row in context.study.access.terms()},
         "invited": invited,
-        "n_uninvited": sum(_can_be_invited(row) and row["name"] not in invited for row in state["people"]),
+        "n_uninvited": sum(_can_be_invited(row) and row["name"] not in invited for row in everybody),
         "roles": ROLES,
         "role": role or Role.ANNOTATOR.value,
         "adding": bool(role),
         "pasted": pasted,
         "problem": problem,
         "compared": compared_people(here) if here.has_labels else [],
-        "can_add_labels": here.has_labels and not here.is_planned and bool(state["stages"].get("assign")),
-        "simulated": state["simulated"],
+        "can_add_labels": here.has_labels and not here.is_planned and _is_assigned(here, overviews),
+        "simulated": context.grids.oldest.monitor.simulated_note(),
         "done": find_run(context.study.log(), run),
     }
     return context.page(request, visitor, "lead_people.html.j2", here, **SHOWN_BY, **values)
@@ -65,15 +66,25 @@ def _can_be_invited(row: dict[str, Any]) -> bool:
     return not row["retired"] and row["role"] != Role.MODEL
 
 
-def _facts_of(here: CurrentGrid, name: str) -> dict[str, Any]:
-    """When somebody acted last, their pace in the grid, and how often they were too fast."""
-    monitor = here.monitor
-    paces = (one.outlook.pace_s for stage in monitor.stages() for one in stage.people if one.name == name)
-    return {
-        "seen": monitor.headlines().last_seen.get(name),
-        "pace_s": next((pace for pace in paces if pace is not None), None),
-        "speed": next((one for one in monitor.speed().people if one.name == name), None),
-    }
+def _is_assigned(here: CurrentGrid, overviews: list[tuple[CurrentGrid, dict[str, Any]]]) -> bool:
+    """Whether anybody has been given pairs of the grid to label."""
+    rounds = next(of for one, of in overviews if one.grid is here.grid)["rounds"]
+    return any(one["dealt"] for one in rounds if one["counts"])
+
+
+def _facts_by_name(here: CurrentGrid) -> Callable[[str], dict[str, Any]]:
+    """When somebody acted last, their pace in the grid, and how often they were too fast, by their name."""
+    stages, last_seen, speeds = here.monitor.stages(), here.monitor.headlines().last_seen, here.monitor.speed().people
+
+    def facts_of(name: str) -> dict[str, Any]:
+        paces = (one.outlook.pace_s for stage in stages for one in stage.people if one.name == name)
+        return {
+            "seen": last_seen.get(name),
+            "pace_s": next((pace for pace in paces if pace is not None), None),
+            "speed": next((one for one in speeds if one.name == name), None),
+        }
+
+    return facts_of
 
 
 @router.get("/lead/people/{name}/{act}")

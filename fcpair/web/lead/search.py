@@ -72,7 +72,7 @@ def grid_pairs(request: Request, query: Query, after: int = 0, run: int = 0) -> 
     values = {
         "page": GRID,
         "panels": [] if is_search else build_panels(request, visitor, here, GRID),
-        "simulated": here.grid.simulated_note,
+        "simulated": here.monitor.simulated_note(),
         "grids": context.grids.overview() if here.name else [],
         "titles": {**TITLES, **_metadata_titles(here, query, choices)},
         "size": PAGE,
@@ -99,7 +99,7 @@ def _search(here: CurrentGrid, query: dict[str, str], after: int) -> dict[str, A
     rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
     return {
         "matching": matching,
-        "rows": list(matching.rows.itertuples(index=False, name=None)),
+        "rows": matching.records,
         "without": [
             (name, query[name], here.address(GRID.path, **(rest or {"words": ""})))
             for name, rest in rest_by_name.items()

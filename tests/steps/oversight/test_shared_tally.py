@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Simulate
 from fcpair.steps.oversight import dashboard
 from fcpair.steps.oversight.dashboard import Monitor
 from fcpair.steps.rules.pair_counts import tally
@@ -42,3 +42,12 @@ def test_the_tally_follows_what_happens(at: At) -> None:
         change()
         with grid._store.read() as tx:
             assert shared(tx) == tally(tx)
+
+
+def test_the_notes_are_those_of_the_status(at: At) -> None:
+    study = at("dealt")
+    study.grid().simulate(Simulate(seed=1))
+    study.save_words(language="nl")  # in which there are no pages
+    monitor, status = Monitor(study.grid()), study.status()
+    assert list(monitor.notes().notes) == status["notes"] != []
+    assert monitor.simulated_note() == monitor.notes().simulated == status["simulated"] is not None
