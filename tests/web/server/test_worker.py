@@ -99,7 +99,7 @@ def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_
     assert server.ask("/api/conflicts/next", judy)[0] == 200
     assert server.ask("/adjudicate", judy)[0] == 200
     assert loaded(server.process.pid) == set()
-    assert loaded(the_looker(server).pid) == set(HEAVY)
+    assert loaded(the_looker(server).pid) == {"pandas", "scipy"}  # matplotlib comes with pictures of surveys alone
     niceness = psutil.Process(server.process.pid).nice() + worker_main.NICE
     assert the_looker(server).nice() == min(niceness, LEAST_NICE)
 
