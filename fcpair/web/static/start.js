@@ -20,8 +20,8 @@ async function send(event) {
   button.setAttribute("aria-busy", "true");
   button.disabled = true;
   try {
-    const kind = upload.elements.kind.value;
-    const query = new URLSearchParams({ name: file.name, seen, kind });
+    const { kind } = upload.elements; // of a study, where one is started
+    const query = new URLSearchParams({ name: file.name, seen, ...(kind && { kind: kind.value }) });
     const headers = { "X-CSRF-Token": csrf, "Content-Type": "application/octet-stream" };
     const response = await fetch(`${address}${address.includes("?") ? "&" : "?"}${query}`, { method: "POST", headers, body: file });
     const words = await response.text();
