@@ -125,11 +125,13 @@ class BegunDraft(Checked):
 DraftPart = (
     TableDraft | ColumnsDraft | StatementsDraft | PlanDraft | SurveyDraft | PeopleDraft | GuidelinesDraft | BegunDraft
 )
-PARTS: dict[StudyKind, tuple[type[DraftPart], ...]] = {
-    "pairs": (TableDraft, ColumnsDraft, PlanDraft, PeopleDraft, GuidelinesDraft, BegunDraft),
-    "survey": (TableDraft, StatementsDraft, SurveyDraft, PeopleDraft, GuidelinesDraft, BegunDraft),
-}
-"""In the order of the steps, by what is made of the table."""
+
+
+def parts_of(kind: StudyKind) -> tuple[type[DraftPart], ...]:
+    """The parts of a draft, in the order of the steps, by what is made of the table."""
+    if kind == "survey":
+        return (TableDraft, StatementsDraft, SurveyDraft, PeopleDraft, GuidelinesDraft, BegunDraft)
+    return (TableDraft, ColumnsDraft, PlanDraft, PeopleDraft, GuidelinesDraft, BegunDraft)
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Draft:
     @property
     def next_step(self) -> str:
         """The first step that is not done."""
-        return next((part.step for part in PARTS[self.kind] if getattr(self, part.step) is None), BegunDraft.step)
+        return next((part.step for part in parts_of(self.kind) if getattr(self, part.step) is None), BegunDraft.step)
 
 
 @dataclass(frozen=True)

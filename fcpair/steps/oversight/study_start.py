@@ -15,7 +15,6 @@ from fcpair.param_values import as_params, from_params
 from fcpair.params import Assign, Import, Pair, Retrieve, Select, Setup, Validate, check_distinct_spelling
 from fcpair.records import Role, RunRecord
 from fcpair.start_draft import (
-    PARTS,
     BegunDraft,
     ColumnsDraft,
     Draft,
@@ -30,6 +29,7 @@ from fcpair.start_draft import (
     SurveyFigures,
     TableDraft,
     TablePreview,
+    parts_of,
 )
 from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
@@ -316,7 +316,7 @@ def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
 def _load_draft(tx: Tx) -> Draft:
     values = settings.of_stage(tx, STAGE)
     kind: StudyKind = (values.get(TableDraft.step) or {}).get("kind", "pairs")
-    done = [part for part in PARTS[kind] if values.get(part.step) is not None]
+    done = [part for part in parts_of(kind) if values.get(part.step) is not None]
     parts: Any = {part.step: from_params(part, values[part.step]) for part in done}
     return Draft(settings.run_of_stage(tx, STAGE) or 0, **parts)
 
