@@ -250,6 +250,8 @@ class StudyStart:
         """Found the survey at once, or not at all; what follows is done where a build that was killed has not."""
         with self._store.write(bulk=True) as tx, grids.on_first_grid(tx):
             founding_runs = []
+            if build_progress.has_corpus(tx):
+                raise StageError(STARTED)
             if not is_planned(tx):
                 founding_runs = [_set_up(tx, recipe, by), *survey_start.found_survey(tx, recipe.grids)]
         yield from founding_runs

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fcpair.errors import StageError
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.start_draft import BegunDraft
@@ -192,3 +193,13 @@ def test_the_recipe_comes_with_the_uploaded_files_and_makes_the_same_survey(lead
         list(again.walk(recipe))
         assert n_assigned(again) == n_assigned(lead.site.study)
         assert again.guidelines[1] == lead.site.study.guidelines[1]
+
+
+def test_a_corpus_that_came_meanwhile_is_not_overwritten(lead: Starting) -> None:
+    take_steps(lead)
+    study = lead.site.study
+    study.start.save(BegunDraft("lea"), by="lea", seen=lead.seen)
+    study.import_corpus(CORPUS)
+    with pytest.raises(StageError, match="has been started already"):
+        next(study.start.build())
+    assert (study.grids, study.facts["hs_name"]) == (["main"], "hate speech")
