@@ -124,6 +124,7 @@ ANSWER_NAMES = (
     mark("no"),
     mark("decline"),
     mark("label"),
+    mark("own label"),
     mark("verdict"),
 )
 """Names of answers and questions that recipes use without a wording; those that a study thinks up stay as they are."""

@@ -37,7 +37,7 @@ def test_a_lead_goes_through_all_acts_on_settings(
 
     page.goto("/lead/people")
     page.get_by_role("link", name="Assign further labels").click()
-    page.get_by_label("Pairs with 2 labels, in %").fill("50")
+    page.get_by_label("Pairs with 2 labels, in percent").fill("50")
     press(page, "Show what it would add")
     press(page, re.compile("^Assign [0-9]+ further labels"))
     expect(page.locator(".notice[role=status]")).to_contain_text(done)

@@ -13,13 +13,14 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.lead.navigation import EVALUATION, PROGRESS, LeadPage
 from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.page_phrases import mark
 from fcpair.web.server.long_acts import EVALUATE, GENERATE, LongActs
 
 router = APIRouter(include_in_schema=False)
 PATH = "/lead/acts"
 PAGES: dict[str, LeadPage] = {EVALUATE: EVALUATION, GENERATE: PROGRESS}
 """The page that an act is begun on, and that has its result."""
-TITLES = {EVALUATE: "Evaluating", GENERATE: "Asking models"}
+TITLES = {EVALUATE: mark("Evaluating"), GENERATE: mark("Asking models")}
 STOPPED = "{} has stopped it; what models have replied is kept, and nothing else was written"
 
 

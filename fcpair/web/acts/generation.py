@@ -18,7 +18,6 @@ from fcpair.web.server.long_acts import GENERATE
 
 router = APIRouter(include_in_schema=False)
 PATH = "/lead/generate"
-NO_PRICES = "undefined, because no prices are given"
 Text = Annotated[str, Form()]
 
 
@@ -34,15 +33,11 @@ def outlook(request: Request, round: str = "", price_in: str = "", price_out: st
         estimates = here.grid.estimate_generation(round)
     except StageError as error:
         problem = str(error)
-    costs = [
-        (NO_PRICES if prices is None else f"undefined, because {estimate.undefined}" if estimate.undefined else "")
-        or f"{estimate.cost(*prices or (0, 0)):,.2f}"
-        for _, estimate in estimates
-    ]
     values = {
         "page": PROGRESS,
         "round": round,
-        "models": list(zip(estimates, costs, strict=True)),
+        "models": [(model, estimate, estimate.cost(*prices or (0, 0))) for model, estimate in estimates],
+        "has_prices": prices is not None,
         "n_to_ask": sum(estimate.requests - estimate.cached for _, estimate in estimates),
         "price_in": price_in,
         "price_out": price_out,

@@ -20,7 +20,6 @@ from fcpair.web.form import parse_number
 from fcpair.web.lead.navigation import PEOPLE
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run, redirect_to
-from fcpair.web.page_hints import replace_commands
 from fcpair.work_records import ExtraLabels
 
 router = APIRouter(include_in_schema=False)
@@ -101,14 +100,14 @@ def _show(
     numbers = sorted({*FEWEST, *current, *(int(one) for one in shares if one.isdecimal())})
     values = {
         "page": PEOPLE,
-        "current": [(number, _percent(current[number])) for number in sorted(current)],
+        "current": sorted(current.items()),
         "shares": [(n, shares.get(str(n), _percent(current[n]) if n in current else "")) for n in numbers],
         "sent": " ".join(f"{number}:{text.strip()}" for number, text in shares.items() if text.strip()),
         "plan": plan,
         "additions": _additions(here, plan) if plan else [],
         "hours": _total_hours(here, plan) if plan else None,
         "shown_pairs": SHOWN_PAIRS,
-        "problem": replace_commands(str(problem)) if problem else "",
+        "problem": str(problem) if problem else "",
         "is_refused": refusal is not None,
         "done": find_run(context.study.log(), run),
     }

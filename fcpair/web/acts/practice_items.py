@@ -14,17 +14,19 @@ from fcpair.files.answers.known_items import format_known_items
 from fcpair.practice import COLUMNS, KnownItem, Practice
 from fcpair.records import Role, Visitor
 from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.web.context import Context, context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import field
 from fcpair.web.lead.navigation import GUIDELINES
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import redirect_to
+from fcpair.web.page_phrases import mark
 from fcpair.web.text_direction import direction
 
 router = APIRouter(include_in_schema=False)
 PAGE = "/lead/guidelines/practice"
-OVERTAKEN = "somebody else has set other pairs since this page was loaded; save again to put yours in their place"
+OVERTAKEN = mark("somebody else has set other pairs since this page was loaded; save again to put yours in their place")
+AT_LINE = mark("line %(number)s: %(problem)s")
 
 
 def _show(
@@ -70,18 +72,25 @@ def edit(request: Request) -> Response:
     try:
         items = context.study.read_practice_text(text) if text.strip() else []
     except (InputError, StageError) as error:
-        return _show(request, visitor, text, None, _sentence(error), HTTPStatus(status_of(error)))
+        problem = _sentence(context, visitor, error)
+        return _show(request, visitor, text, None, problem, HTTPStatus(status_of(error)))
     if field(request, "act") != "save":
         return _show(request, visitor, text, items)
     if field(request, "seen") != _mark(context.study.known_items()):
-        return _show(request, visitor, text, items, OVERTAKEN, HTTPStatus.CONFLICT)
+        problem = context.language(visitor).find(OVERTAKEN)
+        return _show(request, visitor, text, items, problem, HTTPStatus.CONFLICT)
     with context.study.acting_as(visitor.name):
         run = context.study.save_practice(Practice(items=tuple(item._asdict() for item in items)))
     return redirect_to(context.grids.from_request(request), GUIDELINES.path, run)
 
 
-def _sentence(error: FcpairError) -> str:
+def _sentence(context: Context, visitor: Visitor, error: FcpairError) -> str:
     """What is wrong with a table, line by line."""
-    findings = getattr(error, "findings", ())
-    lines = [f"line {one.line}: {one.message}" for one in findings if one.line]
-    return "; ".join(lines) or str(error)
+    language = context.language(visitor)
+    findings = [
+        (one.line, context.translate_sentence(one.message, visitor, language))
+        for one in getattr(error, "findings", ())
+        if one.line
+    ]
+    lines = [language.gettext(AT_LINE, number=language.digits(line), problem=problem) for line, problem in findings]
+    return "; ".join(lines) or context.translate_sentence(str(error), visitor, language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -16,34 +16,53 @@ from fcpair.web import form
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.errors import BUSY, status_of
+from fcpair.web.languages import Language
 from fcpair.web.lead.navigation import GUIDELINES
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run, redirect_to
+from fcpair.web.page_phrases import mark
 
 router = APIRouter(include_in_schema=False)
 PATH = "/lead/terms"
 NOT_SAVED = (ConflictError, StageError, InputError, BusyError)
 LABELS = {
-    "about": "About the study",
-    "warning": "Content warning",
-    "consent": "Sentence that people agree to",
-    "thanks": "Text at the end",
-    "contact": "Contact for support",
-    "demographics": "Questions about oneself, one on each line",
-    "compare": "Questions whose answers define groups to compare, one on each line",
-    "opt_out": "Metadata column whose topics people can opt out of",
-    "opt_out_split": "Characters at which a value of that column is split into topics",
-    "pause_pairs": "Pairs until a pause is suggested",
-    "pause_minutes": "Minutes until a pause is suggested",
-    "daily_limit": "Pairs that one person may read in a day",
-    "total_limit": "Pairs that one person may read in all",
-    "offline": "Browsers keep 50 pairs ahead, to go on without a connection",
+    "about": mark("About the study"),
+    "warning": mark("Content warning"),
+    "consent": mark("Sentence that people agree to"),
+    "thanks": mark("Text at the end"),
+    "contact": mark("Contact for support"),
+    "demographics": mark("Questions about oneself, one on each line"),
+    "compare": mark("Questions whose answers define groups to compare, one on each line"),
+    "opt_out": mark("Metadata column whose topics people can opt out of"),
+    "opt_out_split": mark("Characters at which a value of that column is split into topics"),
+    "pause_pairs": mark("Pairs until a pause is suggested"),
+    "pause_minutes": mark("Minutes until a pause is suggested"),
+    "daily_limit": mark("Pairs that one person may read in a day"),
+    "total_limit": mark("Pairs that one person may read in all"),
+    "offline": mark("Browsers keep 50 pairs ahead, to go on without a connection"),
 }
+HELP = {  # as Annotate has it
+    "about": mark("what the study is about, for those who take part"),
+    "warning": mark("the content warning at the first visit"),
+    "consent": mark("the sentence that people agree to"),
+    "thanks": mark("the text at the end, with a debriefing if there is one"),
+    "contact": mark("whom to contact for support, such as a name and a telephone number"),
+    "demographics": mark("an optional question about people, such as `Age: 18-29 | 30 or more`"),
+    "compare": mark("a question about people whose answers define groups to compare; declared before anybody answers"),
+    "opt_out": mark("a metadata column whose topics people can opt out of reading"),
+    "opt_out_split": mark("the characters at which a value of that column is split into topics"),
+    "pause_pairs": mark("after how many pairs a pause is suggested"),
+    "pause_minutes": mark("after how many minutes of work a pause is suggested"),
+    "daily_limit": mark("how many pairs one person may read in a day; no limit if not given"),
+    "total_limit": mark("how many pairs one person may read in all; no limit if not given"),
+    "offline": mark("whether browsers keep 50 pairs ahead, to go on without a connection"),
+}
+EMPTY = mark("“%(label)s” is empty; it needs a value")
+NO_NUMBER = mark("“%(label)s”: `%(text)s` is not a number; enter a whole number, 1 or more")
 LONG = ("about", "warning", "consent", "thanks", "demographics", "compare")
 LISTS = ("demographics", "compare")
 NUMBERS = ("pause_pairs", "pause_minutes", "daily_limit", "total_limit")
 REQUIRED = ("consent", "pause_pairs", "pause_minutes")
-HELP = {item.name: item.metadata["help"] for item in fields(Annotate)}
 Typed = Mapping[str, str]
 
 
@@ -59,6 +78,11 @@ class TermField:
     def label(self) -> str:
         """What the field is called."""
         return LABELS[self.name]
+
+    @property
+    def help(self) -> str:
+        """What it is about."""
+        return HELP[self.name]
 
     @property
     def kind(self) -> str:
@@ -84,7 +108,7 @@ def change_terms(request: Request) -> Response:
     context = context_of(request)
     visitor, typed = context.door.require_visitor(request), form.fields(request)
     try:
-        new_terms = read_terms(typed, context.terms.own)
+        new_terms = read_terms(typed, context.terms.own, context.language(visitor))
         context.study.access.check_terms(new_terms, loosen=True)
         looser = context.study.access.loosened_limits(new_terms)
         if typed.get("act") != "save" or typed.get("loosened", "") != _confirmation(looser):
@@ -116,26 +140,33 @@ def _as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def read_terms(typed: Typed, own: Annotate) -> Annotate:
+def _in_words(value: Any, language: Language) -> str:
+    """A value as it is shown outside of its field."""
+    if isinstance(value, bool):
+        return language.find(_as_text(value))
+    return language.digits(value) if isinstance(value, int) else _as_text(value)
+
+
+def read_terms(typed: Typed, own: Annotate, language: Language) -> Annotate:
     """The terms of a form; what it does not have, or left as it is, is that of the study's `own`.
 
-    Raises InputError for what cannot be.
+    Raises InputError for what cannot be, in the language of the page.
     """
     values = {}
     for name in LABELS:
         text = typed.get(name, _as_text(getattr(own, name))).replace("\r\n", "\n").strip()
         is_same = text == _as_text(getattr(own, name)).strip()
-        values[name] = getattr(own, name) if is_same else _read_term(name, text)
+        values[name] = getattr(own, name) if is_same else _read_term(name, text, language)
     return Annotate(**values)
 
 
-def _read_term(name: str, text: str) -> Any:
+def _read_term(name: str, text: str, language: Language) -> Any:
     if name in REQUIRED and not text:
-        raise InputError(f"“{LABELS[name]}” is empty; it needs a value")
+        raise InputError(language.gettext(EMPTY, label=language.find(LABELS[name])))
     if name in NUMBERS:
         number = form.parse_number(text)
         if text and not number:
-            raise InputError(f"“{LABELS[name]}”: `{text}` is not a number; enter a whole number, 1 or more")
+            raise InputError(language.gettext(NO_NUMBER, label=language.find(LABELS[name]), text=text))
         return number
     if name in LISTS:
         return tuple(line.strip() for line in text.splitlines() if line.strip())
@@ -159,20 +190,21 @@ def _show(
     run: int = 0,
 ) -> Response:
     context = context_of(request)
-    here, own = context.grids.from_request(request), context.terms.own
-    given = {name: _as_text(value) for name, value in context.terms.given.items()}
+    here, own, language = context.grids.from_request(request), context.terms.own, context.language(visitor)
+    given = {name: _in_words(value, language) for name, value in context.terms.given.items()}
     looser = context.study.access.loosened_limits(preview) if preview else []
     values = {
         "page": GUIDELINES,
         "fields": [TermField(name, typed.get(name, _as_text(getattr(own, name))), given.get(name)) for name in LABELS],
-        "help": HELP,
         "seen": typed.get("seen", ""),
         "ask_again": "ask_again" in typed,
         "n_consents": _n_consents(context),
         "is_preview": preview is not None,
-        "changes": _changes(own, preview) if preview else [],
+        "changes": _changes(own, preview, language) if preview else [],
         "changes_consent": preview is not None and preview.consent != own.consent,
-        "looser": [(LABELS[name], _as_text(value), _as_text(limit)) for name, value, limit in looser],
+        "looser": [
+            (LABELS[name], _in_words(value, language), _in_words(limit, language)) for name, value, limit in looser
+        ],
         "loosened": _confirmation(looser),
         "problem": problem,
         "done": find_run(context.study.log(), run),
@@ -180,10 +212,14 @@ def _show(
     return context.page(request, visitor, "lead_terms.html.j2", here, **SHOWN_BY, **values)
 
 
-def _changes(own: Annotate, new_terms: Annotate) -> list[tuple[str, str, str]]:
+def _changes(own: Annotate, new_terms: Annotate, language: Language) -> list[tuple[str, str, str]]:
     """The label of each term that changes, with what it is and will be."""
     pairs = ((name, getattr(own, name), getattr(new_terms, name)) for name in LABELS)
-    return [(LABELS[name], _as_text(before), _as_text(after)) for name, before, after in pairs if before != after]
+    return [
+        (LABELS[name], _in_words(before, language), _in_words(after, language))
+        for name, before, after in pairs
+        if before != after
+    ]
 
 
 def _n_consents(context: Context) -> int:

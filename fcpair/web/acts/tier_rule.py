@@ -17,11 +17,12 @@ from fcpair.web.errors import status_of
 from fcpair.web.lead.navigation import CONFLICTS
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run, redirect_to
-from fcpair.web.page_hints import replace_commands
+from fcpair.web.page_phrases import mark
 
 router = APIRouter(include_in_schema=False)
 PATH = "/lead/conflicts/diamond"
 RULES = get_args(DiamondRule)
+RULE_NAMES = (mark("unanimous"), mark("majority"))  # as pages show them
 Text = Annotated[str, Form()]
 
 
@@ -58,7 +59,7 @@ def _show(request: Request, visitor: Visitor, *, problem: str = "", run: int = 0
     try:
         rows = _tier_sizes(here.grid)
     except (InputError, StageError) as error:  # nobody has answered, or the answers cannot be in tiers
-        no_tiers = replace_commands(str(error))
+        no_tiers = str(error)
     values = {
         "page": CONFLICTS,
         "held": rules.diamond,

@@ -15,6 +15,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
 from fcpair.web.errors import BUSY, status_of
 from fcpair.web.form import fields
+from fcpair.web.languages import ENGLISH, LANGUAGES, Language
 from fcpair.web.lead.navigation import GUIDELINES
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import find_run, redirect_to
@@ -82,10 +83,14 @@ def _show(
     context = context_of(request)
     here, words = context.grids.from_request(request), context.study.effective_options(Words)
     texts_in = typed.get("texts_in") or words.language
+    nouns = {role: typed.get(f"{NOUN}{role}", words.nouns.get(role, "")) for role in _roles(context, words)}
+    shown_in = LANGUAGES.get(preview.language, ENGLISH) if preview else ENGLISH
     values = {
         "page": GUIDELINES,
         "entries": list_fields(context, typed),
-        "roles": [(role, typed.get(f"{NOUN}{role}", words.nouns.get(role, ""))) for role in _roles(context, words)],
+        "roles": [(role, f"{role}s", noun) for role, noun in nouns.items()],
+        "noun_examples": [(f"{role}s", _noun_examples(noun, shown_in)) for role, noun in nouns.items() if noun],
+        "shown_in": shown_in,
         "field_of_noun": NOUN,
         "nouns": NOUNS,
         "chosen": typed.get("language") or words.language,
@@ -95,11 +100,15 @@ def _show(
         "longest": LONGEST_WORDING,
         "preview": preview,
         "preview_grids": list_entries(context.study.load_names(), preview, preview.language) if preview else [],
-        "noun_of": Noun.of,
         "problem": problem,
         "done": find_run(context.study.log(), run),
     }
     return context.page(request, visitor, "lead_words.html.j2", here, **SHOWN_BY, **values)
+
+
+def _noun_examples(noun: str, language: Language) -> list[str]:
+    """How people read a noun with a number: once for one, once for two."""
+    return [language.count(Noun.of(noun), n) for n in (1, 2)]
 
 
 def list_fields(context: Context, typed: Mapping[str, str]) -> Any:

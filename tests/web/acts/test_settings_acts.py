@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from html import unescape
 from typing import Any
 
@@ -15,6 +16,7 @@ from fcpair.param_values import digest_params
 from fcpair.params import Annotate, Assign, Partition
 from fcpair.records import Role
 from fcpair.web import app
+from fcpair.web.acts.terms_form import HELP
 from fcpair.words import Words
 from web.conftest import Site, csrf_of
 
@@ -225,6 +227,10 @@ def test_words_that_another_lead_has_saved_meanwhile_are_not_overwritten_unknowi
     assert site.study.effective_options(Words).options == {"not_sure": "I cannot tell"}
     assert send(lea, WORDS, **form, seen=value_of(refused.text, "seen"), act="save").status_code == 303
     assert site.study.effective_options(Words).options == {"not_sure": "Hm"}
+
+
+def test_each_term_has_the_help_that_the_recipe_has() -> None:
+    assert {one.name: one.metadata["help"] for one in fields(Annotate)} == HELP
 
 
 def test_terms_are_shown_then_saved_and_hold_at_once(serve: Serve) -> None:
