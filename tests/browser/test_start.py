@@ -62,7 +62,7 @@ class Presses:
         self.n += 2  # the button, and the file in the dialogue
 
     def expect_step(self, name: str) -> None:
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(f"New study: {name}")
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(f"New study: {name.capitalize()}")
         self._look(self.page)
 
 

@@ -18,6 +18,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import START, Context, context_of
 from fcpair.web.form import field, parse_number
 from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.page_phrases import mark
 from fcpair.web.server.child_process import ProcessState
 from fcpair.web.server.study_builder import StudyBuilder
 from fcpair.web.start.draft_pages import NOT_SAVED, detour, go_to, show_step, start_of
@@ -26,12 +27,12 @@ router = APIRouter(include_in_schema=False)
 LINKS = f"{START}/links"
 INTERRUPTED = "the study was not built to the end, and nothing of it was kept; press the button again"
 BUILD_STAGES = {
-    "init": "Names and labels",
-    "import": "Texts",
-    "select": "Selecting",
-    "retrieve": "Candidates",
-    "pair": "Pairs",
-    "assign": "Assigning",
+    "init": mark("Names and labels"),
+    "import": mark("Texts"),
+    "select": mark("Selecting"),
+    "retrieve": mark("Candidates"),
+    "pair": mark("Pairs"),
+    "assign": mark("Assigning"),
 }
 Text = Annotated[str, Form()]
 

@@ -30,6 +30,7 @@ from fcpair.web.errors import status_of
 from fcpair.web.form import field, parse_number
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.page_hints import replace_commands
+from fcpair.web.page_phrases import mark
 from fcpair.web.pages.markdown import render
 
 router = APIRouter(include_in_schema=False)
@@ -49,12 +50,20 @@ class Step(NamedTuple):
         return self.part if self.part == "start" else self.address.rpartition("/")[2]
 
 
+STEP_NAMES = {
+    "table": mark("Table"),
+    "columns": mark("Columns"),
+    "plan": mark("Plan"),
+    "people": mark("People"),
+    "guidelines": mark("Guidelines"),
+    "start": mark("Start"),
+}
+NO_NUMBER = mark("“%(label)s”: `%(text)s` is not a number; enter a whole number")
+NO_SHARE = mark("“%(label)s”: `%(text)s` is not a share; enter a percentage from 0 to 100")
+
+
 def _steps(**address_by_part: str) -> tuple[Step, ...]:
-    names = {"plan": "Plan", "start": "Start"}
-    return tuple(
-        Step(part, f"{START}/{address}", names.get(part, part.capitalize()))
-        for part, address in address_by_part.items()
-    )
+    return tuple(Step(part, f"{START}/{address}", STEP_NAMES[part]) for part, address in address_by_part.items())
 
 
 _SHARED = {"people": "people", "guidelines": "guidelines", "start": "begin"}
@@ -273,35 +282,42 @@ def _parse_plan(request: Request, draft: Draft) -> PlanDraft:
     has_candidates = not is_full and _optional(request, "candidates")
     return PlanDraft(
         kind,
-        hs=start_of(request).preview(draft).n_hs if is_full else number_of(request, "hs", "the number of first texts"),
-        k=PlanDraft.k if is_full else number_of(request, "k", "the number of neighbours"),
-        candidates=number_of(request, "candidates", "the number of candidates") if has_candidates else None,
-        seed=number_of(request, "seed", "the seed"),
-        annotators=number_of(request, "annotators", "the number of annotators"),
-        twice=_percentage(request, "twice", "the share with two labels"),
-        thrice=_percentage(request, "thrice", "the share with three labels"),
-        validators=number_of(request, "validators", "the number of validators"),
-        seconds=number_of(request, "seconds", "the seconds for a pair"),
+        hs=start_of(request).preview(draft).n_hs if is_full else number_of(request, "hs", mark("First texts to draw")),
+        k=PlanDraft.k if is_full else number_of(request, "k", mark("Neighbours of each known second text")),
+        candidates=number_of(request, "candidates", mark("Candidates to draw")) if has_candidates else None,
+        seed=number_of(request, "seed", mark("Seed of every draw")),
+        annotators=number_of(request, "annotators", mark("Annotators")),
+        twice=_percentage(request, "twice", mark("Pairs with two labels, in percent")),
+        thrice=_percentage(request, "thrice", mark("Pairs with three labels, in percent")),
+        validators=number_of(request, "validators", mark("Validators")),
+        seconds=number_of(request, "seconds", mark("Seconds for a pair")),
     )
 
 
-def number_of(request: Request, name: str, what: str) -> int:
-    """The number in a field of a form; raises InputError for what is none."""
+def number_of(request: Request, name: str, label: str) -> int:
+    """The number in a field of a form, which has a label; raises InputError for what is none."""
     text = field(request, name).strip()
     number = parse_number(text)
     if number is None:
-        raise InputError(f"{what} is `{text}`; enter a whole number")
+        raise _refusal(request, NO_NUMBER, label, text)
     return number
 
 
-def _percentage(request: Request, name: str, what: str) -> float:
+def _refusal(request: Request, message: str, label: str, text: str) -> InputError:
+    """The refusal of a text in the field with a label, in the language of the page."""
+    context = context_of(request)
+    language = context.language_of(request, context.door.require_visitor(request))
+    return InputError(language.gettext(message, label=language.find(label), text=text))
+
+
+def _percentage(request: Request, name: str, label: str) -> float:
     text = field(request, name).strip()
     try:
         share = float(text.replace(",", ".")) / 100
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise InputError(f"{what} is `{text}`; enter a percentage from 0 to 100")
+        raise _refusal(request, NO_SHARE, label, text)
     return round(share, 6)
 
 

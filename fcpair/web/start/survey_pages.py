@@ -14,6 +14,7 @@ from fcpair.web.auth import open_to
 from fcpair.web.context import START, context_of
 from fcpair.web.form import field
 from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.page_phrases import mark
 from fcpair.web.start.draft_pages import (
     NOT_SAVED,
     detour,
@@ -147,10 +148,10 @@ def _parse_survey(request: Request) -> SurveyDraft:
     return SurveyDraft(
         tuple(filter(None, lines)),
         tuple(field(request, name).strip() for name in ANSWERS),
-        part=number_of(request, "part", "the number of people for a statement") if is_part else None,
+        part=number_of(request, "part", mark("People for each statement")) if is_part else None,
         as_list=bool(field(request, "as_list")),
         suggest=field(request, "suggest").strip(),
-        respondents=number_of(request, "respondents", "the number of respondents"),
-        seed=number_of(request, "seed", "the seed"),
-        seconds=number_of(request, "seconds", "the seconds for an answer"),
+        respondents=number_of(request, "respondents", mark("Respondents")),
+        seed=number_of(request, "seed", mark("Seed of every draw")),
+        seconds=number_of(request, "seconds", mark("Seconds for an answer")),
     )

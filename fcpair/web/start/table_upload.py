@@ -17,7 +17,6 @@ from starlette.requests import ClientDisconnect
 from fcpair.errors import FcpairError, InputError
 from fcpair.records import Role, Visitor
 from fcpair.start_draft import ColumnsDraft, TableDraft
-from fcpair.study import StudyStart
 from fcpair.web.auth import open_to
 from fcpair.web.context import START, context_of
 from fcpair.web.errors import status_of
@@ -68,13 +67,13 @@ async def upload(request: Request, name: str = "", seen: str = "", kind: str = "
     try:
         path = await run_in_threadpool(begun.new_table, name[:LONGEST_NAME])
     except FcpairError as error:
-        return _refusal(error)
+        return await run_in_threadpool(_refusal, request, visitor, error)
     try:
         await receive_file(request, path, MOST_UPLOAD, too_large=TOO_LARGE, empty=EMPTY)
         kept = await _have_kept(request, visitor, path, name[:LONGEST_NAME], seen, kind)
     except FcpairError as error:
         path.unlink()
-        return _refusal(error)
+        return await run_in_threadpool(_refusal, request, visitor, error)
     except ClientDisconnect:
         path.unlink()
         return Response(status_code=HTTPStatus.BAD_REQUEST)
@@ -90,7 +89,7 @@ async def _have_kept(request: Request, visitor: Visitor, path: Path, name: str, 
     """Have the file kept by the process that looks, where there is one: reading tables takes much memory."""
     worker: ReportWorker | None = getattr(request.app.state, "aside", None)
     if worker is None:
-        return await run_in_threadpool(_keep, start_of(request), visitor, path, name, seen, kind)
+        return await run_in_threadpool(_keep, request, visitor, path, name, seen, kind)
     query = urlencode({"file": path.name, "name": name, "seen": seen, "kind": kind}).encode()
     return await worker.forward({**request.scope, "path": KEEP, "raw_path": KEEP.encode(), "query_string": query})
 
@@ -102,17 +101,18 @@ def keep(request: Request, file: str = "", name: str = "", seen: str = "", kind:
     visitor = context_of(request).door.require_visitor(request)
     begun = start_of(request)
     if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
-        return _refusal(InputError(GONE))
-    return _keep(begun, visitor, begun.folder / file, name[:LONGEST_NAME], seen, kind)
+        return _refusal(request, visitor, InputError(GONE))
+    return _keep(request, visitor, begun.folder / file, name[:LONGEST_NAME], seen, kind)
 
 
-def _keep(begun: StudyStart, visitor: Visitor, path: Path, name: str, seen: str, kind: Any) -> Response:
+def _keep(request: Request, visitor: Visitor, path: Path, name: str, seen: str, kind: Any) -> Response:
     """Let the draft have the table, in the place of an earlier one, whose file goes."""
+    begun = start_of(request)
     earlier = begun.draft().table
     try:
         draft = begun.save(TableDraft(path.name, name, kind), by=visitor.name, seen=parse_number(seen) or 0)
     except FcpairError as error:
-        return _refusal(error)
+        return _refusal(request, visitor, error)
     if earlier is not None and earlier.file != path.name:
         (path.parent / earlier.file).unlink(missing_ok=True)
     return PlainTextResponse(step_of(draft, ColumnsDraft.step).address)
@@ -138,5 +138,8 @@ async def receive_file(request: Request, path: Path, most: int, *, too_large: st
         raise InputError(empty)
 
 
-def _refusal(error: FcpairError) -> Response:
-    return PlainTextResponse(str(error), status_of(error))
+def _refusal(request: Request, visitor: Visitor, error: FcpairError) -> Response:
+    """What is wrong, as its script shows it: in the language of the page."""
+    context = context_of(request)
+    language = context.language_of(request, visitor)
+    return PlainTextResponse(context.translate_sentence(str(error), visitor, language), status_of(error))

@@ -1,5 +1,6 @@
 // Starting a study: the table is sent as it is, since the server writes it to a file as it comes; and links are copied.
 
+const { t } = globalThis.fcpairLanguage;
 const upload = document.getElementById("upload");
 const MEGABYTE = 1024 * 1024;
 
@@ -12,9 +13,9 @@ async function send(event) {
   const { address, csrf, seen, most } = upload.dataset;
   const file = document.getElementById("file").files[0];
   const button = upload.querySelector("button");
-  if (!file) return say("Choose a file first.");
+  if (!file) return say(t("Choose a file first."));
   if (file.size > Number(most)) {
-    return say(`The file has more than ${Number(most) / MEGABYTE} MB, which is the limit here.`);
+    return say(t("The file has more than %(n)s MB, which is the limit here.", { n: Number(most) / MEGABYTE }));
   }
   say("");
   button.setAttribute("aria-busy", "true");
@@ -26,9 +27,10 @@ async function send(event) {
     const response = await fetch(`${address}${address.includes("?") ? "&" : "?"}${query}`, { method: "POST", headers, body: file });
     const words = await response.text();
     if (response.ok) return location.assign(words);
-    say(response.headers.get("Content-Type")?.startsWith("text/plain") ? sentence(words) : "The file was not taken; load this page again.");
+    const isSentence = response.headers.get("Content-Type")?.startsWith("text/plain");
+    say(isSentence ? sentence(words) : t("The file was not taken; load this page again."));
   } catch {
-    say("The file did not reach the server; try again.");
+    say(t("The file did not reach the server; try again."));
   } finally {
     button.removeAttribute("aria-busy");
     button.disabled = false;
@@ -44,9 +46,9 @@ async function copy({ currentTarget }) {
   const said = document.getElementById("copy-said");
   try {
     await navigator.clipboard.writeText(currentTarget.dataset.copy);
-    said.textContent = "Copied.";
+    said.textContent = t("Copied.");
   } catch {
-    said.textContent = "This browser does not let pages copy; select the link and copy it.";
+    said.textContent = t("This browser does not let pages copy; select the link and copy it.");
   }
 }
 

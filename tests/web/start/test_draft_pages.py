@@ -270,7 +270,7 @@ def test_the_figures_follow_the_form(lead: Starting) -> None:
     assert "5,184 pairs, 43.2 hours" in part
     for changes, words in (
         ({"annotators": "1"}, "there are 1 annotators"),
-        ({"annotators": "many"}, "The number of annotators is `many`"),
+        ({"annotators": "many"}, "“Annotators”: `many` is not a number"),
         ({"kind": "retrieved", "hs": "43", "k": "2"}, "43 HS cannot be drawn; there are 42"),
         ({"kind": "retrieved", "hs": "4", "k": "2", "candidates": "900"}, "lower the number"),
         ({"twice": "200"}, "enter a percentage"),

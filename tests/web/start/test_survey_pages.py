@@ -115,7 +115,7 @@ def test_the_figures_follow_the_form(lead: Starting) -> None:
         ({"yes": ""}, "The answer for “yes” has no name"),
         ({"no": "yes"}, "Two answers are called `yes`"),
         ({"part": "5"}, "there are 4 respondents"),
-        ({"part": "some"}, "The number of people for a statement is `some`"),
+        ({"part": "some"}, "“People for each statement”: `some` is not a number"),
         ({"respondents": "0"}, "Respondents is 0; expected a whole number, 1 or more"),
     ],
 )
