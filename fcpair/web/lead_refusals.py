@@ -51,6 +51,7 @@ LEAD_SENTENCES = (
     ),
     # steps/answers/generate.py, withdraw.py
     mark("round `%(name)s` of grid `%(grid)s` is answered by people; `fcpair assign --round` assigns it"),
+    mark("every cell of grid `%(grid)s` has the answer of its model in round `%(name)s`"),
     mark("run %(number)s (%(stage)s) has been withdrawn already"),
     mark("every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw"),
     # steps/oversight/study_start.py
@@ -69,6 +70,18 @@ LEAD_SENTENCES = (
     # steps/oversight/uploaded_table.py
     mark("`%(name)s` is not a table that can be read; choose a file that ends in %(suffixes)s"),
     mark("no pair is left to be labelled: the table has them all; choose more HS or other candidates"),
+    mark(
+        "%(number)s candidates cannot be drawn: %(least)s neighbours of each of %(sources)s source CNs are at most "
+        "%(most)s; lower the number, or raise the neighbours"
+    ),
+    mark("%(place)s: the hs text is empty; tick “rows with one text” to read such a row as a text without a pair"),
+    mark("%(place)s: the cn text is empty; tick “rows with one text” to read such a row as a text without a pair"),
+    # files
+    mark("%(file)s: 1 thing is wrong; nothing was changed"),
+    mark("%(file)s: %(number)s things are wrong; nothing was changed"),
+    mark("%(file)s: the file has no rows; expected at least one below the column names"),
+    mark("%(file)s: no row in language `%(code)s`; found %(codes)s"),
+    mark("column `%(column)s` is named for both sides; the HS and the CN must be in two columns"),
     # stages/corpus/retrieve.py, stages/assignment/assign.py
     mark("%(number)s HS cannot be drawn; there are %(most)s"),
     mark(
@@ -84,6 +97,11 @@ LEAD_SENTENCES = (
     mark("the survey asks nothing; write at least one question, each on a line of its own"),
     mark("the answer for “%(name)s” has no name; give it one"),
     mark("two answers are called `%(name)s`; give each a name of its own"),
+    # models/service.py
+    mark(
+        "an answer of a service is needed and none is set; set OPENAI_BASE_URL to an OpenAI-compatible service, such "
+        "as %(first)s for a local server or %(second)s, and OPENAI_API_KEY where it needs a key"
+    ),
     # practice.py
     mark("`%(name)s` is empty"),
     mark("there are %(number)s known pairs to practise on; at most %(most)s"),
