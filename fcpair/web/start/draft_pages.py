@@ -32,6 +32,7 @@ from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.page_phrases import mark
 from fcpair.web.pages.markdown import render
+from fcpair.web.start.form_numbers import number_of, percentage_of
 
 router = APIRouter(include_in_schema=False)
 NOT_SAVED = (ConflictError, StageError, InputError)
@@ -58,8 +59,6 @@ STEP_NAMES = {
     "guidelines": mark("Guidelines"),
     "start": mark("Start"),
 }
-NO_NUMBER = mark("“%(label)s”: `%(text)s` is not a number; enter a whole number")
-NO_SHARE = mark("“%(label)s”: `%(text)s` is not a share; enter a percentage from 0 to 100")
 
 
 def _steps(**address_by_part: str) -> tuple[Step, ...]:
@@ -287,38 +286,11 @@ def _parse_plan(request: Request, draft: Draft) -> PlanDraft:
         candidates=number_of(request, "candidates", mark("Candidates to draw")) if has_candidates else None,
         seed=number_of(request, "seed", mark("Seed of every draw")),
         annotators=number_of(request, "annotators", mark("Annotators")),
-        twice=_percentage(request, "twice", mark("Pairs with two labels, in percent")),
-        thrice=_percentage(request, "thrice", mark("Pairs with three labels, in percent")),
+        twice=percentage_of(request, "twice", mark("Pairs with two labels, in percent")),
+        thrice=percentage_of(request, "thrice", mark("Pairs with three labels, in percent")),
         validators=number_of(request, "validators", mark("Validators")),
         seconds=number_of(request, "seconds", mark("Seconds for a pair")),
     )
-
-
-def number_of(request: Request, name: str, label: str) -> int:
-    """The number in a field of a form, which has a label; raises InputError for what is none."""
-    text = field(request, name).strip()
-    number = parse_number(text)
-    if number is None:
-        raise _refusal(request, NO_NUMBER, label, text)
-    return number
-
-
-def _refusal(request: Request, message: str, label: str, text: str) -> InputError:
-    """The refusal of a text in the field with a label, in the language of the page."""
-    context = context_of(request)
-    language = context.language_of(request, context.door.require_visitor(request))
-    return InputError(language.gettext(message, label=language.find(label), text=text))
-
-
-def _percentage(request: Request, name: str, label: str) -> float:
-    text = field(request, name).strip()
-    try:
-        share = float(text.replace(",", ".")) / 100
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise _refusal(request, NO_SHARE, label, text)
-    return round(share, 6)
 
 
 @router.get(f"{START}/people")

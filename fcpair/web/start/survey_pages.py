@@ -19,12 +19,12 @@ from fcpair.web.start.draft_pages import (
     NOT_SAVED,
     detour,
     go_to,
-    number_of,
     save_parts,
     show_step,
     start_of,
     step_of,
 )
+from fcpair.web.start.form_numbers import number_of
 
 router = APIRouter(include_in_schema=False)
 SURVEY: StudyKind = "survey"
