@@ -39,7 +39,7 @@ SEARCHES: tuple[dict[str, str], ...] = (
     {"person": "ana", "answer": "appropriate"},
     {"person": "ana", "answer": "appropriate", "other": "cleo", "other_answer": "not_appropriate"},
     {"answer": "not_sure"},
-    *({"state": state} for state in FilterState),
+    *({"state": state.value} for state in FilterState),
     *({"tier": tier} for tier in (*TIERS, NO_TIER)),
     *({name: answer} for name in ("skipped", "noted") for answer in ("yes", "no")),
     {"hs.topic": "ODD"},

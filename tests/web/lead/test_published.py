@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -116,12 +117,10 @@ def test_the_map_counts_what_was_published(lead: TestClient) -> None:
         assert f" {name} {count(n)} " in coverage
 
 
-@pytest.mark.parametrize(
-    ("query", "n"), [("tier=diamond", 551), ("answer=appropriate", None), ("state=not_valid", 417)]
-)
-def test_a_search_finds_what_the_grid_finds(lead: TestClient, grid: Grid, query: str, n: int | None) -> None:
-    name, value = query.split("=")
-    expected = len(grid.find_pairs(**{name: value}).rows)
-    assert n in {None, expected}
+@pytest.mark.parametrize("query", ["tier=diamond", "answer=appropriate", "state=not_valid"])
+def test_a_search_finds_what_the_grid_finds(lead: TestClient, grid: Grid, query: str) -> None:
+    condition: dict[str, Any] = dict([query.split("=")])
+    expected = len(grid.find_pairs(**condition).rows)
+    assert expected == {"tier=diamond": 551, "state=not_valid": 3997 - 3580}.get(query, expected)
     assert len(lead.get(f"/lead/grid/pairs.csv?{query}").text.splitlines()) == expected + 1
     assert f"{count(expected)} pairs" in words_of(lead, f"/lead/grid?{query}")
