@@ -106,7 +106,8 @@ def keep(page: Page, name: str, part: str | None = None) -> None:
         clip = FloatRect(x=0, y=top, width=DESKTOP[0], height=place[1] + 2 * MARGIN)
         page.screenshot(path=path, animations="disabled", caret="hide", full_page=True, clip=clip)
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+        few = picture.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
     size = path.stat().st_size
     print(f"{path.name}: {size:,} bytes")
     if size > MOST_BYTES:
@@ -165,9 +166,10 @@ def watching(browser: Browser, site: Site) -> None:
     with come_in(browser, site.invite("lee", Role.LEAD)) as page:
         keep(page, "lead")
         page.goto(f"{site.url}/lead/agreement")
-        keep(page, "lead-agreement", "#agreement .heat")
+        keep(page, "lead-agreement", "#every_two .heat")
         page.goto(f"{site.url}/lead/grid")
-        keep(page, "lead-grid", "#coverage")
+        expect(page.locator("#map-cell")).to_contain_text("Row ")
+        keep(page, "lead-grid", "#map")
 
 
 def main() -> None:

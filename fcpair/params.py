@@ -206,7 +206,7 @@ def is_about_hate(hs_name: str) -> bool:
 
 DEFAULT_CONSENT = "I have read this, I am an adult, and I take part of my own free will."
 DEFAULT_TEXT_NOTE = "fcpair's own text, which mentions hate if the name of the HS does"
-RIGHT_TO_STOP = "You may pause, skip a pair or stop altogether at any time, and you never have to give a reason."
+RIGHT_TO_STOP = "You may pause, skip pairs or stop altogether at any time, and you never have to give a reason."
 
 
 def parse_people_question(question: str) -> tuple[str, tuple[str, ...]]:

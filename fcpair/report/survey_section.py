@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
 from fcpair.bias.scoring import METHOD
 from fcpair.report import formatting
 from fcpair.report.data import GroupFigures, SurveyFigures, SurveysPart
-from fcpair.report.figures import Forest, grid_map
-from fcpair.report.figures.forest import render_forest
+from fcpair.report.figures import Forest
+from fcpair.report.figures.forest_markup import forest_markup
 from fcpair.report.figures.forest_plots import of_bias, of_groups, of_survey
 from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, GroupComparison
 from fcpair.stages.stats.intervals import LEVEL
@@ -28,8 +30,7 @@ class TableSheet:
     header: tuple[str, ...]
     rows: list[list[str]]
     notes: tuple[str, ...] = ()
-    image: grid_map.Image | None = None
-    alt: str = ""
+    picture: Markup | None = None
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,8 @@ def build_sections(part: SurveysPart) -> list[Section]:
     return result + ([_groups_section(part.groups)] if part.groups else [])
 
 
-def _render_image(forest: Forest | None) -> grid_map.Image | None:
-    if forest is None or forest.n_rows > MOST_DRAWN:
-        return None
-    return grid_map.Image(lambda theme: render_forest(forest, "png", theme.inks))
+def _draw_picture(forest: Forest | None) -> Markup | None:
+    return None if forest is None or forest.n_rows > MOST_DRAWN else forest_markup(forest)
 
 
 def _no_picture_notes(forest: Forest | None) -> tuple[str, ...]:
@@ -79,11 +78,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
             for row in rows.to_dict("records")
         ]
         header = ("Statement", "Yes", "No", "Declined", "Skipped", "Share", "95 % interval")
-        sheets.append(
-            TableSheet(
-                str(question), "", header, table, _no_picture_notes(forest), _render_image(forest), forest.description
-            )
-        )
+        sheets.append(TableSheet(str(question), "", header, table, _no_picture_notes(forest), _draw_picture(forest)))
     return Section("What people said", text, tuple(sheets))
 
 
@@ -115,8 +110,7 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
                     *dict.fromkeys(f"{item.category}: {item.note}" for _, item in figures if item.note),
                     *_no_picture_notes(forest),
                 ),
-                _render_image(forest),
-                forest.description if forest else "",
+                _draw_picture(forest),
             )
         )
     unreadable = ", ".join(f"{name} {item.n_unreadable:,} of {item.n:,}" for name, item in scored_by_name.items())
@@ -199,8 +193,7 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
             header,
             differences,
             notes,
-            _render_image(forest),
-            forest.description,
+            _draw_picture(forest),
         )
 
 

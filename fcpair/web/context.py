@@ -98,6 +98,11 @@ class Context:
         except FcpairError:  # the page that says so needs words all the same
             return None
 
+    def noun(self, visitor: Visitor | None, here: CurrentGrid | None = None) -> Noun:
+        """What pages call a unit of a visitor's work."""
+        words = self.page_words(visitor, here)
+        return words.noun if words else Noun.of("pair")
+
     def has_practice(self, visitor: Visitor) -> bool:
         """Whether a visitor can practise on known pairs; not where that cannot be read."""
         try:
@@ -126,8 +131,7 @@ class Context:
     ) -> str:
         """A sentence of fcpair's as a visitor reads it: in their language, and calling a pair what pages call it."""
         about_work = language is not ENGLISH or "pair" in sentence.lower()
-        words = self.page_words(visitor, here) if about_work else None
-        noun = words.noun if words else Noun.of("pair")
+        noun = self.noun(visitor, here) if about_work else Noun.of("pair")
         return refusals.translate(sentence, language, noun)
 
     def page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,7 @@ def test_the_lead_reads_the_results_on_any_screen(
     page.goto(f"{served.url}/lead#results")
     results = page.locator("#results")
     expect(results.get_by_role("heading", name="What people said")).to_be_visible()
-    assert results.locator("img").count() == 3
+    assert results.locator(".forest").count() == 3
+    expect(results.get_by_role("img")).to_have_accessible_name(re.compile("The table below has the numbers.$"))
     assert not page.evaluate(IS_WIDER)
     assert not violations(page)

@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po
 from fcpair.params import Annotate
 from fcpair.web.languages import FOLDER, LANGUAGES, catalogue_path
 from fcpair.web.page_phrases import NOUN_PHRASES
+from fcpair.web.pages.annotator import word_warning
 from fcpair.web.refusals import SENTENCES, translate
 from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
 
@@ -175,9 +176,20 @@ def test_moments_are_written_as_in_the_language() -> None:
 @pytest.mark.parametrize("hs_name", ["HS", "hate speech", "claim"])
 def test_the_texts_of_fcpair_itself_are_translated(hs_name: str) -> None:
     terms = Annotate().worded(hs_name)
-    for text in (terms.consent, terms.warning, terms.thanks):
+    for text in (terms.consent, terms.thanks):
         assert text
         assert all(LANGUAGES[code].find(text) != text for code in CODES)
+
+
+@pytest.mark.parametrize("code", PAGE_LANGUAGES)
+@pytest.mark.parametrize("hs_name", ["HS", "hate speech", "claim"])
+def test_the_warning_of_fcpair_itself_says_the_noun_of_who_reads_in_each_language(hs_name: str, code: str) -> None:
+    language, warning = LANGUAGES[code], Annotate().worded(hs_name).warning or ""
+    assert (word_warning(warning, language, Noun.of("pair")) == warning) is (code == "en")
+    for noun in map(Noun.of, NOUNS):
+        nouns = language.noun_phrases(noun)["nouns"]
+        assert re.search(rf"\b{nouns}\b", word_warning(warning, language, noun))
+    assert word_warning("100 % hard; skip %(nouns)s.", language, Noun.of("pair")) == "100 % hard; skip %(nouns)s."
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -110,7 +110,7 @@ def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN
     columns = _legend_columns(marks, sheet)
     legend_height = layout.LEGEND_LINE * max(map(layout.n_lines, columns)) + MARGIN * bool(marks)
     canvas = layout.make_canvas(sheet, rows, legend_height, len(notes), inks)
-    reach = _axis_range(forest)
+    reach = axis_range(forest)
     layout.set_frame(canvas, rows, reach, forest.axis)
     if forest.line is not None and reach[0] <= forest.line <= reach[1]:
         canvas.axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
@@ -153,7 +153,7 @@ def _groups(forest: Forest, sheet: Sheet) -> Iterator[_Group]:
         top += height + GAP
 
 
-def _axis_range(forest: Forest) -> tuple[float, float]:
+def axis_range(forest: Forest) -> tuple[float, float]:
     """Where the horizontal axis begins and ends: at round numbers around what is drawn; shares are on all of 0 to 1."""
     ends = [end for mark in forest.marks for end in (mark.value, mark.low, mark.high) if end is not None]
     ends += [] if forest.line is None else [forest.line]

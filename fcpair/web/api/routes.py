@@ -44,6 +44,7 @@ def me(request: Request) -> Response:
     visitor = context.door.require_visitor(request)
     facts = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented}
     facts |= {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
+    facts["language"] = context.language(visitor).code
     facts["guideline_version"] = context.study.guidelines[0]
     return JSONResponse({**facts, "rounds": [vars(one) for one in context.work_queue.rounds(visitor)]})
 

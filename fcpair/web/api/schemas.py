@@ -12,6 +12,7 @@ from fcpair.stages.questions import LONGEST_NAME
 from fcpair.stages.questions.any_of import MOST_LABELS
 from fcpair.stages.questions.scale import LARGEST
 from fcpair.web.text_direction import direction
+from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import ShownText, Task
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
@@ -175,6 +176,10 @@ class Me(BaseModel):
     rounds: list[RoundOut] = Field(description="In all grids, oldest first; empty for people who answer nothing.")
     blurred: bool
     keeps_refused: bool
+    language: str = Field(
+        description="Language of the person's pages: the one they chose, else the study's.",
+        json_schema_extra={"enum": list(PAGE_LANGUAGES)},
+    )
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
 

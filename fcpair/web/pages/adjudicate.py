@@ -168,6 +168,10 @@ class AdjudicatorPages:
             return self.show_next(problem=str(error))
         return RedirectResponse(self.address(f"/adjudicate/{cell_id}"), HTTPStatus.SEE_OTHER)
 
+    def lead_to_own_decisions(self) -> Response:
+        """Lead from the address that the visitor's own decisions had up to 0.7 to the search that finds them."""
+        return RedirectResponse(self.here.address("/adjudicate/decided", by=self._visitor.name), HTTPStatus.SEE_OTHER)
+
     def show_decided(self, before: int | None, search: DecisionSearch) -> Response:
         """Show what is decided and by whom, as far as a search finds, newest first."""
         decisions = self.queue.decisions(None, PAGE + 1, before, search)
@@ -260,8 +264,11 @@ def decided(
     outcome: Sought = "",
     by: Sought = "",
     flagged: bool = False,
+    mine: bool = False,
 ) -> Response:
     """Show what is decided and by whom, as far as a search finds, newest first."""
+    if mine:
+        return show_to_adjudicator(request, lambda desk: desk.lead_to_own_decisions(), anywhere=True)
     search = DecisionSearch(words.strip(), outcome, by, flagged)
     return show_to_adjudicator(request, lambda desk: desk.show_decided(before, search), anywhere=True)
 

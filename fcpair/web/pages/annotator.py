@@ -18,9 +18,10 @@ from fcpair.stages.questions import SKIP
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
 from fcpair.web.auth import open_to
 from fcpair.web.context import Context, context_of
-from fcpair.web.languages import LANGUAGES
+from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.page_phrases import mark
 from fcpair.web.pages.markdown import render
+from fcpair.words import Noun
 from fcpair.work_records import RoundForm, Topic
 
 router = APIRouter(include_in_schema=False)
@@ -43,22 +44,30 @@ TERMS_CHANGED = mark("The terms have changed since this page was loaded. Please 
 NOT_NOW = mark("The server is busy just now, so this is not saved yet. Please tick the box again and press Begin.")
 OWN_TEXTS = (  # what Annotate says where a study says nothing, see Annotate.worded
     mark("I have read this, I am an adult, and I take part of my own free will."),
-    mark(
-        "The texts that you will read can be hateful, insulting or upsetting. You may pause, skip a pair or stop "
-        "altogether at any time, and you never have to give a reason."
-    ),
-    mark(
-        "The texts that you will read were written by others; some may upset you. You may pause, skip a pair or stop "
-        "altogether at any time, and you never have to give a reason."
-    ),
     mark("Thank you. Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now."),
     mark("Thank you. Every answer counts. If something that you have read stays with you, do something pleasant now."),
+)
+OWN_WARNINGS = (  # each with the nouns of who reads
+    mark(
+        "The texts that you will read can be hateful, insulting or upsetting. You may pause, skip %(nouns)s or stop "
+        "altogether at any time, and you never have to give a reason."
+    ),
+    mark(
+        "The texts that you will read were written by others; some may upset you. You may pause, skip %(nouns)s or "
+        "stop altogether at any time, and you never have to give a reason."
+    ),
 )
 LONGEST_NOTE: int = AnswerIn.model_json_schema()["properties"]["note"]["maxLength"]
 LONGEST_WORDS: int = ConsentIn.model_json_schema()["properties"]["demographics"]["additionalProperties"]["maxLength"]
 
 Ticked = Annotated[bool, Form()]
 Several = Annotated[list[Words], Form(default_factory=list)]
+
+
+def word_warning(warning: str, language: Language, noun: Noun) -> str:
+    """One of fcpair's own warnings in a language and with a noun; any other as the study has it."""
+    message = next((own for own in OWN_WARNINGS if own % {"nouns": "pairs"} == warning), None)
+    return warning if message is None else language.gettext(message, **language.noun_phrases(noun))
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ def _show_welcome(
 ) -> Response:
     context = context_of(request)
     language = context.language(visitor)
-    warning = language.find(context.annotate.warning or "")
+    warning = word_warning(context.annotate.warning or "", language, context.noun(visitor))
     texts = {"about": render(context.annotate.about), "warning": render(warning), "languages": LANGUAGES.values()}
     texts["consent"] = language.find(context.annotate.consent)
     values = texts | {

@@ -12,16 +12,15 @@ from fastapi import APIRouter, Form, Request, Response
 
 from fcpair.errors import FcpairError, InputError
 from fcpair.records import Role, Visitor, invite_link
-from fcpair.start_draft import BegunDraft, Draft
+from fcpair.start_draft import BegunDraft
 from fcpair.web.acts.invitations import draw_codes
 from fcpair.web.auth import open_to
 from fcpair.web.context import START, Context, context_of
-from fcpair.web.form import field, parse_number
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.page_phrases import mark
 from fcpair.web.server.child_process import ProcessState
 from fcpair.web.server.study_builder import StudyBuilder
-from fcpair.web.start.draft_pages import NOT_SAVED, detour, go_to, show_step, start_of
+from fcpair.web.start.draft_pages import NOT_SAVED, StepVisit, go_to, start_of
 
 router = APIRouter(include_in_schema=False)
 LINKS = f"{START}/links"
@@ -46,39 +45,32 @@ def _builder_of(request: Request) -> StudyBuilder:
 @open_to(Role.LEAD)
 def begin(request: Request) -> Response:
     """Show the recipe, and the button that has it carried out; or how far that is."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun, state = start_of(request), _builder_of(request).state
-    draft = begun.draft()
-    if not state.is_running and (elsewhere := detour(begun, draft, BegunDraft.step)):
+    visit, state = StepVisit.of(request, BegunDraft.step), _builder_of(request).state
+    if not state.is_running and (elsewhere := visit.detour()):
         return elsewhere
     error = None
-    if not state.is_running and draft.start is not None:
+    if not state.is_running and visit.draft.start is not None:
         error = InputError(state.problem or INTERRUPTED)
-    return _show(request, visitor, draft, state, error)
+    return _show(visit, state, error)
 
 
-def _show(
-    request: Request, visitor: Visitor, draft: Draft, state: ProcessState, error: FcpairError | None = None
-) -> Response:
-    values = {"recipe": start_of(request).recipe_text(draft), "state": state, "stages": BUILD_STAGES}
-    return show_step(request, visitor, BegunDraft.step, draft, error, **values)
+def _show(visit: StepVisit, state: ProcessState, error: FcpairError | None = None) -> Response:
+    return visit.show(error, recipe=visit.start.recipe_text(visit.draft), state=state, stages=BUILD_STAGES)
 
 
 @router.post(f"{START}/begin")
 @open_to(Role.LEAD)
 def build(request: Request) -> Response:
     """Have the study built; only one lead does, as the other's page is out of date then."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun, builder = start_of(request), _builder_of(request)
-    draft = begun.draft()
-    if not builder.state.is_running and (elsewhere := detour(begun, draft, BegunDraft.step)):
+    visit, builder = StepVisit.of(request, BegunDraft.step), _builder_of(request)
+    if not builder.state.is_running and (elsewhere := visit.detour()):
         return elsewhere
     try:
         if not builder.state.is_running:
-            begun.save(BegunDraft(visitor.name), by=visitor.name, seen=parse_number(field(request, "seen")) or 0)
+            visit.save(BegunDraft(visit.visitor.name))
             builder.begin()
     except NOT_SAVED as error:
-        return _show(request, visitor, begun.draft(), builder.state, error)
+        return _show(visit.renewed(), builder.state, error)
     return go_to(f"{START}/begin")
 
 

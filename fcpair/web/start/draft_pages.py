@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from fcpair.start_draft import (
     PlanDraft,
     StudyKind,
     SurveyDraft,
+    TableDraft,
     TablePreview,
 )
 from fcpair.study import StudyStart
@@ -87,38 +89,86 @@ def go_to(address: str) -> Response:
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
-def detour(start: StudyStart, draft: Draft, part: str, kind: StudyKind | None = None) -> Response | None:
-    """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done.
+@dataclass(frozen=True)
+class StepVisit:
+    """A lead's visit to the step that settles a part of the draft, which is as it was when the request came."""
 
-    A step of one `kind` of study leads to the same of another, if that is what the table is for.
-    """
-    if not start.is_open:
-        return go_to("/lead")
-    parts = [step.part for step in STEPS[draft.kind]]
-    if parts.index(draft.next_step) < parts.index(part):
-        return go_to(step_of(draft, draft.next_step).address)
-    return go_to(step_of(draft, part).address) if kind not in (None, draft.kind) else None
+    request: Request
+    part: str
+    visitor: Visitor
+    start: StudyStart
+    draft: Draft
+
+    @classmethod
+    def of(cls, request: Request, part: str) -> StepVisit:
+        """The visit by a request; refused to those who are not a lead."""
+        visitor = context_of(request).door.require_visitor(request)
+        start = start_of(request)
+        return cls(request, part, visitor, start, start.draft())
+
+    def detour(self, kind: StudyKind | None = None) -> Response | None:
+        """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done.
+
+        A step of one `kind` of study leads to the same of another, if that is what the table is for.
+        """
+        if not self.start.is_open:
+            return go_to("/lead")
+        parts = [step.part for step in STEPS[self.draft.kind]]
+        if parts.index(self.draft.next_step) < parts.index(self.part):
+            return self.go_to(self.draft.next_step)
+        return self.go_to(self.part) if kind not in (None, self.draft.kind) else None
+
+    def go_to(self, part: str) -> Response:
+        """Lead to the step of a part."""
+        return go_to(step_of(self.draft, part).address)
+
+    def save(self, *parts: DraftPart) -> Draft:
+        """Keep parts of the draft, of which the form has seen a version."""
+        seen = parse_number(field(self.request, "seen")) or 0
+        return self.start.save(*parts, by=self.visitor.name, seen=seen)
+
+    def at(self, part: str) -> StepVisit:
+        """The same visit at the step of another part."""
+        return replace(self, part=part)
+
+    def renewed(self) -> StepVisit:
+        """The visit with the draft as it is now, which somebody else may have changed."""
+        return replace(self, draft=self.start.draft())
+
+    def show(self, error: FcpairError | None = None, **values: Any) -> Response:
+        """The page of the step, with what went wrong."""
+        steps, step = STEPS[self.draft.kind], step_of(self.draft, self.part)
+        index = steps.index(step)
+        shared = {
+            "step": step,
+            "steps": steps,
+            "n_open": steps.index(step_of(self.draft, self.draft.next_step)) + 1,
+            "back": steps[index - 1] if index else None,
+            "draft": self.draft,
+            "problem": replace_commands(str(error)) if error else "",
+        }
+        page = self.show_part(f"lead_start_{step.template}.html.j2", **shared, **values)
+        page.status_code = status_of(error) if error else HTTPStatus.OK
+        return page
+
+    def show_part(self, template: str, **values: Any) -> Response:
+        """A page, or a part of one, from a template."""
+        return context_of(self.request).page(self.request, self.visitor, template, None, **SHOWN_BY, **values)
 
 
-def show_step(
-    request: Request, visitor: Visitor, part: str, draft: Draft, error: FcpairError | None = None, **values: Any
-) -> Response:
-    """The page of a step, with what went wrong."""
-    steps, step = STEPS[draft.kind], step_of(draft, part)
-    index = steps.index(step)
-    shared = {
-        "step": step,
-        "steps": steps,
-        "n_open": steps.index(step_of(draft, draft.next_step)) + 1,
-        "back": steps[index - 1] if index else None,
-        "draft": draft,
-        "problem": replace_commands(str(error)) if error else "",
-    }
-    page = context_of(request).page(
-        request, visitor, f"lead_start_{step.template}.html.j2", None, **SHOWN_BY, **shared, **values
-    )
-    page.status_code = status_of(error) if error else HTTPStatus.OK
-    return page
+def due_step(
+    part: str, kind: StudyKind | None = None
+) -> Callable[[Callable[[StepVisit], Response]], Callable[[Request], Response]]:
+    """Have an endpoint, below `open_to`, take the visit to a step; it is not called where the step is not due."""
+
+    def take_visit(endpoint: Callable[[StepVisit], Response]) -> Callable[[Request], Response]:
+        def visit_step(request: Request) -> Response:
+            visit = StepVisit.of(request, part)
+            return visit.detour(kind) or endpoint(visit)
+
+        return visit_step
+
+    return take_visit
 
 
 @router.get(START)
@@ -131,61 +181,45 @@ def start(request: Request) -> Response:
     return go_to(step_of(draft, draft.next_step).address if begun.is_open else "/lead")
 
 
-def save_parts(request: Request, visitor: Visitor, *parts: DraftPart) -> Draft:
-    """Keep parts of the draft, of which a form has seen a version."""
-    return start_of(request).save(*parts, by=visitor.name, seen=parse_number(field(request, "seen")) or 0)
-
-
 def _optional(request: Request, name: str) -> str | None:
     return field(request, name).strip() or None
 
 
 @router.get(f"{START}/columns")
 @open_to(Role.LEAD)
-def columns(request: Request) -> Response:
+@due_step(ColumnsDraft.step, "pairs")
+def columns(visit: StepVisit) -> Response:
     """Show which column is what, and the first rows as people will see them."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, ColumnsDraft.step, "pairs"):
-        return elsewhere
     try:
-        guess = begun.guess(draft)
+        guess = visit.start.guess(visit.draft)
     except InputError as error:  # the file was changed or deleted
-        return show_step(request, visitor, "table", draft, error)
-    return _show_columns(request, visitor, draft, guess)
+        return visit.at(TableDraft.step).show(error)
+    return _show_columns(visit, guess)
 
 
-def _show_columns(
-    request: Request, visitor: Visitor, draft: Draft, chosen: ColumnsDraft, error: FcpairError | None = None
-) -> Response:
-    begun = start_of(request)
-    preview: TablePreview = begun.preview(draft, chosen)
+def _show_columns(visit: StepVisit, chosen: ColumnsDraft, error: FcpairError | None = None) -> Response:
+    preview: TablePreview = visit.start.preview(visit.draft, chosen)
     shown = error or (InputError(preview.problem) if preview.problem else None)
-    header = begun.header(draft)
+    header, columns = visit.start.header(visit.draft), visit.draft.columns
     values = {"chosen": chosen, "preview": preview, "header": header}
-    values["replaced"] = isinstance(draft.columns, ColumnsDraft) and draft.columns.hs not in header
-    return show_step(request, visitor, ColumnsDraft.step, draft, shown, **values)
+    values["replaced"] = isinstance(columns, ColumnsDraft) and columns.hs not in header
+    return visit.show(shown, **values)
 
 
 @router.post(f"{START}/columns")
 @open_to(Role.LEAD)
-def save_columns(request: Request) -> Response:
+@due_step(ColumnsDraft.step, "pairs")
+def save_columns(visit: StepVisit) -> Response:
     """Show the rows with the columns that were chosen, or keep these."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, ColumnsDraft.step, "pairs"):
-        return elsewhere
-    chosen = begun.guess(draft)
+    chosen = visit.start.guess(visit.draft)
     try:
-        chosen = _parse_columns(request, chosen)
-        if field(request, "act") == "save":
-            save_parts(request, visitor, chosen)
-            return go_to(step_of(draft, PlanDraft.step).address)
+        chosen = _parse_columns(visit.request, chosen)
+        if field(visit.request, "act") == "save":
+            visit.save(chosen)
+            return visit.go_to(PlanDraft.step)
     except NOT_SAVED as error:
-        return _show_columns(request, visitor, begun.draft(), chosen, error)
-    return _show_columns(request, visitor, draft, chosen)
+        return _show_columns(visit.renewed(), chosen, error)
+    return _show_columns(visit, chosen)
 
 
 def _parse_columns(request: Request, usual: ColumnsDraft) -> ColumnsDraft:
@@ -209,34 +243,28 @@ def _parse_columns(request: Request, usual: ColumnsDraft) -> ColumnsDraft:
 
 @router.get(f"{START}/plan")
 @open_to(Role.LEAD)
-def plan(request: Request) -> Response:
+@due_step(PlanDraft.step, "pairs")
+def plan(visit: StepVisit) -> Response:
     """Show the plan, and what it amounts to."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, PlanDraft.step, "pairs"):
-        return elsewhere
-    return _show_plan(request, visitor, draft, _chosen_plan(begun, draft))
+    return _show_plan(visit, _chosen_plan(visit))
 
 
-def _chosen_plan(begun: StudyStart, draft: Draft) -> PlanDraft:
-    return draft.plan if isinstance(draft.plan, PlanDraft) else begun.default_plan(draft)
+def _chosen_plan(visit: StepVisit) -> PlanDraft:
+    plan = visit.draft.plan
+    return plan if isinstance(plan, PlanDraft) else visit.start.default_plan(visit.draft)
 
 
-def _show_plan(
-    request: Request, visitor: Visitor, draft: Draft, chosen: PlanDraft, error: FcpairError | None = None
-) -> Response:
-    begun = start_of(request)
-    values = {"chosen": chosen, "model": DEFAULT_MODEL, "can_retrieve": begun.can_retrieve}
-    preview = begun.preview(draft)
-    figures = None if error else _figures_or_problem(begun, draft, chosen)
-    return show_step(request, visitor, PlanDraft.step, draft, error, **values, preview=preview, figures=figures)
+def _show_plan(visit: StepVisit, chosen: PlanDraft, error: FcpairError | None = None) -> Response:
+    values = {"chosen": chosen, "model": DEFAULT_MODEL, "can_retrieve": visit.start.can_retrieve}
+    preview = visit.start.preview(visit.draft)
+    figures = None if error else _figures_or_problem(visit, chosen)
+    return visit.show(error, **values, preview=preview, figures=figures)
 
 
-def _figures_or_problem(begun: StudyStart, draft: Draft, chosen: PlanDraft) -> Any:
+def _figures_or_problem(visit: StepVisit, chosen: PlanDraft) -> Any:
     """What a plan amounts to, or a sentence that says why it cannot be carried out."""
     try:
-        return begun.figures(draft, chosen)
+        return visit.start.figures(visit.draft, chosen)
     except InputError as error:
         return str(error)
 
@@ -245,43 +273,37 @@ def _figures_or_problem(begun: StudyStart, draft: Draft, chosen: PlanDraft) -> A
 @open_to(Role.LEAD)
 def figures(request: Request) -> Response:
     """What the plan in the form amounts to, as a part of its page."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
+    visit = StepVisit.of(request, PlanDraft.step)
     try:
-        shown = _figures_or_problem(begun, draft, _parse_plan(request, draft))
+        shown = _figures_or_problem(visit, _parse_plan(visit))
     except NOT_SAVED as error:
         shown = str(error)
-    return context.page(request, visitor, "lead_start_figures.html.j2", None, **SHOWN_BY, figures=shown)
+    return visit.show_part("lead_start_figures.html.j2", figures=shown)
 
 
 @router.post(f"{START}/plan")
 @open_to(Role.LEAD)
-def save_plan(request: Request) -> Response:
+@due_step(PlanDraft.step, "pairs")
+def save_plan(visit: StepVisit) -> Response:
     """Keep the plan."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, PlanDraft.step, "pairs"):
-        return elsewhere
-    chosen = _chosen_plan(begun, draft)
+    chosen = _chosen_plan(visit)
     try:
-        chosen = _parse_plan(request, draft)
-        save_parts(request, visitor, chosen)
+        chosen = _parse_plan(visit)
+        visit.save(chosen)
     except NOT_SAVED as error:
-        return _show_plan(request, visitor, begun.draft(), chosen, error)
-    return go_to(step_of(draft, PeopleDraft.step).address)
+        return _show_plan(visit.renewed(), chosen, error)
+    return visit.go_to(PeopleDraft.step)
 
 
-def _parse_plan(request: Request, draft: Draft) -> PlanDraft:
+def _parse_plan(visit: StepVisit) -> PlanDraft:
     """The plan of a form; with all HS, their number is that of the table. Raises InputError for what is no number."""
+    request = visit.request
     kind: Any = field(request, "kind")
     is_full = kind == "full"
     has_candidates = not is_full and _optional(request, "candidates")
     return PlanDraft(
         kind,
-        hs=start_of(request).preview(draft).n_hs if is_full else number_of(request, "hs", mark("First texts to draw")),
+        hs=visit.start.preview(visit.draft).n_hs if is_full else number_of(request, "hs", mark("First texts to draw")),
         k=PlanDraft.k if is_full else number_of(request, "k", mark("Neighbours of each known second text")),
         candidates=number_of(request, "candidates", mark("Candidates to draw")) if has_candidates else None,
         seed=number_of(request, "seed", mark("Seed of every draw")),
@@ -295,15 +317,10 @@ def _parse_plan(request: Request, draft: Draft) -> PlanDraft:
 
 @router.get(f"{START}/people")
 @open_to(Role.LEAD)
-def people(request: Request) -> Response:
+@due_step(PeopleDraft.step)
+def people(visit: StepVisit) -> Response:
     """Show who takes part; numbered names are suggested."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, PeopleDraft.step):
-        return elsewhere
-    chosen = draft.people or _suggested_people(draft)
-    return show_step(request, visitor, PeopleDraft.step, draft, chosen=chosen)
+    return visit.show(chosen=visit.draft.people or _suggested_people(visit.draft))
 
 
 def _suggested_people(draft: Draft) -> PeopleDraft:
@@ -320,21 +337,17 @@ def _numbered(prefix: str, n: int) -> tuple[str, ...]:
 
 @router.post(f"{START}/people")
 @open_to(Role.LEAD)
-def save_people(request: Request) -> Response:
+@due_step(PeopleDraft.step)
+def save_people(visit: StepVisit) -> Response:
     """Keep who takes part; their number goes into the plan."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, PeopleDraft.step):
-        return elsewhere
-    assert draft.plan is not None
+    assert visit.draft.plan is not None
     groups = ("annotators", "adjudicators", "validators", "respondents")
-    chosen = PeopleDraft(*(_parse_names(field(request, group)) for group in groups))
+    chosen = PeopleDraft(*(_parse_names(field(visit.request, group)) for group in groups))
     try:
-        save_parts(request, visitor, chosen, _planned_for(draft.plan, chosen))
+        visit.save(chosen, _planned_for(visit.draft.plan, chosen))
     except NOT_SAVED as error:
-        return show_step(request, visitor, PeopleDraft.step, begun.draft(), error, chosen=chosen)
-    return go_to(step_of(draft, GuidelinesDraft.step).address)
+        return visit.renewed().show(error, chosen=chosen)
+    return visit.go_to(GuidelinesDraft.step)
 
 
 def _planned_for(plan: PlanDraft | SurveyDraft, people: PeopleDraft) -> PlanDraft | SurveyDraft:
@@ -351,30 +364,22 @@ def _parse_names(text: str) -> tuple[str, ...]:
 
 @router.get(f"{START}/guidelines")
 @open_to(Role.LEAD)
-def guidelines(request: Request) -> Response:
+@due_step(GuidelinesDraft.step)
+def guidelines(visit: StepVisit) -> Response:
     """Show the guidelines, to be written now or later."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, GuidelinesDraft.step):
-        return elsewhere
-    return show_step(request, visitor, GuidelinesDraft.step, draft, body=begun.guidelines_text(draft), preview=None)
+    return visit.show(body=visit.start.guidelines_text(visit.draft), preview=None)
 
 
 @router.post(f"{START}/guidelines")
 @open_to(Role.LEAD)
-def save_guidelines(request: Request) -> Response:
+@due_step(GuidelinesDraft.step)
+def save_guidelines(visit: StepVisit) -> Response:
     """Show how the text will look, keep it, or leave it for later."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, GuidelinesDraft.step):
-        return elsewhere
-    body = field(request, "body").replace("\r\n", "\n")
-    if field(request, "act") == "preview":
-        return show_step(request, visitor, GuidelinesDraft.step, draft, body=body, preview=render(body))
+    body, act = field(visit.request, "body").replace("\r\n", "\n"), field(visit.request, "act")
+    if act == "preview":
+        return visit.show(body=body, preview=render(body))
     try:
-        save_parts(request, visitor, begun.keep_guidelines(draft, "" if field(request, "act") == "later" else body))
+        visit.save(visit.start.keep_guidelines(visit.draft, "" if act == "later" else body))
     except NOT_SAVED as error:
-        return show_step(request, visitor, GuidelinesDraft.step, begun.draft(), error, body=body, preview=None)
-    return go_to(step_of(draft, "start").address)
+        return visit.renewed().show(error, body=body, preview=None)
+    return visit.go_to("start")

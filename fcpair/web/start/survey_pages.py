@@ -7,23 +7,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from fcpair.errors import FcpairError, InputError
-from fcpair.records import Role, Visitor
-from fcpair.start_draft import Draft, PeopleDraft, StatementsDraft, StudyKind, SurveyDraft
-from fcpair.study import StudyStart
+from fcpair.records import Role
+from fcpair.start_draft import PeopleDraft, StatementsDraft, StudyKind, SurveyDraft, TableDraft
 from fcpair.web.auth import open_to
-from fcpair.web.context import START, context_of
+from fcpair.web.context import START
 from fcpair.web.form import field
-from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.page_phrases import mark
-from fcpair.web.start.draft_pages import (
-    NOT_SAVED,
-    detour,
-    go_to,
-    save_parts,
-    show_step,
-    start_of,
-    step_of,
-)
+from fcpair.web.start.draft_pages import NOT_SAVED, StepVisit, due_step
 from fcpair.web.start.form_numbers import number_of
 
 router = APIRouter(include_in_schema=False)
@@ -33,78 +23,60 @@ ANSWERS = ("yes", "no", "decline")  # the fields of their names
 
 @router.get(f"{START}/statements")
 @open_to(Role.LEAD)
-def statements(request: Request) -> Response:
+@due_step(StatementsDraft.step, SURVEY)
+def statements(visit: StepVisit) -> Response:
     """Show which column has the statements, and the first of them as people will see them."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, StatementsDraft.step, SURVEY):
-        return elsewhere
     try:
-        chosen = begun.guess_statements(draft)
+        chosen = visit.start.guess_statements(visit.draft)
     except InputError as error:  # the file was changed or deleted
-        return show_step(request, visitor, "table", draft, error)
-    return _show_statements(request, visitor, draft, chosen)
+        return visit.at(TableDraft.step).show(error)
+    return _show_statements(visit, chosen)
 
 
-def _show_statements(
-    request: Request, visitor: Visitor, draft: Draft, chosen: StatementsDraft, error: FcpairError | None = None
-) -> Response:
-    begun = start_of(request)
-    preview = begun.preview(draft, chosen)
+def _show_statements(visit: StepVisit, chosen: StatementsDraft, error: FcpairError | None = None) -> Response:
+    preview = visit.start.preview(visit.draft, chosen)
     shown = error or (InputError(preview.problem) if preview.problem else None)
-    values = {"chosen": chosen, "preview": preview, "header": begun.header(draft)}
-    return show_step(request, visitor, StatementsDraft.step, draft, shown, **values)
+    return visit.show(shown, chosen=chosen, preview=preview, header=visit.start.header(visit.draft))
 
 
 @router.post(f"{START}/statements")
 @open_to(Role.LEAD)
-def save_statements(request: Request) -> Response:
+@due_step(StatementsDraft.step, SURVEY)
+def save_statements(visit: StepVisit) -> Response:
     """Show the statements of the column that was chosen, or keep it."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, StatementsDraft.step, SURVEY):
-        return elsewhere
-    chosen = begun.guess_statements(draft)
+    request = visit.request
+    chosen = visit.start.guess_statements(visit.draft)
     try:
         chosen = StatementsDraft(field(request, "statement") or chosen.statement, field(request, "title").strip())
         if field(request, "act") == "save":
-            save_parts(request, visitor, chosen)
-            return go_to(step_of(draft, SurveyDraft.step).address)
+            visit.save(chosen)
+            return visit.go_to(SurveyDraft.step)
     except NOT_SAVED as error:
-        return _show_statements(request, visitor, begun.draft(), chosen, error)
-    return _show_statements(request, visitor, draft, chosen)
+        return _show_statements(visit.renewed(), chosen, error)
+    return _show_statements(visit, chosen)
 
 
 @router.get(f"{START}/survey")
 @open_to(Role.LEAD)
-def survey(request: Request) -> Response:
+@due_step(SurveyDraft.step, SURVEY)
+def survey(visit: StepVisit) -> Response:
     """Show what the survey asks, and what it amounts to."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, SurveyDraft.step, SURVEY):
-        return elsewhere
-    return _show_survey(request, visitor, draft, _chosen(begun, draft))
+    return _show_survey(visit, _chosen(visit))
 
 
-def _chosen(begun: StudyStart, draft: Draft) -> SurveyDraft:
-    return draft.plan if isinstance(draft.plan, SurveyDraft) else begun.default_survey()
+def _chosen(visit: StepVisit) -> SurveyDraft:
+    return visit.draft.plan if isinstance(visit.draft.plan, SurveyDraft) else visit.start.default_survey()
 
 
-def _show_survey(
-    request: Request, visitor: Visitor, draft: Draft, chosen: SurveyDraft, error: FcpairError | None = None
-) -> Response:
-    figures = None if error else _figures_or_problem(request, draft, chosen)
-    values = {"chosen": chosen, "meanings": ANSWERS, "figures": figures}
-    return show_step(request, visitor, SurveyDraft.step, draft, error, **values)
+def _show_survey(visit: StepVisit, chosen: SurveyDraft, error: FcpairError | None = None) -> Response:
+    figures = None if error else _figures_or_problem(visit, chosen)
+    return visit.show(error, chosen=chosen, meanings=ANSWERS, figures=figures)
 
 
-def _figures_or_problem(request: Request, draft: Draft, chosen: SurveyDraft) -> Any:
+def _figures_or_problem(visit: StepVisit, chosen: SurveyDraft) -> Any:
     """What a survey amounts to, or a sentence that says why it cannot be carried out."""
     try:
-        return start_of(request).survey_figures(draft, chosen)
+        return visit.start.survey_figures(visit.draft, chosen)
     except InputError as error:
         return str(error)
 
@@ -113,32 +85,26 @@ def _figures_or_problem(request: Request, draft: Draft, chosen: SurveyDraft) -> 
 @open_to(Role.LEAD)
 def survey_figures(request: Request) -> Response:
     """What the survey in the form amounts to, as a part of its page."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    draft = start_of(request).draft()
+    visit = StepVisit.of(request, SurveyDraft.step)
     try:
-        shown = _figures_or_problem(request, draft, _parse_survey(request))
+        shown = _figures_or_problem(visit, _parse_survey(request))
     except NOT_SAVED as error:
         shown = str(error)
-    return context.page(request, visitor, "lead_start_survey_figures.html.j2", None, **SHOWN_BY, figures=shown)
+    return visit.show_part("lead_start_survey_figures.html.j2", figures=shown)
 
 
 @router.post(f"{START}/survey")
 @open_to(Role.LEAD)
-def save_survey(request: Request) -> Response:
+@due_step(SurveyDraft.step, SURVEY)
+def save_survey(visit: StepVisit) -> Response:
     """Keep what the survey asks."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, SurveyDraft.step, SURVEY):
-        return elsewhere
-    chosen = _chosen(begun, draft)
+    chosen = _chosen(visit)
     try:
-        chosen = _parse_survey(request)
-        save_parts(request, visitor, chosen)
+        chosen = _parse_survey(visit.request)
+        visit.save(chosen)
     except NOT_SAVED as error:
-        return _show_survey(request, visitor, begun.draft(), chosen, error)
-    return go_to(step_of(draft, PeopleDraft.step).address)
+        return _show_survey(visit.renewed(), chosen, error)
+    return visit.go_to(PeopleDraft.step)
 
 
 def _parse_survey(request: Request) -> SurveyDraft:

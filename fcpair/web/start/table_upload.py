@@ -22,7 +22,7 @@ from fcpair.web.context import START, context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import parse_number
 from fcpair.web.server.security import UPLOAD_TABLE
-from fcpair.web.start.draft_pages import detour, show_step, start_of, step_of
+from fcpair.web.start.draft_pages import StepVisit, due_step, start_of, step_of
 
 if TYPE_CHECKING:
     from fcpair.web.server.worker import ReportWorker
@@ -45,14 +45,10 @@ UPLOADED = re.compile(r"[0-9a-f]{16}\.[a-z]+")
 
 @router.get(f"{START}/table")
 @open_to(Role.LEAD)
-def table(request: Request) -> Response:
+@due_step(TableDraft.step)
+def table(visit: StepVisit) -> Response:
     """Show where a table is uploaded, and the one that was."""
-    visitor = context_of(request).door.require_visitor(request)
-    begun = start_of(request)
-    draft = begun.draft()
-    if elsewhere := detour(begun, draft, TableDraft.step):
-        return elsewhere
-    return show_step(request, visitor, TableDraft.step, draft, most=MOST_UPLOAD)
+    return visit.show(most=MOST_UPLOAD)
 
 
 @router.post(UPLOAD_TABLE[1])

@@ -154,7 +154,7 @@ const placeIn = (event) => [event.offsetX, event.offsetY];
 
 function down(event) {
   if (event.button) return;
-  if (!pointers.size) moved = 0;
+  moved = pointers.size ? Infinity : 0; // two fingers click nothing
   pointers.set(event.pointerId, placeIn(event));
   canvas.setPointerCapture(event.pointerId);
 }
@@ -170,10 +170,7 @@ function move(event) {
   const after = [...pointers.values()];
   const [from, to] = [middle(before), middle(after)];
   moved += Math.hypot(to[0] - from[0], to[1] - from[1]);
-  if (after.length > 1) {
-    view.zoomBy(distance(after) / (distance(before) || 1), ...to);
-    moved += CLICK_PX; // two fingers click nothing
-  }
+  if (after.length > 1) view.zoomBy(distance(after) / (distance(before) || 1), ...to);
   if (moved > CLICK_PX) view.move(to[0] - from[0], to[1] - from[1]);
   changed();
 }

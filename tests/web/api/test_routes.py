@@ -43,6 +43,7 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
         "consented": True,
         "blurred": False,
         "keeps_refused": False,
+        "language": "en",
         "guideline_version": 1,
     }
     question = {"name": "label", "kind": "one_of", "choices": list(NAMES), "keys": [["1"], ["2"], ["3"]]}
@@ -63,6 +64,13 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
     (checked,) = site.machine("vera").get("/api/me").json()["rounds"]
     assert (checked["round"], checked["form"][0]["choices"]) == ("validate", ["agree", "disagree"])
     assert site.machine("lea").get("/api/me").json()["rounds"] == []
+
+
+def test_the_language_is_the_one_that_somebody_chose_or_else_the_study_s(site: Site) -> None:
+    site.study.save_words(language="de-AT")
+    site.study.access.set_language(site.visitor("ben").id, "fa")
+    languages = {name: site.machine(name).get("/api/me").json()["language"] for name in ("ana", "ben", "judy")}
+    assert languages == {"ana": "de", "ben": "fa", "judy": "de"}
 
 
 def test_consent_comes_before_the_first_pair(serve: Callable[..., Site]) -> None:

@@ -267,6 +267,17 @@ def test_the_list_says_what_is_decided_by_whom_and_why(study: Study, enter: Ente
     assert 'id="decision-' not in judy.get("/adjudicate/decided?by=judy").text
 
 
+def test_the_earlier_address_of_ones_own_decisions_leads_to_them(study: Study, enter: Enter) -> None:
+    judy, jack = enter("judy"), enter("jack")
+    decide(jack, page := jack.get("/adjudicate"), "irreconcilable")
+    leading = jack.get("/adjudicate/decided?mine=true", follow_redirects=False)
+    assert (leading.status_code, leading.headers["location"]) == (303, "/adjudicate/decided?by=jack")
+    assert 'id="decision-' in jack.get("/adjudicate/decided?mine=true", follow_redirects=True).text
+    assert 'id="decision-' not in judy.get("/adjudicate/decided?mine=true", follow_redirects=True).text
+    assert f"Pair {pair_on(page)}:" in judy.get("/adjudicate/decided?mine=false").text
+    assert judy.get("/adjudicate/decided?mine=perhaps").status_code == 422
+
+
 def test_the_list_has_pages(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcpair.web.pages.adjudicate.PAGE", 8)
     study.grid().adjudicate(Adjudicate("majority"))

@@ -176,7 +176,7 @@ def test_words_of_hate_are_said_only_where_the_hs_are_called_so(
     told = browser.get("/welcome").text
     assert ("hateful, insulting" in told) is about_hate
     assert ("some may upset you" in told) is not about_hate
-    assert "skip a pair or stop" in told
+    assert "skip pairs or stop" in told
     browser.post("/welcome", data={"consent": "yes"})
     thanks = enter(study, "ana", Annotate()).get("/thanks").text
     assert ("answer hate" in thanks) is about_hate

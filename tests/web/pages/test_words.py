@@ -27,7 +27,7 @@ DECIDING_PAGES = ("/adjudicate", "/adjudicate/row", "/adjudicate/decided")
 GENERAL = {"text", "question"}  # also said of what people read and are asked, whatever a unit of it is called
 DESK_SCRIPTS = ("desk.js", "view.js", "form.js", "questions.js", "pause.js", "goal.js", "keys.js", "make.js")
 DECIDING_SCRIPTS = ("adjudicate.js", "adjudicate-row.js", "decisions.js", "docket.js")
-TERMS = Annotate(opt_out="hs_topic", daily_limit=1, warning="Read with care.", thanks="Thank you.")
+TERMS = Annotate(opt_out="hs_topic", daily_limit=1, thanks="Thank you.")
 PEOPLE = {
     **{"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDICATOR},
     **{"wren": Role.WRITER, "rae": Role.RATER, "rob": Role.RESPONDENT},
