@@ -79,12 +79,10 @@ NOT_YET = {
     "agreement",
     "every_two",
     "disputed",
-    "with_others",
     "pilots",
     "labels",
     "speed",
     "exposure",
-    "flags",
 }
 
 
