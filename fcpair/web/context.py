@@ -170,6 +170,12 @@ def _to_html_by_number(values: TemplateContext, one: str, many: str, n: int, **o
 
 
 @pass_context
+def _replace_commands(values: TemplateContext, sentence: str) -> str:
+    """A sentence with places on the pages instead of commands, in the language of the page."""
+    return replace_commands(sentence, values["language"])
+
+
+@pass_context
 def _translate(values: TemplateContext, sentence: str) -> str:
     """A sentence of the floors below, or several, in the language of the page."""
     return refusals.translate(sentence, values["language"], values["noun"])
@@ -202,7 +208,7 @@ def load_templates() -> Environment:
         auto_reload=False,
     )
     versions = static_files().versions
-    environment.filters["on_pages"] = replace_commands
+    environment.filters["on_pages"] = _replace_commands
     environment.filters["mark_tiers"] = mark_tiers
     environment.filters["translated"] = _translate
     environment.globals |= {"_": _to_html, "ngettext": _to_html_by_number}
