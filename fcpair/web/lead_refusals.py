@@ -7,8 +7,138 @@ from __future__ import annotations
 
 from fcpair.web.page_phrases import mark
 
+FIGURE_SENTENCES = (
+    # stages/stats/multi_rater.py
+    mark("raw agreement"),
+    mark("Krippendorff's alpha, nominal"),
+    mark("Krippendorff's alpha, ordinal"),
+    mark("Krippendorff's alpha, interval"),
+    mark("Gwet's AC1"),
+    mark("Fleiss' kappa, %(number)s labels"),
+    mark("pairs with exactly %(number)s labels: Fleiss' kappa requires a constant number"),
+    mark("classes in the order of their codes"),
+    mark("the distance of the question"),
+    mark("pairs with one label do not count towards prevalence, unlike Gwet's"),
+    mark("no pair has exactly %(number)s labels"),
+    mark("no pair has two or more labels"),
+    mark("one pair only: agreement by chance cannot be estimated from it"),
+    mark("the scheme leaves one class only"),
+    mark("all labels are of one class, so agreement by chance would be complete"),
+    # stages/stats/kappa.py
+    mark("Cohen's kappa"),
+    mark("Cohen's kappa on bins"),
+    mark("mean kappa"),
+    mark("mean kappa on bins"),
+    mark("mean kappa weighted by n"),
+    mark("mean kappa weighted by n on bins"),
+    mark("standard deviation of kappa"),
+    mark("standard deviation of kappa on bins"),
+    mark("one shared pair: it has no variance"),
+    mark("both used the same single class, so agreement by chance would be complete"),
+    mark("both used the same single bin, so agreement by chance would be complete"),
+    mark("overlap subsets: %(number)s used, %(most)s undefined and left out"),
+    mark("kappa is undefined on every overlap subset"),
+    mark("no two annotators share a pair"),
+    mark("a spread needs two overlap subsets with a defined kappa"),
+    mark("no interval: chance adds to it on small subsets"),
+    # stages/stats/people_agreement.py, stages/questions
+    mark("there is no pair that both have labelled"),
+    mark("kappa is undefined with each of the others"),
+    mark("two people write different texts, which neither agree nor disagree"),
+    mark("two people keep different texts, which neither agree nor disagree"),
+    # stages/stats/jackknife_intervals.py, stages/stats/intervals.py
+    mark("new %(row)s and %(column)s, the same annotators"),
+    mark("new %(side)s, the same annotators"),
+    mark("new %(row)s, %(column)s and annotators"),
+    mark("new %(side)s and annotators"),
+    mark("new %(row)s and %(column)s"),
+    mark("new %(side)s"),
+    mark("interval from %(sizes)s; wide, because of only %(few)s"),
+    mark("interval from %(sizes)s"),
+    mark("no interval: it needs at least 2 of each side, found %(sizes)s"),
+    mark("no interval: without one %(side)s the figure is undefined"),
+    mark("no interval: leaving out any one %(row)s or %(column)s changes nothing, so the error cannot be estimated"),
+    mark("no interval: leaving out any one %(side)s changes nothing, so the error cannot be estimated"),
+    mark("no interval, as it is at its bound"),
+    # stages/stats/interval_cautions.py
+    mark(
+        "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s intervals contained "
+        "the true value in as few as %(least)s of 100 simulated studies like this"
+    ),
+    mark(
+        "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: %(level)s "
+        "intervals contained the true value in as few as %(least)s of 100 simulated studies like this"
+    ),
+    mark(
+        "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals contained the "
+        "true value in as few as %(least)s of 100 simulated studies like this"
+    ),
+)
+"""Names of figures, what they rest on, and why they have no value or no interval."""
+
 LEAD_SENTENCES = (
-    # web/lead
+    # web/lead, web/acts
+    mark("you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"),
+    mark("`%(text)s` is no number of pairs; expected a whole number, or nothing for all"),
+    mark("`%(text)s` is not a number of pairs; enter a whole number, 1 or more, or nothing for all"),
+    mark("there is no role `%(name)s`; expected one of %(codes)s"),
+    mark("there is no policy `%(name)s` with ties `%(text)s`; choose one of those on the page"),
+    mark("there is no metadata `%(name)s` to compare; expected %(codes)s"),
+    mark("there is nobody called `%(name)s`"),
+    # steps/people
+    mark("there is nobody called `%(name)s`; there are %(codes)s"),
+    mark("`%(name)s` already exists; choose another pseudonym"),
+    mark(
+        "`%(name)s` cannot be a pseudonym; use a word of at most %(number)s characters without commas, dots, slashes "
+        "and outer spaces"
+    ),
+    mark("`%(name)s` has been retired already"),
+    mark("`%(name)s` has been retired and takes no further part; add them under another name"),
+    mark("`%(name)s` has been retired, so cannot be invited"),
+    mark("`%(name)s` has no open work"),
+    mark("`%(name)s` has no invite link that could be revoked"),
+    mark("`%(name)s` has %(number)s open pairs; `fcpair people handover %(text)s` first"),
+    mark("%(number)s pairs of `%(name)s` cannot be handed over; expected 1 to %(most)s, which are open"),
+    mark("`%(name)s` is %(role)s and may have seen labels, so cannot give any; add somebody else with `%(text)s`"),
+    mark("everybody has an invite link; `fcpair people invite NAME` makes a new one"),
+    mark("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link"),
+    mark("the guidelines are empty or hold a NUL; write what annotators should do"),
+    mark(
+        "the guidelines have %(number)s bytes (as UTF-8); the limit is %(most)s. Put pictures and long lists behind a "
+        "link"
+    ),
+    mark("these are already the current guidelines"),
+    mark("somebody else has edited the guidelines since you opened them, and version %(number)s is current now"),
+    # steps/adjudication
+    mark("`%(name)s` cannot be compared with themselves; name two people"),
+    mark("pair %(number)s has no flag; choose one that an adjudicator has flagged"),
+    # steps/assignment/validate.py
+    mark("decisions of this grid are not validated; add [grid.validate] to its recipe"),
+    mark("every pair that can be validated now has its verdict or has been assigned"),
+    mark("1 pair waits until all its labels are in"),
+    mark("%(number)s pairs wait until all their labels are in"),
+    mark("no pair has an adjudicated label; run `fcpair adjudicate` first"),
+    mark(
+        "%(number)s of %(most)s pairs cannot be validated: every validator took part in them; add another with "
+        "`fcpair people add NAME --role validator`"
+    ),
+    # steps/rules/study_notes.py
+    mark("1 pair was decided before its labels changed and waits for a second look; until then the decision stands"),
+    mark(
+        "%(number)s pairs were decided before their labels changed and wait for a second look; until then the decision "
+        "stands"
+    ),
+    mark("1 pair has a verdict on a label that it no longer has; such a verdict does not count"),
+    mark("%(number)s pairs have verdicts on a label that they no longer have; such a verdict does not count"),
+    mark(
+        "1 pair was decided after the others were assigned to validators: it has no validator, and is in no tier above "
+        "Bronze; `fcpair validate assign --more` assigns them"
+    ),
+    mark(
+        "%(number)s pairs were decided after the others were assigned to validators: they have no validator, and are "
+        "in no tier above Bronze; `fcpair validate assign --more` assigns them"
+    ),
+    # web/lead/progress.py
     mark("this was assigned after the page was loaded, so nothing was done; load Progress again"),
     # stages/assignment/pace.py
     mark("fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"),

@@ -7,12 +7,13 @@ recognised stays in English.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from fcpair.web.languages import ENGLISH, Language
-from fcpair.web.lead_refusals import LEAD_SENTENCES
-from fcpair.web.page_phrases import mark
+from fcpair.web.lead_refusals import FIGURE_SENTENCES, LEAD_SENTENCES
+from fcpair.web.page_phrases import ROLE_NAMES, mark, mark_plural
 from fcpair.words import Noun
 
 SENTENCES = (
@@ -104,8 +105,15 @@ PEOPLE = (
     mark("respondents"),
     mark("adjudicators"),
 )
-ALL_SENTENCES = (*SENTENCES, *LEAD_SENTENCES)
-_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
+ALL_SENTENCES = (*SENTENCES, *LEAD_SENTENCES, *FIGURE_SENTENCES)
+SIDES = (mark("row"), mark("rows"), mark("column"), mark("columns"))  # as planned grids call them
+COUNTED = {
+    "annotator": mark_plural("%(n)s annotator", "%(n)s annotators"),
+    "row": mark_plural("%(n)s row", "%(n)s rows"),
+    "column": mark_plural("%(n)s column", "%(n)s columns"),
+}
+_COUNTED = re.compile(rf"([\d,]+) ({'|'.join(COUNTED)})s?")
+_JOINT = re.compile(r"(?<=[.!?]) |; ")  # between two sentences
 _VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
 _NUMBERS = {"number", "least", "most", "n_nouns"}
 
@@ -128,9 +136,9 @@ def translate(sentence: str, language: Language, noun: Noun) -> str:
     sentence = sentence.removesuffix("\n")
     if (whole := _translate_whole(sentence, language, noun)) is not None:
         return whole
-    for end in _SENTENCE_END.finditer(sentence):
-        if (first := _translate_whole(sentence[: end.start()], language, noun)) is not None:
-            return f"{first} {translate(sentence[end.end() :], language, noun)}"
+    for joint in _JOINT.finditer(sentence):
+        if (first := _translate_whole(sentence[: joint.start()], language, noun)) is not None:
+            return f"{first}{joint[0]}{translate(sentence[joint.end() :], language, noun)}"
     return sentence
 
 
@@ -143,7 +151,32 @@ def _translate_whole(sentence: str, language: Language, noun: Noun) -> str | Non
 
 
 def _translate_value(name: str, value: str, language: Language, noun: Noun) -> Any:
+    if name in _WRITERS:
+        return _WRITERS[name](language, value)
     if name not in _NUMBERS:
-        return language.find(value) if value in PEOPLE else value
+        return language.find(value) if value in {*PEOPLE, *SIDES, *ROLE_NAMES} else value
     n = int(value.split(maxsplit=1)[0].replace(",", ""))
     return language.count(noun, n) if name == "n_nouns" else language.digits(n)
+
+
+def _translate_sizes(language: Language, sizes: str) -> str:
+    """How many there are of each kind, such as `12 HS, 9 annotators`."""
+    return language.find(", ").join(_translate_size(language, size) for size in sizes.split(", "))
+
+
+def _translate_size(language: Language, size: str) -> str:
+    counted = _COUNTED.fullmatch(size)
+    if counted is None:
+        return language.digits(size)
+    return language.ngettext(*COUNTED[counted[2]], int(counted[1].replace(",", "")))
+
+
+_WRITERS: dict[str, Callable[[Language, str], str]] = {
+    "answer": Language.answer_name,
+    "figure": Language.figure,
+    "share": Language.percent,
+    "level": Language.percent,
+    "sizes": _translate_sizes,
+    "few": _translate_sizes,
+}
+"""Values other than numbers and names, and how each is written."""

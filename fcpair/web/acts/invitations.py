@@ -57,15 +57,14 @@ def add(request: Request, people: Text = "", role: Text = Role.ANNOTATOR.value) 
     """Add all people of a list and show their links, or none of them and say what is wrong with it."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
+    language = context.language(visitor)
     try:
-        roles = parse_people(
-            people, parse_role(role), {one.name for one in context.study.people}, context.language(visitor)
-        )
+        roles = parse_people(people, parse_role(role), {one.name for one in context.study.people}, language)
         with context.study.acting_as(visitor.name):
             tokens = context.study.access.add_all(roles)
     except InputError as error:
-        problem = context.translate_sentence(replace_commands(str(error)), visitor, context.language(visitor))
-        page = show_people(request, visitor, role=role, pasted=people, problem=problem)
+        problem = context.translate_sentence(str(error), visitor, language)
+        page = show_people(request, visitor, role=role, pasted=people, problem=replace_commands(problem, language))
         page.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
         return page
     return _show_links(request, visitor, tokens, is_new=True)

@@ -51,9 +51,9 @@ def _show_versions(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _show_not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
     """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
     context = context_of(request)
-    reason = BUSY if isinstance(error, BusyError) else replace_commands(str(error))
-    problem = context.translate_sentence(reason, visitor, context.language(visitor))
-    page = _show(request, visitor, text, problem=problem)
+    language = context.language(visitor)
+    reason = context.translate_sentence(BUSY if isinstance(error, BusyError) else str(error), visitor, language)
+    page = _show(request, visitor, text, problem=replace_commands(reason, language))
     page.status_code = status_of(error)
     return page
 

@@ -41,7 +41,7 @@ OWN = {
     *("Grids", "write", "taste", "tone", "judge", "statement", "flavour", "manner", "sweet", "sour", "warm", "cold"),
     *("also", "facts", "humour", "row", "column", "Small", "Bronze", "Silver", "Gold", "Diamond", "n"),
     *(f"{role}{at}" for role in ("writer", "rater") for at in range(1, 5)),
-    *("ask", "try", "grade", "pilot", "heard", "believed", "Gender", "survey"),
+    *("Judge", "topic", "odd", "even", "ask", "try", "grade", "pilot", "heard", "believed", "Gender", "survey"),
 }
 PLANNED: dict[str, Callable[[Path], Study]] = {
     "planned grids": lambda folder: Study.open(grids.build(folder)),
@@ -147,6 +147,7 @@ def site_at(visited: Callable[[str], Path], tmp_path_factory: pytest.TempPathFac
 
     def make(stage: str, before: Callable[[Study], object] | None) -> Site:
         study = Study.open(shutil.copy(visited(stage), folder / f"{len(sites)}.db"))
+        study.edit_guidelines("Judge facts.", by="lea")
         if before:
             before(study)
         study.save_words(language="it")
