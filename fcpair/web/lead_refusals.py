@@ -81,7 +81,7 @@ LEAD_SENTENCES = (
     mark("you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"),
     mark("`%(text)s` is no number of pairs; expected a whole number, or nothing for all"),
     mark("`%(text)s` is not a number of pairs; enter a whole number, 1 or more, or nothing for all"),
-    mark("there is no role `%(name)s`; expected one of %(codes)s"),
+    mark("there is no role `%(name)s`; expected one of %(roles)s"),
     mark("there is no policy `%(name)s` with ties `%(text)s`; choose one of those on the page"),
     mark("there is no metadata `%(name)s` to compare; expected %(codes)s"),
     mark("there is nobody called `%(name)s`"),
@@ -109,12 +109,21 @@ LEAD_SENTENCES = (
     ),
     mark("these are already the current guidelines"),
     mark("somebody else has edited the guidelines since you opened them, and version %(number)s is current now"),
-    # steps/adjudication
+    # steps/base, steps/adjudication
+    mark("`%(name)s` needs labels first; run `fcpair labels import` or `fcpair simulate`"),
     mark("`%(name)s` cannot be compared with themselves; name two people"),
     mark("pair %(number)s has no flag; choose one that an adjudicator has flagged"),
     # steps/assignment/validate.py
     mark("decisions of this grid are not validated; add [grid.validate] to its recipe"),
     mark("every pair that can be validated now has its verdict or has been assigned"),
+    mark(
+        "the validation round has been assigned; `--redo` would discard %(number)s assignments, and `fcpair validate "
+        "assign --more` adds pairs"
+    ),
+    mark(
+        "the validation round has been assigned and has %(number)s verdicts, which are never discarded; `fcpair "
+        "validate assign --more` assigns pairs that have no verdict yet"
+    ),
     mark("1 pair waits until all its labels are in"),
     mark("%(number)s pairs wait until all their labels are in"),
     mark("no pair has an adjudicated label; run `fcpair adjudicate` first"),

@@ -167,8 +167,14 @@ def _translate_sizes(language: Language, sizes: str) -> str:
 def _translate_size(language: Language, size: str) -> str:
     counted = _COUNTED.fullmatch(size)
     if counted is None:
-        return language.digits(size)
+        number, _, side = size.partition(" ")
+        return f"{language.figure(number)} {side}"
     return language.ngettext(*COUNTED[counted[2]], int(counted[1].replace(",", "")))
+
+
+def _translate_roles(language: Language, roles: str) -> str:
+    """A list of roles, as refusals name those that are expected."""
+    return language.find(", ").join(map(language.find, roles.split(", ")))
 
 
 _WRITERS: dict[str, Callable[[Language, str], str]] = {
@@ -178,5 +184,6 @@ _WRITERS: dict[str, Callable[[Language, str], str]] = {
     "level": Language.percent,
     "sizes": _translate_sizes,
     "few": _translate_sizes,
+    "roles": _translate_roles,
 }
 """Values other than numbers and names, and how each is written."""

@@ -153,13 +153,14 @@ def parse_people(pasted: str, usual: Role, existing: set[str], language: Languag
     """
     role_by_word = {word: Role(role) for role in ROLES for word in (role, language.find(role))}
     roles: dict[str, Role] = {}
+    role_names = language.find(", ").join(map(language.find, ROLES))
     problems = []
     for number, line in enumerate(pasted.splitlines(), 1):
         name, _, role = (part.strip() for part in line.translate(COMMAS).partition(","))
         if not name and not role:
             continue
         if problem := _problem_of_line(name, role in role_by_word or not role, name in roles, name in existing):
-            problems.append(language.gettext(problem, number=number, name=name, role=role, roles=", ".join(ROLES)))
+            problems.append(language.gettext(problem, number=number, name=name, role=role, roles=role_names))
         else:
             roles[name] = role_by_word[role] if role else usual
     if problems:
