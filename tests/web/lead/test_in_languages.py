@@ -32,8 +32,24 @@ ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-word", "label")
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 UNREAD = {"script", "style", "code", "kbd", "pre", "textarea"}
 ADDRESSES = sorted(path for path, states in PAGES.items() if path.startswith("/lead") and states)
+PLACES, THINGS = ("cars", "halls", "parks"), ("cats", "chess", "cycling", "jam", "maps", "rain", "tea", "trains")
+PILOT = (
+    *(f"Whoever sings in {place} is rude." for place in PLACES),
+    *(f"People who like {one} are odd." for one in THINGS),
+)
+LABELS = ("write text", "try text", "ask answer", *(f"{answer}{sign}" for answer in ("yes", "no") for sign in ",:"))
 # What a study says itself: its texts; its people, grids, rounds, sides and labels; and abbreviations.
-TEXTS = (*small.HS, *small.CNS, small.SHARED, *grids.STATEMENTS, *STATEMENTS, grids.REPLY, "kind of reply")
+TEXTS = (
+    *small.HS,
+    *small.CNS,
+    small.SHARED,
+    *grids.STATEMENTS,
+    *STATEMENTS,
+    grids.REPLY,
+    "kind of reply",
+    "a joke",
+    "a fact",
+)
 NAMES = ("hate speech", "counter-narrative")  # of sides, where a study gives none; and `row`, `column`
 OWN = {
     *(f"p{at}" for at in range(11)),
@@ -41,6 +57,21 @@ OWN = {
     *("Grids", "write", "taste", "tone", "judge", "statement", "flavour", "manner", "sweet", "sour", "warm", "cold"),
     *("also", "facts", "humour", "row", "column", "Small", "Bronze", "Silver", "Gold", "Diamond", "n"),
     *(f"{role}{at}" for role in ("writer", "rater") for at in range(1, 5)),
+    *(
+        "bronze",
+        "silver",
+        "gold",
+        "diamond",
+        "Facts",
+        "Humour",
+        "unkind",
+        "warmth",
+        "question",
+        "woman",
+        "man",
+        "decline",
+    ),
+    *("p", "Holm", "jbes", "REST_a_00552"),
     *("ask", "try", "grade", "pilot", "heard", "believed", "Gender", "survey"),
 }
 PLANNED: dict[str, Callable[[Path], Study]] = {
@@ -50,6 +81,7 @@ PLANNED: dict[str, Callable[[Path], Study]] = {
 }
 VALUE = re.compile(r"%\(\w+\)s")
 NOT_YET = {
+    "/lead/agreement",
     "/lead/acts",
     "/lead/answers",
     "/lead/conflicts",
@@ -133,7 +165,7 @@ def unmarked(page: str, *, of_panel: bool = False) -> list[str]:
     reader.feed(page)
     said = re.sub(r"⟦[^⟧]*⟧", " ", "\n".join(reader.words))
     said = re.sub(r"\d{1,2} [a-z]+ \d{4}", " ", said)  # a day
-    for text in (*TEXTS, *NAMES):
+    for text in (*TEXTS, *PILOT, *NAMES, *LABELS):
         said = said.replace(text, " ")
     return sorted({line.strip() for line in said.split("\n") if set(re.findall(r"[^\W\d_]\w*", line)) - OWN})
 
