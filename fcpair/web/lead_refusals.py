@@ -1,4 +1,5 @@
-"""Sentences of the floors below that leads alone meet: refusals, reasons for which a figure is missing, and titles.
+"""Sentences of the floors below that leads alone meet: refusals, notes, reasons for which a figure is missing, and the
+words of tables and maps.
 
 They are recognised by their words like all others, see `refusals`.
 """
@@ -149,6 +150,126 @@ LEAD_SENTENCES = (
     ),
     # web/lead/progress.py
     mark("this was assigned after the page was loaded, so nothing was done; load Progress again"),
-    # stages/assignment/pace.py
-    mark("fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"),
+    # steps/rules/study_notes.py, steps/oversight/status.py
+    mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people"),
+    mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people"),
+    mark("1 open verdict waits until all labels of its pair are in"),
+    mark("%(number)s open verdicts wait until all labels of their pairs are in"),
+    mark("%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share"),
+    mark(
+        "the pages are in English, as there are none in `%(code)s`, the `language` of `[words]`; wordings "
+        "in `%(same)s` are shown all the same. There are pages in %(codes)s"
+    ),
+    # stages/adjudication/partition.py
+    mark("%(number)s label or more; valid or not valid"),
+    mark("%(number)s label or more; valid"),
+    mark("%(number)s labels or more; valid"),
+    mark("%(number)s labels or more, all equal to the final one; valid"),
+    mark("%(number)s labels or more, at least two and more than half equal to the final one; valid"),
+    # report/table_rows.py
+    mark("Table 1. Size of the tiers"),
+    mark("Table 2. Balance of final labels"),
+    mark("Table 3. Labels per pair"),
+    mark("Table 3. Labels per cell"),
+    mark("Pairs, and the distinct %(rows)s and %(columns)s in them."),
+    mark("Cells, and the distinct rows and columns in them."),
+    mark("Positive is: %(answers)s. Shares are of the tier's pairs."),
+    mark("Positive is: %(answers)s. Shares are of the tier's cells."),
+    mark("How many pairs of a tier rest on how many labels."),
+    mark("How many cells of a tier rest on how many labels."),
+    mark("%(number)s+ labels"),
+    mark("the tier is empty"),
+    # report/survey_section.py
+    mark("What people said"),
+    mark("Groups of people"),
+    mark(
+        "%(number)s people answered; a margin of error of %(figure)s after Cochran, which assumes a random sample. "
+        "A share is yes over yes and no, its interval Wilson's at %(percent)s."
+    ),
+    mark("%(number)s answers."),
+    mark("%(percent)s interval"),
+    mark("%(number)s more are by people for whom it is unknown."),
+    mark(
+        "Answers to “%(question)s”, by what people said about themselves. The result is an association among these "
+        "annotators, never a cause."
+    ),
+    mark("%(group)s: differences of shares"),
+    mark(
+        "low, high: %(percent)s interval, errors clustered by item and annotator (%(source)s), degrees of freedom of "
+        "both groups (%(other)s) and the items"
+    ),
+    mark(
+        "p: by reassigning groups to annotators: exact, over all ways, where there are up to %(figure)s, else over "
+        "%(total)s random ones; two-sided, that is twice the smaller one-sided p"
+    ),
+    mark("Holm: p after Holm's correction for all differences here"),
+    mark(
+        "%(groups)s: the smallest p that %(sizes)s people can give is %(figure)s: exact, from all %(number)s ways to "
+        "assign the groups, doubled"
+    ),
+    # report/map_layers.py
+    mark("share of %(answer)s"),
+    mark("less than %(number)s s"),
+    mark("%(least)s to %(most)s s"),
+    mark("%(number)s s or more"),
+    mark("%(number)s labels or more"),
+    mark("%(number)s skips or more"),
 )
+TABLE_WORDS = (
+    mark("Tier"),
+    mark("Pairs"),
+    mark("Cells"),
+    mark("Rows"),
+    mark("Columns"),
+    mark("Positive"),
+    mark("Not positive"),
+    mark("Share positive"),
+    mark("unanimous"),
+    mark("majority"),
+    mark("Statement"),
+    mark("Yes"),
+    mark("No"),
+    mark("Declined"),
+    mark("Skipped"),
+    mark("Share"),
+    mark("Answer, group"),
+    mark("Answer, groups"),
+    mark("People"),
+    mark("Answers"),
+    mark("Difference"),
+    mark("Score"),
+    mark("Templates"),
+    mark("State"),
+    mark("Answer"),
+    mark("Agreement"),
+    mark("Disagreement"),
+    mark("Number of labels"),
+    mark("Median time"),
+    mark("Skips"),
+    mark("number"),
+    mark("answers"),
+    mark("disagreement"),
+    mark("skips"),
+    mark("no answer yet"),
+    mark("no label yet"),
+    mark("skipped, not answered"),
+    mark("answered"),
+    mark("labelled, waits for a person"),
+    mark("labelled, waits for a policy"),
+    mark("discarded"),
+    mark("decided, not validated"),
+    mark("valid"),
+    mark("not valid"),
+    mark("in no tier"),
+    mark("as many for one as for another"),
+    mark("one label alone"),
+    mark("half of the labels or fewer are the same"),
+    mark("more than half are the same"),
+    mark("all are the same"),
+    mark("none"),
+    mark("not known"),
+    mark("never skipped"),
+    mark("in the corpus already, so not in the grid"),
+    mark("not in the grid"),
+)
+"""Heads of columns, titles and meanings; known as they are, and where these are short, also on the lead's own pages."""

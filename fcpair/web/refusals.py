@@ -108,6 +108,8 @@ PEOPLE = (
 ALL_SENTENCES = (*SENTENCES, *LEAD_SENTENCES, *FIGURE_SENTENCES)
 SIDES = (mark("row"), mark("rows"), mark("column"), mark("columns"))  # as planned grids call them
 COUNTED = {
+    "label": mark_plural("%(n)s label", "%(n)s labels"),
+    "skip": mark_plural("%(n)s skip", "%(n)s skips"),
     "annotator": mark_plural("%(n)s annotator", "%(n)s annotators"),
     "row": mark_plural("%(n)s row", "%(n)s rows"),
     "column": mark_plural("%(n)s column", "%(n)s columns"),
@@ -115,7 +117,13 @@ COUNTED = {
 _COUNTED = re.compile(rf"([\d,]+) ({'|'.join(COUNTED)})s?")
 _JOINT = re.compile(r"(?<=[.!?]) |; ")  # between two sentences
 _VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
-_NUMBERS = {"number", "least", "most", "n_nouns"}
+_NUMBERS = ("number", "least", "most", "all")
+_VALUES = {
+    **dict.fromkeys(_NUMBERS, r"[\d,]+"),
+    "n_nouns": r"[\d,]+ pairs?",
+    **dict.fromkeys(("figure", "total"), r"-?[\d,.]+"),
+    **dict.fromkeys(("percent", "share", "level"), r"[\d,.]+ %"),
+}
 
 
 @cache
@@ -125,8 +133,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def _to_group(match: re.Match[str]) -> str:
     name = match[1]
-    pattern = r"[\d,]+ pairs?" if name == "n_nouns" else r"[\d,]+" if name in _NUMBERS else ".*"
-    return f"(?P<{name}>{pattern})"
+    return f"(?P<{name}>{_VALUES.get(name, '.*')})"
 
 
 def translate(sentence: str, language: Language, noun: Noun) -> str:
@@ -147,43 +154,42 @@ def _translate_whole(sentence: str, language: Language, noun: Noun) -> str | Non
         if match := pattern.fullmatch(sentence):
             values = {name: _translate_value(name, value, language, noun) for name, value in match.groupdict().items()}
             return language.gettext(message, **language.noun_phrases(noun), **values)
-    return None
+    if counted := _COUNTED.fullmatch(sentence):
+        return language.ngettext(*COUNTED[counted[2]], _number(counted[1]))
+    found = language.find(sentence)
+    return None if found == sentence else found
 
 
 def _translate_value(name: str, value: str, language: Language, noun: Noun) -> Any:
-    if name in _WRITERS:
-        return _WRITERS[name](language, value)
-    if name not in _NUMBERS:
-        return language.find(value) if value in {*PEOPLE, *SIDES, *ROLE_NAMES} else value
-    n = int(value.split(maxsplit=1)[0].replace(",", ""))
-    return language.count(noun, n) if name == "n_nouns" else language.digits(n)
-
-
-def _translate_sizes(language: Language, sizes: str) -> str:
-    """How many there are of each kind, such as `12 HS, 9 annotators`."""
-    return language.find(", ").join(_translate_size(language, size) for size in sizes.split(", "))
+    if name in _NUMBERS:
+        return language.digits(_number(value))
+    if name in _LISTS:
+        return language.find(", ").join(_LISTS[name](language, part) for part in value.split(", "))
+    match name:
+        case "n_nouns":
+            return language.count(noun, _number(value))
+        case "figure" | "total":
+            return language.figure(value)
+        case "percent" | "share" | "level":
+            return language.percent(value)
+    return language.find(value) if value in {*PEOPLE, *SIDES, *ROLE_NAMES} else value
 
 
 def _translate_size(language: Language, size: str) -> str:
-    counted = _COUNTED.fullmatch(size)
-    if counted is None:
-        number, _, side = size.partition(" ")
-        return f"{language.figure(number)} {side}"
-    return language.ngettext(*COUNTED[counted[2]], int(counted[1].replace(",", "")))
+    """How many there are of a kind, such as `12 HS` or `9 annotators`."""
+    if counted := _COUNTED.fullmatch(size):
+        return language.ngettext(*COUNTED[counted[2]], _number(counted[1]))
+    number, _, side = size.partition(" ")
+    return f"{language.figure(number)} {side}"
 
 
-def _translate_roles(language: Language, roles: str) -> str:
-    """A list of roles, as refusals name those that are expected."""
-    return language.find(", ").join(map(language.find, roles.split(", ")))
+def _number(written: str) -> int:
+    return int(written.split(maxsplit=1)[0].replace(",", ""))
 
 
-_WRITERS: dict[str, Callable[[Language, str], str]] = {
-    "answer": Language.answer_name,
-    "figure": Language.figure,
-    "share": Language.percent,
-    "level": Language.percent,
-    "sizes": _translate_sizes,
-    "few": _translate_sizes,
-    "roles": _translate_roles,
+_LISTS: dict[str, Callable[[Language, str], str]] = {
+    **dict.fromkeys(("answer", "answers", "question"), Language.answer_name),
+    **dict.fromkeys(("sizes", "few"), _translate_size),
+    "roles": lambda language, role: language.find(role),
 }
-"""Values other than numbers and names, and how each is written."""
+"""Values that are one thing or several, separated by commas, and how each of them is said."""
