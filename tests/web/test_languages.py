@@ -251,6 +251,8 @@ def test_a_refusal_is_known_by_its_words(code: str) -> None:
     values |= {"all": 99, "names": "ana, ben", "same": "pl", "codes": "en, it", "figure": "0.295", "percent": "95 %"}
     values |= {"rows": "HS", "columns": "CN", "answer": "yes", "answers": "yes, no", "question": "label", "total": 9}
     values |= {"group": "age", "groups": "old - young", "sizes": "5 : 6", "source": "10.1/a", "other": "10.1/b"}
+    values |= {"row": "HS", "column": "CN", "side": "HS", "few": "9 annotators", "share": "93 %", "level": "95 %"}
+    values |= {"role": "validator", "roles": "writer, lead"}
     for sentence in ALL_SENTENCES:
         said = translate(sentence % values, language, noun)
         assert said != sentence % values
