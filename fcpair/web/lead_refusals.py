@@ -1,4 +1,5 @@
-"""Sentences of the floors below that leads alone meet: refusals, reasons for which a figure is missing, and titles.
+"""Sentences of the floors below that leads alone meet: refusals, notes, reasons for which a figure is missing, and the
+words of tables and maps.
 
 They are recognised by their words like all others, see `refusals`.
 """
@@ -7,108 +8,268 @@ from __future__ import annotations
 
 from fcpair.web.page_phrases import mark
 
+FIGURE_SENTENCES = (
+    # stages/stats/multi_rater.py
+    mark("raw agreement"),
+    mark("Krippendorff's alpha, nominal"),
+    mark("Krippendorff's alpha, ordinal"),
+    mark("Krippendorff's alpha, interval"),
+    mark("Gwet's AC1"),
+    mark("Fleiss' kappa, %(number)s labels"),
+    mark("pairs with exactly %(number)s labels: Fleiss' kappa requires a constant number"),
+    mark("classes in the order of their codes"),
+    mark("the distance of the question"),
+    mark("pairs with one label do not count towards prevalence, unlike Gwet's"),
+    mark("no pair has exactly %(number)s labels"),
+    mark("no pair has two or more labels"),
+    mark("one pair only: agreement by chance cannot be estimated from it"),
+    mark("the scheme leaves one class only"),
+    mark("all labels are of one class, so agreement by chance would be complete"),
+    # stages/stats/kappa.py
+    mark("Cohen's kappa"),
+    mark("Cohen's kappa on bins"),
+    mark("mean kappa"),
+    mark("mean kappa on bins"),
+    mark("mean kappa weighted by n"),
+    mark("mean kappa weighted by n on bins"),
+    mark("standard deviation of kappa"),
+    mark("standard deviation of kappa on bins"),
+    mark("one shared pair: it has no variance"),
+    mark("both used the same single class, so agreement by chance would be complete"),
+    mark("both used the same single bin, so agreement by chance would be complete"),
+    mark("overlap subsets: %(number)s used, %(most)s undefined and left out"),
+    mark("kappa is undefined on every overlap subset"),
+    mark("no two annotators share a pair"),
+    mark("a spread needs two overlap subsets with a defined kappa"),
+    mark("no interval: chance adds to it on small subsets"),
+    # stages/stats/people_agreement.py, stages/questions
+    mark("there is no pair that both have labelled"),
+    mark("kappa is undefined with each of the others"),
+    mark("two people write different texts, which neither agree nor disagree"),
+    mark("two people keep different texts, which neither agree nor disagree"),
+    # stages/stats/jackknife_intervals.py, stages/stats/intervals.py
+    mark("new %(row)s and %(column)s, the same annotators"),
+    mark("new %(side)s, the same annotators"),
+    mark("new %(row)s, %(column)s and annotators"),
+    mark("new %(side)s and annotators"),
+    mark("new %(row)s and %(column)s"),
+    mark("new %(side)s"),
+    mark("interval from %(sizes)s; wide, because of only %(few)s"),
+    mark("interval from %(sizes)s"),
+    mark("no interval: it needs at least 2 of each side, found %(sizes)s"),
+    mark("no interval: without one %(side)s the figure is undefined"),
+    mark("no interval: leaving out any one %(row)s or %(column)s changes nothing, so the error cannot be estimated"),
+    mark("no interval: leaving out any one %(side)s changes nothing, so the error cannot be estimated"),
+    mark("no interval, as it is at its bound"),
+    # stages/stats/interval_cautions.py
+    mark(
+        "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s intervals contained "
+        "the true value in as few as %(least)s of 100 simulated studies like this"
+    ),
+    mark(
+        "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: %(level)s "
+        "intervals contained the true value in as few as %(least)s of 100 simulated studies like this"
+    ),
+    mark(
+        "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals contained the "
+        "true value in as few as %(least)s of 100 simulated studies like this"
+    ),
+)
+"""Names of figures, what they rest on, and why they have no value or no interval."""
+
 LEAD_SENTENCES = (
-    # web/lead
-    mark("this was assigned after the page was loaded, so nothing was done; load Progress again"),
-    # stages/assignment/pace.py
-    mark("fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"),
-    # web/acts
-    mark("%(name)s has stopped it; what models have replied is kept, and nothing else was written"),
-    mark("the prices are those of a million tokens; give both as numbers, 0 if there is no charge"),
-    mark("`%(text)s` is not a share of pairs; enter a percentage from 0 to 100"),
-    mark("run %(number)s brought no answers into this grid"),
+    # web/lead, web/acts
+    mark("you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"),
+    mark("`%(text)s` is no number of pairs; expected a whole number, or nothing for all"),
+    mark("`%(text)s` is not a number of pairs; enter a whole number, 1 or more, or nothing for all"),
+    mark("there is no role `%(name)s`; expected one of %(roles)s"),
+    mark("there is no policy `%(name)s` with ties `%(text)s`; choose one of those on the page"),
+    mark("there is no metadata `%(name)s` to compare; expected %(codes)s"),
     mark("there is nobody called `%(name)s`"),
-    # web/start
-    mark("the study was not built to the end, and nothing of it was kept; press the button again"),
-    mark(
-        "the file has more than %(number)s MB, which is the limit here; leave out rows or columns that the study does "
-        "not need, or use `fcpair run` on the server"
-    ),
-    mark("the file is empty; choose one with a row of column names and at least one pair"),
-    mark("the file came in too slowly; try again with a better connection"),
-    mark("there is no such file any more; upload the table again"),
-    # web/server/long_acts.py, study_builder.py
-    mark("the process has ended, perhaps for lack of memory; what models have replied is kept, so try again"),
-    mark("something else is being done that takes long; wait until that is done, or stop it"),
-    mark("the process that built the study has ended, perhaps for lack of memory; nothing was kept, so try again"),
-    mark("the study is being built already; wait until that is done"),
-    # steps/base
-    mark("this was changed after the page was loaded, so nothing was saved"),
-    mark("`%(stage)s` needs labels first; run `fcpair labels import` or `fcpair simulate`"),
-    # steps/assignment/extra_labels.py
-    mark(
-        "%(number)s labels would be added now, not %(most)s, because something was assigned or decided after the page "
-        "was loaded; nothing was done"
-    ),
-    mark(
-        "there is nothing to assign: every pair already has as many annotators as requested, and everybody has their "
-        "share; `--overlap 2:SHARE` asks for more labels"
-    ),
-    mark(
-        "there is nothing to assign: every pair already has as many annotators as requested, and everybody has their "
-        "share; `--overlap 2:SHARE` asks for more labels; the %(number)s pairs that somebody has decided get no "
-        "further labels"
-    ),
-    # steps/answers/generate.py, withdraw.py
-    mark("round `%(name)s` of grid `%(grid)s` is answered by people; `fcpair assign --round` assigns it"),
-    mark("every cell of grid `%(grid)s` has the answer of its model in round `%(name)s`"),
-    mark("run %(number)s (%(stage)s) has been withdrawn already"),
-    mark("every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw"),
-    # steps/oversight/study_start.py
-    mark("the study has been started already, so its draft cannot be changed any more; go to the overview"),
-    mark(
-        "the step “%(step)s” was changed by %(name)s since you opened this page; look at what is there now, then send "
-        "yours again"
-    ),
-    mark("a negative label has no name; give it one"),
-    mark("an unsure label has no name; give it one"),
-    mark("a positive label has no name; give it one"),
-    mark("the two sides need different names, such as `hate speech` and `counter-narrative`"),
-    mark("there are no %(people)s; at least one is needed"),
-    mark("`%(name)s` is named twice; each name stands for one person in one role"),
-    mark("`%(name)s` leads the study, so cannot have another role; choose another name"),
-    # steps/oversight/uploaded_table.py
-    mark("`%(name)s` is not a table that can be read; choose a file that ends in %(suffixes)s"),
-    mark("no pair is left to be labelled: the table has them all; choose more HS or other candidates"),
-    mark(
-        "%(number)s candidates cannot be drawn: %(least)s neighbours of each of %(sources)s source CNs are at most "
-        "%(most)s; lower the number, or raise the neighbours"
-    ),
-    mark("%(place)s: the hs text is empty; tick “rows with one text” to read such a row as a text without a pair"),
-    mark("%(place)s: the cn text is empty; tick “rows with one text” to read such a row as a text without a pair"),
-    # files
-    mark("%(file)s: 1 thing is wrong; nothing was changed"),
-    mark("%(file)s: %(number)s things are wrong; nothing was changed"),
-    mark("%(file)s: the file has no rows; expected at least one below the column names"),
-    mark("%(file)s: no row in language `%(code)s`; found %(codes)s"),
-    mark("column `%(column)s` is named for both sides; the HS and the CN must be in two columns"),
-    # stages/corpus/retrieve.py, stages/assignment/assign.py
-    mark("%(number)s HS cannot be drawn; there are %(most)s"),
-    mark(
-        "overlap asks for %(least)s labels on %(number)s pairs, but there are %(most)s annotators; add annotators or "
-        "drop that share"
-    ),
-    mark("there are %(number)s annotators; at least 1 is needed"),
-    # steps/surveys/survey_start.py
-    mark(
-        "%(number)s people are to answer each statement, but there are %(most)s respondents; raise their number, or "
-        "lower the other"
-    ),
-    mark("the survey asks nothing; write at least one question, each on a line of its own"),
-    mark("the answer for “%(name)s” has no name; give it one"),
-    mark("two answers are called `%(name)s`; give each a name of its own"),
-    # models/service.py
-    mark(
-        "an answer of a service is needed and none is set; set OPENAI_BASE_URL to an OpenAI-compatible service, such "
-        "as %(first)s for a local server or %(second)s, and OPENAI_API_KEY where it needs a key"
-    ),
-    # practice.py
-    mark("`%(name)s` is empty"),
-    mark("there are %(number)s known pairs to practise on; at most %(most)s"),
-    # params.py, steps/people/people.py
-    mark("`%(other)s` and `%(name)s` differ only in capitals; choose another name for one of them"),
+    # steps/people
+    mark("there is nobody called `%(name)s`; there are %(codes)s"),
+    mark("`%(name)s` already exists; choose another pseudonym"),
     mark(
         "`%(name)s` cannot be a pseudonym; use a word of at most %(number)s characters without commas, dots, slashes "
         "and outer spaces"
     ),
+    mark("`%(name)s` has been retired already"),
+    mark("`%(name)s` has been retired and takes no further part; add them under another name"),
+    mark("`%(name)s` has been retired, so cannot be invited"),
+    mark("`%(name)s` has no open work"),
+    mark("`%(name)s` has no invite link that could be revoked"),
+    mark("`%(name)s` has %(number)s open pairs; `fcpair people handover %(text)s` first"),
+    mark("%(number)s pairs of `%(name)s` cannot be handed over; expected 1 to %(most)s, which are open"),
+    mark("`%(name)s` is %(role)s and may have seen labels, so cannot give any; add somebody else with `%(text)s`"),
+    mark("everybody has an invite link; `fcpair people invite NAME` makes a new one"),
+    mark("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link"),
+    mark("the guidelines are empty or hold a NUL; write what annotators should do"),
+    mark(
+        "the guidelines have %(number)s bytes (as UTF-8); the limit is %(most)s. Put pictures and long lists behind a "
+        "link"
+    ),
+    mark("these are already the current guidelines"),
+    mark("somebody else has edited the guidelines since you opened them, and version %(number)s is current now"),
+    # steps/base, steps/adjudication
+    mark("`%(name)s` needs labels first; run `fcpair labels import` or `fcpair simulate`"),
+    mark("`%(name)s` cannot be compared with themselves; name two people"),
+    mark("pair %(number)s has no flag; choose one that an adjudicator has flagged"),
+    # steps/assignment/validate.py
+    mark("decisions of this grid are not validated; add [grid.validate] to its recipe"),
+    mark("every pair that can be validated now has its verdict or has been assigned"),
+    mark(
+        "the validation round has been assigned; `--redo` would discard %(number)s assignments, and `fcpair validate "
+        "assign --more` adds pairs"
+    ),
+    mark(
+        "the validation round has been assigned and has %(number)s verdicts, which are never discarded; `fcpair "
+        "validate assign --more` assigns pairs that have no verdict yet"
+    ),
+    mark("1 pair waits until all its labels are in"),
+    mark("%(number)s pairs wait until all their labels are in"),
+    mark("no pair has an adjudicated label; run `fcpair adjudicate` first"),
+    mark(
+        "%(number)s of %(most)s pairs cannot be validated: every validator took part in them; add another with "
+        "`fcpair people add NAME --role validator`"
+    ),
+    # steps/rules/study_notes.py
+    mark("1 pair was decided before its labels changed and waits for a second look; until then the decision stands"),
+    mark(
+        "%(number)s pairs were decided before their labels changed and wait for a second look; until then the decision "
+        "stands"
+    ),
+    mark("1 pair has a verdict on a label that it no longer has; such a verdict does not count"),
+    mark("%(number)s pairs have verdicts on a label that they no longer have; such a verdict does not count"),
+    mark(
+        "1 pair was decided after the others were assigned to validators: it has no validator, and is in no tier above "
+        "Bronze; `fcpair validate assign --more` assigns them"
+    ),
+    mark(
+        "%(number)s pairs were decided after the others were assigned to validators: they have no validator, and are "
+        "in no tier above Bronze; `fcpair validate assign --more` assigns them"
+    ),
+    # web/lead/progress.py
+    mark("this was assigned after the page was loaded, so nothing was done; load Progress again"),
+    # steps/rules/study_notes.py, steps/oversight/status.py
+    mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people"),
+    mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people"),
+    mark("1 open verdict waits until all labels of its pair are in"),
+    mark("%(number)s open verdicts wait until all labels of their pairs are in"),
+    mark("%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share"),
+    mark(
+        "the pages are in English, as there are none in `%(code)s`, the `language` of `[words]`; wordings "
+        "in `%(same)s` are shown all the same. There are pages in %(codes)s"
+    ),
+    # stages/adjudication/partition.py
+    mark("%(number)s label or more; valid or not valid"),
+    mark("%(number)s label or more; valid"),
+    mark("%(number)s labels or more; valid"),
+    mark("%(number)s labels or more, all equal to the final one; valid"),
+    mark("%(number)s labels or more, at least two and more than half equal to the final one; valid"),
+    # report/table_rows.py
+    mark("Table 1. Size of the tiers"),
+    mark("Table 2. Balance of final labels"),
+    mark("Table 3. Labels per pair"),
+    mark("Table 3. Labels per cell"),
+    mark("Pairs, and the distinct %(rows)s and %(columns)s in them."),
+    mark("Cells, and the distinct rows and columns in them."),
+    mark("Positive is: %(answers)s. Shares are of the tier's pairs."),
+    mark("Positive is: %(answers)s. Shares are of the tier's cells."),
+    mark("How many pairs of a tier rest on how many labels."),
+    mark("How many cells of a tier rest on how many labels."),
+    mark("%(number)s+ labels"),
+    mark("the tier is empty"),
+    # report/survey_section.py
+    mark("What people said"),
+    mark("Groups of people"),
+    mark(
+        "%(number)s people answered; a margin of error of %(figure)s after Cochran, which assumes a random sample. "
+        "A share is yes over yes and no, its interval Wilson's at %(percent)s."
+    ),
+    mark("%(number)s answers."),
+    mark("%(percent)s interval"),
+    mark("%(number)s more are by people for whom it is unknown."),
+    mark(
+        "Answers to “%(question)s”, by what people said about themselves. The result is an association among these "
+        "annotators, never a cause."
+    ),
+    mark("%(group)s: differences of shares"),
+    mark(
+        "low, high: %(percent)s interval, errors clustered by item and annotator (%(source)s), degrees of freedom of "
+        "both groups (%(other)s) and the items"
+    ),
+    mark(
+        "p: by reassigning groups to annotators: exact, over all ways, where there are up to %(figure)s, else over "
+        "%(total)s random ones; two-sided, that is twice the smaller one-sided p"
+    ),
+    mark("Holm: p after Holm's correction for all differences here"),
+    mark(
+        "%(groups)s: the smallest p that %(sizes)s people can give is %(figure)s: exact, from all %(number)s ways to "
+        "assign the groups, doubled"
+    ),
+    # report/map_layers.py
+    mark("share of %(answer)s"),
+    mark("less than %(number)s s"),
+    mark("%(least)s to %(most)s s"),
+    mark("%(number)s s or more"),
+    mark("%(number)s labels or more"),
+    mark("%(number)s skips or more"),
 )
+TABLE_WORDS = (
+    mark("Tier"),
+    mark("Pairs"),
+    mark("Cells"),
+    mark("Rows"),
+    mark("Columns"),
+    mark("Positive"),
+    mark("Not positive"),
+    mark("Share positive"),
+    mark("unanimous"),
+    mark("majority"),
+    mark("Statement"),
+    mark("Yes"),
+    mark("No"),
+    mark("Declined"),
+    mark("Skipped"),
+    mark("Share"),
+    mark("Answer, group"),
+    mark("Answer, groups"),
+    mark("People"),
+    mark("Answers"),
+    mark("Difference"),
+    mark("Score"),
+    mark("Templates"),
+    mark("State"),
+    mark("Answer"),
+    mark("Agreement"),
+    mark("Disagreement"),
+    mark("Number of labels"),
+    mark("Median time"),
+    mark("Skips"),
+    mark("number"),
+    mark("answers"),
+    mark("disagreement"),
+    mark("skips"),
+    mark("no answer yet"),
+    mark("no label yet"),
+    mark("skipped, not answered"),
+    mark("answered"),
+    mark("labelled, waits for a person"),
+    mark("labelled, waits for a policy"),
+    mark("discarded"),
+    mark("decided, not validated"),
+    mark("valid"),
+    mark("not valid"),
+    mark("in no tier"),
+    mark("as many for one as for another"),
+    mark("one label alone"),
+    mark("half of the labels or fewer are the same"),
+    mark("more than half are the same"),
+    mark("all are the same"),
+    mark("none"),
+    mark("not known"),
+    mark("never skipped"),
+    mark("in the corpus already, so not in the grid"),
+    mark("not in the grid"),
+)
+"""Heads of columns, titles and meanings; known as they are, and where these are short, also on the lead's own pages."""

@@ -126,5 +126,6 @@ ANSWER_NAMES = (
     mark("label"),
     mark("own label"),
     mark("verdict"),
+    mark("answer"),
 )
 """Names of answers and questions that recipes use without a wording; those that a study thinks up stay as they are."""

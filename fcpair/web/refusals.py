@@ -1,4 +1,4 @@
-"""Refusals and remarks that people meet, in their language; those of leads alone are in `lead_refusals`.
+"""Refusals and remarks that people meet, in their language; those of leads alone are in `lead_refusals` and `act_refusals`.
 
 The floors below say them in English; here each is recognised by its words, alone or after others. What is not
 recognised stays in English.
@@ -7,12 +7,14 @@ recognised stays in English.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from fcpair.web.act_refusals import ACT_SENTENCES
 from fcpair.web.languages import ENGLISH, Language
-from fcpair.web.lead_refusals import LEAD_SENTENCES
-from fcpair.web.page_phrases import mark
+from fcpair.web.lead_refusals import FIGURE_SENTENCES, LEAD_SENTENCES
+from fcpair.web.page_phrases import ROLE_NAMES, mark, mark_plural
 from fcpair.words import Noun
 
 SENTENCES = (
@@ -104,10 +106,25 @@ PEOPLE = (
     mark("respondents"),
     mark("adjudicators"),
 )
-ALL_SENTENCES = (*SENTENCES, *LEAD_SENTENCES)
-_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
+ALL_SENTENCES = (*SENTENCES, *LEAD_SENTENCES, *ACT_SENTENCES, *FIGURE_SENTENCES)
+SIDES = (mark("row"), mark("rows"), mark("column"), mark("columns"))  # as planned grids call them
+COUNTED = {
+    "label": mark_plural("%(n)s label", "%(n)s labels"),
+    "skip": mark_plural("%(n)s skip", "%(n)s skips"),
+    "annotator": mark_plural("%(n)s annotator", "%(n)s annotators"),
+    "row": mark_plural("%(n)s row", "%(n)s rows"),
+    "column": mark_plural("%(n)s column", "%(n)s columns"),
+}
+_COUNTED = re.compile(rf"([\d,]+) ({'|'.join(COUNTED)})s?")
+_JOINT = re.compile(r"(?<=[.!?]) |; ")  # between two sentences
 _VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
-_NUMBERS = {"number", "least", "most", "n_nouns"}
+_NUMBERS = ("number", "least", "most", "all")
+_VALUES = {
+    **dict.fromkeys(_NUMBERS, r"[\d,]+"),
+    "n_nouns": r"[\d,]+ pairs?",
+    **dict.fromkeys(("figure", "total"), r"-?[\d,.]+"),
+    **dict.fromkeys(("percent", "share", "level"), r"[\d,.]+ %"),
+}
 
 
 @cache
@@ -117,8 +134,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def _to_group(match: re.Match[str]) -> str:
     name = match[1]
-    pattern = r"[\d,]+ pairs?" if name == "n_nouns" else r"[\d,]+" if name in _NUMBERS else ".*"
-    return f"(?P<{name}>{pattern})"
+    return f"(?P<{name}>{_VALUES.get(name, '.*')})"
 
 
 def translate(sentence: str, language: Language, noun: Noun) -> str:
@@ -128,9 +144,9 @@ def translate(sentence: str, language: Language, noun: Noun) -> str:
     sentence = sentence.removesuffix("\n")
     if (whole := _translate_whole(sentence, language, noun)) is not None:
         return whole
-    for end in _SENTENCE_END.finditer(sentence):
-        if (first := _translate_whole(sentence[: end.start()], language, noun)) is not None:
-            return f"{first} {translate(sentence[end.end() :], language, noun)}"
+    for joint in _JOINT.finditer(sentence):
+        if (first := _translate_whole(sentence[: joint.start()], language, noun)) is not None:
+            return f"{first}{joint[0]}{translate(sentence[joint.end() :], language, noun)}"
     return sentence
 
 
@@ -139,11 +155,42 @@ def _translate_whole(sentence: str, language: Language, noun: Noun) -> str | Non
         if match := pattern.fullmatch(sentence):
             values = {name: _translate_value(name, value, language, noun) for name, value in match.groupdict().items()}
             return language.gettext(message, **language.noun_phrases(noun), **values)
-    return None
+    if counted := _COUNTED.fullmatch(sentence):
+        return language.ngettext(*COUNTED[counted[2]], _number(counted[1]))
+    found = language.find(sentence)
+    return None if found == sentence else found
 
 
 def _translate_value(name: str, value: str, language: Language, noun: Noun) -> Any:
-    if name not in _NUMBERS:
-        return language.find(value) if value in PEOPLE else value
-    n = int(value.split(maxsplit=1)[0].replace(",", ""))
-    return language.count(noun, n) if name == "n_nouns" else language.digits(n)
+    if name in _NUMBERS:
+        return language.digits(_number(value))
+    if name in _LISTS:
+        return language.find(", ").join(_LISTS[name](language, part) for part in value.split(", "))
+    match name:
+        case "n_nouns":
+            return language.count(noun, _number(value))
+        case "figure" | "total":
+            return language.figure(value)
+        case "percent" | "share" | "level":
+            return language.percent(value)
+    return language.find(value) if value in {*PEOPLE, *SIDES, *ROLE_NAMES} else value
+
+
+def _translate_size(language: Language, size: str) -> str:
+    """How many there are of a kind, such as `12 HS` or `9 annotators`."""
+    if counted := _COUNTED.fullmatch(size):
+        return language.ngettext(*COUNTED[counted[2]], _number(counted[1]))
+    number, _, side = size.partition(" ")
+    return f"{language.figure(number)} {side}"
+
+
+def _number(written: str) -> int:
+    return int(written.split(maxsplit=1)[0].replace(",", ""))
+
+
+_LISTS: dict[str, Callable[[Language, str], str]] = {
+    **dict.fromkeys(("answer", "answers", "question"), Language.answer_name),
+    **dict.fromkeys(("sizes", "few"), _translate_size),
+    "roles": lambda language, role: language.find(role),
+}
+"""Values that are one thing or several, separated by commas, and how each of them is said."""

@@ -68,7 +68,7 @@ def test_the_preview_of_a_policy_is_of_the_grid_of_its_tab(served: Host, windows
     page.get_by_label("Pairs whose labels differ").select_option("majority")
     expect(page.locator("#preview")).to_contain_text("By “majority” (ties: wait)")
     page.get_by_label("Ties, with the majority or the median").select_option("discard")
-    expect(page.locator("#preview")).to_contain_text("4 pairs of them discarded")
+    expect(page.locator("#preview")).to_contain_text("4 pairs would be discarded.")
     page.get_by_role("button", name="Apply the policy").click()
     page.get_by_role("button", name="Discard 4 pairs").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Conflicts of tone")

@@ -59,7 +59,7 @@ def test_the_preview_follows_the_selection_and_discarding_is_confirmed_and_taken
     preview = page.locator("#preview")
     expect(preview).to_contain_text("Then 5 pairs wait for a person")
     page.get_by_label("Ties, with").select_option("discard")
-    expect(preview).to_contain_text("5 pairs of them discarded. Then 0 pairs wait")
+    expect(preview).to_contain_text("5 pairs would be discarded. Then 0 pairs wait")
     page.get_by_role("button", name="Apply the policy").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Discard 5 pairs?")
     assert len(served.study.grid().waiting_pairs()) == 5

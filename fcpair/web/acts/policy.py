@@ -16,9 +16,11 @@ from fcpair.web.context import context_of
 from fcpair.web.lead.navigation import CONFLICTS
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.lead.runs import redirect_to
+from fcpair.web.page_phrases import mark
 from fcpair.work_records import DryRun
 
 router = APIRouter(include_in_schema=False)
+POLICY_NAMES = (mark("manual"), mark("majority"), mark("median"), mark("wait"), mark("discard"))
 NONE = "none"  # in the place of a policy that held, where none did
 Text = Annotated[str, Form()]
 

@@ -50,7 +50,10 @@ def _show_versions(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _show_not_saved(request: Request, visitor: Visitor, text: str, error: FcpairError) -> Response:
     """The same page with what was sent, and why it does not hold; to save it again is to mean it."""
-    page = _show(request, visitor, text, problem=BUSY if isinstance(error, BusyError) else replace_commands(str(error)))
+    context = context_of(request)
+    language = context.language(visitor)
+    reason = context.translate_sentence(BUSY if isinstance(error, BusyError) else str(error), visitor, language)
+    page = _show(request, visitor, text, problem=replace_commands(reason, language))
     page.status_code = status_of(error)
     return page
 

@@ -17,7 +17,8 @@ from steps.small import dump, open_work
 from fcpair.errors import InputError
 from fcpair.records import Role
 from fcpair.web.acts import invitations
-from fcpair.web.acts.invitations import parse_people
+from fcpair.web.acts.invitations import HELLO, YOURS_ALONE, parse_people
+from fcpair.web.languages import ENGLISH, LANGUAGES
 from web.conftest import Site, csrf_of
 from web.lead.test_lead import post
 
@@ -30,12 +31,12 @@ def send(browser: TestClient, people: str, role: str = "annotator") -> tuple[int
 def test_a_list_has_names_and_roles_by_comma_or_tab() -> None:
     pasted = "zoe\n\n  yan , validator\nxia\tadjudicator\r\n"
     expected = {"zoe": Role.WRITER, "yan": Role.VALIDATOR, "xia": Role.ADJUDICATOR}
-    assert parse_people(pasted, Role.WRITER, set()) == expected
+    assert parse_people(pasted, Role.WRITER, set(), ENGLISH) == expected
 
 
 def test_all_that_is_wrong_with_a_list_is_said_by_line() -> None:
     with pytest.raises(InputError) as raised:
-        parse_people("ana\nzoe\nzoe\nyan, boss\n, writer\nmia, model", Role.ANNOTATOR, {"ana"})
+        parse_people("ana\nzoe\nzoe\nyan, boss\n, writer\nmia, model", Role.ANNOTATOR, {"ana"}, ENGLISH)
     problems = str(raised.value).split("; ")
     assert [problem.partition(":")[0] for problem in problems if ":" in problem] == [
         "line 1",
@@ -47,10 +48,17 @@ def test_all_that_is_wrong_with_a_list_is_said_by_line() -> None:
     assert "line 3: `zoe` is in the list already" in problems
 
 
+def test_a_list_may_name_roles_and_separate_them_in_the_language_of_the_page() -> None:
+    language = LANGUAGES["fa"]
+    pasted = f"zoe\u060c {language.find('validator')}\nyan\u060c validator"
+    expected = {"zoe": Role.VALIDATOR, "yan": Role.VALIDATOR}
+    assert parse_people(pasted, Role.WRITER, set(), language) == expected
+
+
 @pytest.mark.parametrize("empty", ["", "\n \n"])
 def test_a_list_without_names_adds_nobody(empty: str) -> None:
     with pytest.raises(InputError, match="no name in the list"):
-        parse_people(empty, Role.ANNOTATOR, set())
+        parse_people(empty, Role.ANNOTATOR, set(), ENGLISH)
 
 
 def test_people_of_a_list_are_added_and_their_links_let_in(site: Site) -> None:
@@ -75,6 +83,15 @@ def test_the_links_are_a_table_and_in_a_mail_each(site: Site) -> None:
     assert [row[:2] for row in rows] == [["name", "role"], ["zoe", "annotator"], ["yan", "validator"]]
     mails = re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
     assert [row[2] in mail for row, mail in zip(rows[1:], mails, strict=True)] == [True, True]
+
+
+def test_a_mail_is_in_the_language_of_those_who_are_invited(site: Site) -> None:
+    site.study.save_words(language="fa")
+    _, page = send(site.browser("lea"), "zoe")
+    mail = re.search(r'<textarea[^>]* lang="fa" dir="rtl"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
+    assert mail
+    assert mail[1].startswith(LANGUAGES["fa"].gettext(HELLO, name="zoe"))
+    assert LANGUAGES["fa"].find(YOURS_ALONE) in mail[1]
 
 
 CODES = re.compile(r'<img class="lead-code" src="(data:image/svg[^"]+)" alt="([^"]+)"')
@@ -134,7 +151,7 @@ def test_a_role_is_changed_after_it_was_asked(site: Site) -> None:
     site.study.add_people(["zoe"], Role.VALIDATOR)
     browser = site.browser("lea")
     asked = browser.get("/lead/people/zoe/role").text
-    assert "<option>validator</option>" not in asked
+    assert ">validator</option>" not in asked
     assert "Done: " in re.sub("<[^>]+>", "", post(browser, "/lead/people/zoe/role", role="adjudicator"))
     assert next(one.role for one in site.study.people if one.name == "zoe") is Role.ADJUDICATOR
     for role in ("model", "boss"):
@@ -177,4 +194,4 @@ def test_the_table_says_when_somebody_was_seen_and_consented(site: Site) -> None
 def test_who_is_to_be_added_comes_with_their_role(site: Site) -> None:
     page = site.browser("lea").get("/lead/people?role=validator").text
     assert '<details id="add" open>' in page
-    assert "<option selected>validator</option>" in page
+    assert '<option value="validator" selected>validator</option>' in page

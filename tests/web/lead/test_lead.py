@@ -385,7 +385,7 @@ def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
 def test_what_is_selected_is_what_is_previewed(serve: Serve, ties: str) -> None:
     site = serve("decided")
     page = site.browser("lea").get(f"/lead/conflicts?policy=majority&ties={ties}").text
-    assert ("<strong>5 pairs of them discarded</strong>" in page) == (ties == "discard")
+    assert ("<strong>5 pairs would be discarded.</strong>" in page) == (ties == "discard")
     assert f"Then {'0' if ties == 'discard' else '5'} pairs wait for a person." in page
     assert f'<input type="hidden" name="ties" value="{ties}">' in page
     assert f'<option value="{ties}" selected>' in page
@@ -515,10 +515,10 @@ def test_a_version_shows_what_it_changed_and_who_has_been_shown_it(site: Site) -
     assert "Changes since version 2" in page
     said = re.sub(r'<span class="visually-hidden">[^<]*</span>', "", page)
     assert "Be <del>kind</del><ins>fair</ins> to all." in said
-    assert "0 of 5 people who take part have been shown version 3." in page
+    assert "Version 3 has been shown to 0 of 5 people who take part." in page
     give(*at_desk(site.study, "ana"), "appropriate")
     page = browser.get("/lead/guidelines").text
-    assert "1 of 5 people who take part has been shown version 3." in page
+    assert "Version 3 has been shown to 1 of 5 people who take part." in page
 
 
 def test_a_flag_is_put_at_a_sentence_of_the_guidelines(serve: Serve) -> None:
