@@ -28,6 +28,7 @@ from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language
 from fcpair.web.lead.navigation import lead_pages
+from fcpair.web.lead.pair_words import in_language
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
@@ -190,6 +191,7 @@ def load_templates() -> Environment:
         auto_reload=False,
     )
     versions = static_files().versions
+    environment.filters["in_language"] = in_language
     environment.filters["on_pages"] = replace_commands
     environment.filters["mark_tiers"] = mark_tiers
     environment.globals |= {"_": _to_html, "ngettext": _to_html_by_number}

@@ -87,7 +87,7 @@ def test_what_matches_nothing_says_so_and_what_to_remove(serve: Serve) -> None:
     links = dict(re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', html[html.index("No pair matches") :]))
     assert links == {
         "/lead/grid?state=open": "Words in either text: cyclists",
-        "/lead/grid?words=cyclists": "State: open",
+        "/lead/grid?words=cyclists": "State: open, a label is missing",
     }
     assert len(shown(browser.get("/lead/grid?words=cyclists").text)) == 6
     assert "The grid has no pairs yet" in serve("retrieved").browser("lea").get("/lead/grid?words=").text
@@ -101,7 +101,7 @@ def test_metadata_are_offered_kept_in_the_address_and_removed(serve: Serve) -> N
     links = dict(re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', html[html.index("No pair matches") :]))
     assert links == {
         "/lead/grid?state=open": "Hate speech: hs_topic: people who L",
-        "/lead/grid?hs.hs_topic=people+who+L": "State: open",
+        "/lead/grid?hs.hs_topic=people+who+L": "State: open, a label is missing",
     }
     assert len(shown(browser.get("/lead/grid?hs.hs_topic=people+who+L").text)) == 24
     refused = browser.get("/lead/grid?hs.topic=tea")

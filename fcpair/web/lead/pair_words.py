@@ -1,0 +1,137 @@
+"""The words for what becomes of pairs, in the language of a page: states, outcomes, tier rules, classes of a map.
+
+The floors below write them in English, for reports and commands too; here each is recognised by its words.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from jinja2 import pass_context
+from jinja2.runtime import Context as TemplateContext
+
+from fcpair.web.languages import Language
+from fcpair.web.page_phrases import mark, mark_plural
+
+WORDS = (
+    # report/map_layers.py: layers, and the classes of each
+    mark("State"),
+    mark("Tier"),
+    mark("Answer"),
+    mark("Agreement"),
+    mark("Number of labels"),
+    mark("Median time"),
+    mark("Skips"),
+    mark("no label yet"),
+    mark("labelled, waits for a person"),
+    mark("labelled, waits for a policy"),
+    mark("discarded"),
+    mark("decided, not validated"),
+    mark("valid"),
+    mark("not valid"),
+    mark("no answer yet"),
+    mark("skipped, not answered"),
+    mark("answered"),
+    mark("in no tier"),
+    mark("as many for one as for another"),
+    mark("one label alone"),
+    mark("half of the labels or fewer are the same"),
+    mark("more than half are the same"),
+    mark("all are the same"),
+    mark("none"),
+    mark("not known"),
+    mark("never skipped"),
+    # report/map_file.py: places without a cell
+    mark("in the corpus already, so not in the grid"),
+    mark("not in the grid"),
+    # report/map_sides.py: orders
+    mark("disagreement"),
+    mark("cluster"),
+    mark("likeness of answers"),
+    # steps/release/partition.py: what was answered and decided
+    mark("unanimous"),
+    mark("majority"),
+    mark("no majority"),
+    mark("median"),
+    mark("no median"),
+    mark("person"),
+    mark("imported"),
+    mark("reopened"),
+    mark("taken back"),
+    mark("waits for a person"),
+    mark("withdrawn"),
+    mark("asked by a command"),
+    # stages/adjudication/partition.py: the rules of tiers, and what a pair lacks
+    mark("1 label or more; valid or not valid"),
+    mark("1 label or more; valid"),
+    mark("2 labels or more; valid"),
+    mark("2 labels or more, all equal to the final one; valid"),
+    mark("2 labels or more, at least two and more than half equal to the final one; valid"),
+    mark("it has no final label"),
+    mark("it has no labels yet"),
+    mark("it was discarded"),
+    mark("no validator has given a verdict on its label"),
+    mark("the validators did not agree with its label"),
+    # evaluate/evaluation.py: why a score is missing
+    mark("no HS of the tier has an appropriate CN in the pool"),
+)
+WITH_VALUES = (
+    mark("%(n)s labels or more"),
+    mark("%(n)s skips or more"),
+    mark("less than %(n)s s"),
+    mark("%(low)s to %(high)s s"),
+    mark("%(n)s s or more"),
+    mark("it has %(n)s of %(all)s labels"),
+    mark("%(n)s of %(all)s labels equal the final one"),
+    mark("1 HS gives no interval; it takes %(least)s or more"),
+    mark("%(n)s HS give no interval; it takes %(least)s or more"),
+    mark("share of %(answer)s"),
+    mark("asked by %(name)s"),
+)
+COUNTED = (mark_plural("%(n)s label", "%(n)s labels"), mark_plural("%(n)s skip", "%(n)s skips"))
+_TEXTS = {"answer", "name"}  # values that are no numbers
+_VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
+
+
+@cache
+def _pattern(message: str) -> re.Pattern[str]:
+    group = r"(?P<\1>.+)" if any(f"%({name})s" in message for name in _TEXTS) else r"(?P<\1>[\\d,]+)"
+    return re.compile(_VALUE.sub(group, re.escape(message)), re.DOTALL)
+
+
+def translate_words(words: str, language: Language) -> str:
+    """Words of the floors below in a language; the name of an answer as people read it."""
+    if (plain := words.replace("_", " ")) in WORDS:
+        return language.find(plain)
+    for forms in COUNTED:
+        if match := next(filter(None, (_pattern(form).fullmatch(words) for form in forms)), None):
+            return language.ngettext(*forms, _number(match["n"]))
+    for message in WITH_VALUES:
+        if match := _pattern(message).fullmatch(words):
+            values = {name: _value(name, value, language) for name, value in match.groupdict().items()}
+            return language.gettext(message, **values)
+    return language.answer_name(words)
+
+
+def translate_counts(counts: str, language: Language) -> str:
+    """The labels of a pair, as in `2 not_appropriate, 1 appropriate`."""
+    parts = (part.partition(" ") for part in counts.split(", ") if part)
+    names = (f"{language.number(_number(n))} {language.answer_name(name)}" for n, _, name in parts)
+    return language.find(", ").join(names)
+
+
+@pass_context
+def in_language(page: TemplateContext, words: str) -> str:
+    """The same for a template, in the language of its page."""
+    return translate_words(words, page["language"])
+
+
+def _value(name: str, value: str, language: Language) -> str | int:
+    if name not in _TEXTS:
+        return _number(value)
+    return language.answer_name(value) if name == "answer" else value
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", ""))
