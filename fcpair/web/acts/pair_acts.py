@@ -94,7 +94,8 @@ def _show(
     try:
         forecast = _find_act(act).forecast(here.grid, pairs)
     except StageError as error:
-        problem = str(error)
+        context = context_of(request)
+        problem = context.translate_sentence(str(error), visitor, context.language(visitor), here)
     requested = set(getattr(forecast, "requested", ()))
     values = {
         "act": act,
