@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +16,7 @@ from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.files import attachment
 from fcpair.web.lead.map_figures import SIDES, side_heads, side_rows
+from fcpair.web.lead.pair_words import translate_words
 from fcpair.web.server.compression import json_response, takes_gzip
 
 router = APIRouter(include_in_schema=False)
@@ -33,7 +35,9 @@ def cells(request: Request, question: str = "") -> Response:
     cell_map = here.monitor.cell_map(question)
     if cell_map is None:
         raise UnknownIdError(NO_MAP)
-    content = pack(cell_map, "-".join(map(str, here.monitor.marks())))
+    context = context_of(request)
+    language = context.language(context.door.require_visitor(request))
+    content = pack(cell_map, "-".join(map(str, here.monitor.marks())), partial(translate_words, language=language))
     media_type = "application/octet-stream"
     if not takes_gzip(request):
         return Response(content, media_type=media_type)
