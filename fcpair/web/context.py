@@ -26,9 +26,10 @@ from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web import refusals
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
-from fcpair.web.languages import ENGLISH, LANGUAGES, Language
+from fcpair.web.languages import ENGLISH, LANGUAGES, Language, preferred_language
 from fcpair.web.lead.navigation import lead_pages
 from fcpair.web.lead.pair_words import in_language
+from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server.answer_batches import AnswerIntake, Batches
@@ -37,6 +38,7 @@ from fcpair.words import READERS, Noun
 from fcpair.work_records import Task
 
 HERE = Path(__file__).parent
+START = "/lead/start"  # below it are the pages on which a study is made
 _TIER_NAME = re.compile(rf"\b({'|'.join(TIERS)})\b", re.IGNORECASE)
 
 
@@ -105,16 +107,20 @@ class Context:
             return False
 
     def language(self, visitor: Visitor | None) -> Language:
-        """The language of pages for a visitor: English for leads, else the one they chose, else the study's.
+        """The language of pages for a visitor: the one they chose, else the study's.
 
         Of a study that cannot be read now it is English.
         """
-        if visitor is not None and visitor.role.value not in READERS:
-            return ENGLISH
         try:
             return LANGUAGES[(visitor and visitor.language) or self.study.page_language()]
         except FcpairError:
             return ENGLISH
+
+    def language_of(self, request: Request, visitor: Visitor | None) -> Language:
+        """The language of the page that is asked for: where a study is only being made, the one of the browser."""
+        if request.url.path.startswith(START) and not (visitor and visitor.language):
+            return preferred_language(request.headers.get("accept-language", ""))
+        return self.language(visitor)
 
     def translate_sentence(
         self, sentence: str, visitor: Visitor | None, language: Language, here: CurrentGrid | None = None
@@ -123,13 +129,13 @@ class Context:
         about_work = language is not ENGLISH or "pair" in sentence.lower()
         words = self.page_words(visitor, here) if about_work else None
         noun = words.noun if words else Noun.of("pair")
-        return noun.replace_pairs(sentence) if language is ENGLISH else refusals.translate(sentence, language, noun)
+        return refusals.translate(sentence, language, noun)
 
     def page(
         self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
     ) -> HTMLResponse:
         """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `phrases`, `language`,
-        `practises`, `annotate` and `path`.
+        `words` (by which it writes figures), `practises`, `annotate` and `path`.
 
         One that is about a grid is `here`.
         """
@@ -142,8 +148,8 @@ class Context:
         facts = here.facts if here else self.facts
         shared["facts"] = {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts
         noun = shared["noun"] = words.noun if words else Noun.of("pair")
-        language: Language = values.get("language") or self.language(visitor)
-        shared |= {"language": language, "phrases": language.noun_phrases(noun)}
+        language: Language = values.get("language") or self.language_of(request, visitor)
+        shared |= {"language": language, "phrases": language.noun_phrases(noun), "words": LocalFormatting(language)}
         shared["practises"] = visitor is not None and visitor.consented and self.has_practice(visitor)
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
@@ -162,6 +168,12 @@ def _to_html_by_number(values: TemplateContext, one: str, many: str, n: int, **o
     """A message with a number in the language of the page."""
     language: Language = values["language"]
     return language.to_html_by_number(one, many, n, **(values["phrases"] | own))
+
+
+@pass_context
+def _translate(values: TemplateContext, sentence: str) -> str:
+    """A sentence of the floors below, or several, in the language of the page."""
+    return refusals.translate(sentence, values["language"], values["noun"])
 
 
 context_of: Callable[[Request], Context] = attrgetter("app.state.context")
@@ -194,6 +206,7 @@ def load_templates() -> Environment:
     environment.filters["in_language"] = in_language
     environment.filters["on_pages"] = replace_commands
     environment.filters["mark_tiers"] = mark_tiers
+    environment.filters["translated"] = _translate
     environment.globals |= {"_": _to_html, "ngettext": _to_html_by_number}
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["lead_pages"] = lead_pages

@@ -157,7 +157,7 @@ class ErrorHandlers:
         """
         visitor = self._context.door.cached_visitor(request)
         is_unread = _is_api(request) and (visitor is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR)
-        language = ENGLISH if is_unread else self._context.language(visitor)
+        language = ENGLISH if is_unread else self._context.language_of(request, visitor)
         sentence = self._context.translate_sentence(sentence, visitor, language)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)

@@ -1,22 +1,23 @@
-"""Languages of the pages for people who answer: their messages, which are gettext catalogues, and numbers and dates.
+"""Languages of the pages: their messages, which are gettext catalogues, and numbers and dates.
 
 Messages are marked in English where they are shown: `_` and `ngettext` in templates, `t` and `tn` in scripts, `mark` in
-Python. The pages of leads are in English.
+Python.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from babel import Locale
-from babel.dates import format_datetime
+from babel import Locale, negotiate_locale
+from babel.dates import format_date, format_datetime
 from babel.messages.pofile import read_po
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, get_minus_sign_symbol
 from markupsafe import Markup, escape
 
 from fcpair.web.page_phrases import ANSWER_NAMES, NOUN_PHRASES
@@ -44,6 +45,20 @@ class Language:
         self.categories = CATEGORIES.get(code, TWO_CATEGORIES)
         self._numbering, zero = NUMBERINGS.get(code, ("latn", ord("0")))
         self._digits = {ord("0") + digit: zero + digit for digit in range(10)}
+
+    @cached_property
+    def _signs(self) -> dict[int, str | int]:
+        """Digits and signs of a figure, by those of English."""
+        signs = {",": get_group_symbol, ".": get_decimal_symbol, "-": get_minus_sign_symbol}
+        symbols = {ord(sign): of(self._locale, numbering_system=self._numbering) for sign, of in signs.items()}
+        return {**symbols, **self._digits}
+
+    @cached_property
+    def _percent(self) -> str:
+        """What follows a number in percent."""
+        sign: str = self._locale.number_symbols[self._numbering]["percentSign"]
+        suffix: str = self._locale.percent_formats[None].suffix[0]
+        return suffix.replace("%", sign)
 
     @property
     def name(self) -> str:
@@ -93,6 +108,18 @@ class Language:
     def digits(self, written: object) -> str:
         """The same with the digits of the language: of an id, which is no number."""
         return str(written).translate(self._digits)
+
+    def figure(self, written: str) -> str:
+        """A figure that is written as in English, such as `-1,234.50`."""
+        return written if self.code == DEFAULT_LANGUAGE else written.translate(self._signs)
+
+    def percent(self, written: str) -> str:
+        """The same of a share, such as `87.5 %`."""
+        return written if self.code == DEFAULT_LANGUAGE else self.figure(written).replace(" %", self._percent)
+
+    def long_date(self, day: date) -> str:
+        """A day, with its month in words."""
+        return self.digits(format_date(day, "long", locale=self._locale))
 
     def moment(self, at: str) -> str:
         """Date and time of a moment in UTC, given as ISO 8601."""
@@ -162,6 +189,19 @@ def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...
 def _forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
     """The forms of a message for numbers, or the one that it has."""
     return (text,) if isinstance(text, str) else tuple(text or ())
+
+
+def preferred_language(header: str) -> Language:
+    """The language of pages that a browser asks for first, by its header `Accept-Language`; else English."""
+    weighed = (part.partition(";q=") for part in header.replace(" ", "").split(","))
+    tags = sorted(((_weight(weight), tag) for tag, _, weight in weighed), key=lambda one: -one[0])
+    code = negotiate_locale([tag for weight, tag in tags if weight], PAGE_LANGUAGES, sep="-")
+    return LANGUAGES[code or DEFAULT_LANGUAGE]
+
+
+def _weight(written: str) -> float:
+    """How much a language is wanted: 1 where nothing is said, 0 where that cannot be read."""
+    return float(written or 1) if re.fullmatch(r"[01]?(\.\d{1,3})?", written) else 0
 
 
 LANGUAGES: dict[str, Language] = {code: Language(code) for code in PAGE_LANGUAGES}

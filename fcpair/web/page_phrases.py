@@ -96,6 +96,18 @@ NOUN_PHRASES = {
     ),
 }
 
+ROLE_NAMES = (
+    mark("annotator"),
+    mark("validator"),
+    mark("adjudicator"),
+    mark("writer"),
+    mark("rater"),
+    mark("respondent"),
+    mark("model"),
+    mark("lead"),
+)
+"""Roles, as leads read them."""
+
 ANSWER_NAMES = (
     mark("appropriate"),
     mark("not appropriate"),

@@ -1,4 +1,4 @@
-"""Refusals and remarks that people meet who answer or decide, in their language.
+"""Refusals and remarks that people meet, in their language; those of leads alone are in `lead_refusals`.
 
 The floors below say them in English; here each is recognised by its words, alone or after others. What is not
 recognised stays in English.
@@ -10,7 +10,8 @@ import re
 from functools import cache
 from typing import Any
 
-from fcpair.web.languages import Language
+from fcpair.web.languages import ENGLISH, Language
+from fcpair.web.lead_refusals import LEAD_SENTENCES
 from fcpair.web.page_phrases import mark
 from fcpair.words import Noun
 
@@ -103,6 +104,7 @@ PEOPLE = (
     mark("respondents"),
     mark("adjudicators"),
 )
+ALL_SENTENCES = (*SENTENCES, *LEAD_SENTENCES)
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
 _NUMBERS = {"number", "least", "most", "n_nouns"}
@@ -110,7 +112,7 @@ _NUMBERS = {"number", "least", "most", "n_nouns"}
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(_VALUE.sub(_to_group, re.escape(one)), re.DOTALL), one) for one in SENTENCES)
+    return tuple((re.compile(_VALUE.sub(_to_group, re.escape(one)), re.DOTALL), one) for one in ALL_SENTENCES)
 
 
 def _to_group(match: re.Match[str]) -> str:
@@ -121,6 +123,8 @@ def _to_group(match: re.Match[str]) -> str:
 
 def translate(sentence: str, language: Language, noun: Noun) -> str:
     """One or several sentences of fcpair's in a language, for people whose work comes in units of this noun."""
+    if language is ENGLISH:
+        return noun.replace_pairs(sentence)
     sentence = sentence.removesuffix("\n")
     if (whole := _translate_whole(sentence, language, noun)) is not None:
         return whole

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.page_phrases import mark
 
 Fits = Callable[[CurrentGrid], bool]
 
@@ -45,24 +46,24 @@ class LeadPage:
 
 PROGRESS = LeadPage(
     "/lead",
-    "Progress",
+    mark("Progress"),
     ("glance", "progress", "tiers", "results"),
     parts=("/lead/examples", "/lead/imports", "/lead/generate"),
 )
 PEOPLE = LeadPage(
     "/lead/people",
-    "People",
+    mark("People"),
     ("pilots", "labels", "with_others", "speed", "exposure"),
     parts=("/lead/people/", "/lead/answers"),
 )
-AGREEMENT = LeadPage("/lead/agreement", "Agreement", ("agreement", "every_two", "disputed"), has_labels)
-GRID = LeadPage("/lead/grid", "Grid", ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
-CONFLICTS = LeadPage("/lead/conflicts", "Conflicts", (), has_decisions, parts=("/lead/conflicts/",))
+AGREEMENT = LeadPage("/lead/agreement", mark("Agreement"), ("agreement", "every_two", "disputed"), has_labels)
+GRID = LeadPage("/lead/grid", mark("Grid"), ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
+CONFLICTS = LeadPage("/lead/conflicts", mark("Conflicts"), (), has_decisions, parts=("/lead/conflicts/",))
 GUIDELINES = LeadPage(
-    "/lead/guidelines", "Guidelines", ("flags",), parts=("/lead/guidelines/", "/lead/words", "/lead/terms")
+    "/lead/guidelines", mark("Guidelines"), ("flags",), parts=("/lead/guidelines/", "/lead/words", "/lead/terms")
 )
-EVALUATION = LeadPage("/lead/evaluation", "Evaluation", (), has_decisions, parts=("/lead/acts",))
-DOWNLOADS = LeadPage("/lead/downloads", "Downloads")
+EVALUATION = LeadPage("/lead/evaluation", mark("Evaluation"), (), has_decisions, parts=("/lead/acts",))
+DOWNLOADS = LeadPage("/lead/downloads", mark("Downloads"))
 LEAD_PAGES = (PROGRESS, PEOPLE, AGREEMENT, GRID, CONFLICTS, GUIDELINES, EVALUATION, DOWNLOADS)
 
 

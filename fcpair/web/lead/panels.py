@@ -15,7 +15,7 @@ from fcpair.errors import StageError, UnknownIdError
 from fcpair.records import Role, Visitor
 from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
-from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
+from fcpair.stages.assignment.pace import LAST_INTERVALS, LEAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
@@ -232,22 +232,6 @@ def _digest(html: str) -> str:
     return hashlib.sha256(html.encode()).hexdigest()[:16]
 
 
-def duration(seconds: float | None) -> str:
-    """A time span in words: `2 h 05 min`, `14 min`, `40 s`; a dash where there is none."""
-    if seconds is None:
-        return formatting.NOTHING
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours:,} h {minutes:02d} min" if hours else f"{minutes} min"
-
-
-def day(at: float) -> str:
-    """The day of a POSIX time in UTC: `2 March 2026 (UTC)`."""
-    then = datetime.fromtimestamp(at, UTC)
-    return f"{then.day} {then:%B %Y} (UTC)"
-
-
 def iso(at: float) -> str:
     """A POSIX time as a browser reads it: `2026-03-02T12:00:00+00:00`."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
@@ -259,12 +243,10 @@ def heat_class(cell: KappaCell) -> str:
 
 
 SHOWN_BY: Values = {
-    "words": formatting,
     "direction": direction,
-    "duration": duration,
-    "day": day,
     "iso": iso,
     "heat": heat_class,
+    "LEAST_INTERVALS": LEAST_INTERVALS,
     "NO_PACE": NO_PACE,
     "NO_RATE": NO_RATE,
     "RATE_DAYS": RATE_DAYS,
@@ -273,4 +255,4 @@ SHOWN_BY: Values = {
     "FASTEST_WPM": FASTEST_WPM,
     "MEAN_WPM": MEAN_WPM,
 }
-"""What the lead's templates write numbers with, and the constants that they quote."""
+"""What the lead's templates write texts and times with, and the constants that they quote."""

@@ -184,12 +184,13 @@ def agree(
 
 
 @router.get("/settings")
-@open_to(*READERS)
+@open_to(*READERS, Role.LEAD)
 def settings(request: Request, saved: bool = False) -> Response:
-    """Show the settings by which a person wishes to read."""
+    """Show the settings by which a person wishes to read; of a lead, who reads no work, the language alone."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
-    values = {"saved": saved, "languages": LANGUAGES.values(), **_reading_facts(context, visitor)}
+    reads = visitor.role in READERS
+    values = {"saved": saved, "languages": LANGUAGES.values(), "reads": reads, **_reading_facts(context, visitor)}
     return context.page(request, visitor, "settings.html.j2", **values)
 
 
@@ -204,13 +205,14 @@ def change(request: Request, topic: Several, blurred: Ticked = False, keeps_refu
 
 
 @router.post("/language")
-@open_to(*READERS)
+@open_to(*READERS, Role.LEAD)
 def choose_language(request: Request, language: Annotated[str, Form()] = "") -> Response:
     """Show the pages in another language from now on, wherever the person comes in."""
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     context.study.access.set_language(visitor.id, language)
-    return RedirectResponse("/settings?saved=1" if visitor.consented else "/welcome", HTTPStatus.SEE_OTHER)
+    has_settings = visitor.consented or visitor.role not in READERS
+    return RedirectResponse("/settings?saved=1" if has_settings else "/welcome", HTTPStatus.SEE_OTHER)
 
 
 def _show_desk(request: Request, visitor: Visitor) -> Response:

@@ -15,12 +15,12 @@ from fcpair.records import Role, Visitor, invite_link
 from fcpair.start_draft import BegunDraft, Draft
 from fcpair.web.acts.invitations import draw_codes
 from fcpair.web.auth import open_to
-from fcpair.web.context import Context, context_of
+from fcpair.web.context import START, Context, context_of
 from fcpair.web.form import field, parse_number
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.server.child_process import ProcessState
 from fcpair.web.server.study_builder import StudyBuilder
-from fcpair.web.start.draft_pages import NOT_SAVED, START, detour, go_to, show_step, start_of
+from fcpair.web.start.draft_pages import NOT_SAVED, detour, go_to, show_step, start_of
 
 router = APIRouter(include_in_schema=False)
 LINKS = f"{START}/links"

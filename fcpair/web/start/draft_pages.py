@@ -25,7 +25,7 @@ from fcpair.start_draft import (
 )
 from fcpair.study import StudyStart
 from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.web.context import START, context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import field, parse_number
 from fcpair.web.lead.panels import SHOWN_BY
@@ -33,7 +33,6 @@ from fcpair.web.page_hints import replace_commands
 from fcpair.web.pages.markdown import render
 
 router = APIRouter(include_in_schema=False)
-START = "/lead/start"
 NOT_SAVED = (ConflictError, StageError, InputError)
 
 

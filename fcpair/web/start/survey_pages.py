@@ -11,12 +11,11 @@ from fcpair.records import Role, Visitor
 from fcpair.start_draft import Draft, PeopleDraft, StatementsDraft, StudyKind, SurveyDraft
 from fcpair.study import StudyStart
 from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.web.context import START, context_of
 from fcpair.web.form import field
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.start.draft_pages import (
     NOT_SAVED,
-    START,
     detour,
     go_to,
     number_of,

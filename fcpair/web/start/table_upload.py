@@ -19,11 +19,11 @@ from fcpair.records import Role, Visitor
 from fcpair.start_draft import ColumnsDraft, TableDraft
 from fcpair.study import StudyStart
 from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.web.context import START, context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import parse_number
 from fcpair.web.server.security import UPLOAD_TABLE
-from fcpair.web.start.draft_pages import START, detour, show_step, start_of, step_of
+from fcpair.web.start.draft_pages import detour, show_step, start_of, step_of
 
 if TYPE_CHECKING:
     from fcpair.web.server.worker import ReportWorker

@@ -26,9 +26,11 @@ from fcpair.report.figures import colours
 from fcpair.report.table_rows import KappaCell
 from fcpair.web.app import create_app
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.languages import ENGLISH
 from fcpair.web.lead import panels
 from fcpair.web.lead.files import CHOICES, DOWNLOADS
-from fcpair.web.lead.panels import PANELS, Panel, duration, heat_class
+from fcpair.web.lead.panels import PANELS, Panel, heat_class
+from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import Site, csrf_of
@@ -70,7 +72,7 @@ def nav_of(page: str) -> list[tuple[str, str]]:
 def test_every_page_has_the_one_navigation_with_itself_marked(site: Site, page: str) -> None:
     html = site.browser("lea").get(page).text
     names = ("Progress", "People", "Agreement", "Grid", "Conflicts", "Guidelines", "Evaluation", "Downloads")
-    assert nav_of(html) == list(zip(PAGES, names, strict=True))
+    assert nav_of(html) == [*zip(PAGES, names, strict=True), ("/settings", "Settings")]
     assert re.findall(r'<a href="([^"]+)"[^>]* aria-current="page"', html) == [page]
     assert html.count("<nav") == 1
 
@@ -736,7 +738,7 @@ def test_there_is_no_other_download(site: Site) -> None:
     [(None, "–"), (0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 00 min"), (7500, "2 h 05 min")],
 )
 def test_time_spans_in_words(seconds: float | None, said: str) -> None:
-    assert duration(seconds) == said
+    assert LocalFormatting(ENGLISH).duration(seconds) == said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,213 @@
+"""The lead's pages say nothing outside of messages: in a language that marks each of them, no word is unmarked."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from browser.states import PAGES, look
+from steps import small
+from steps.answers.test_writing import piloted
+from steps.asked import STATEMENTS, surveyed
+
+from fcpair.params import Annotate
+from fcpair.study import Study
+from fcpair.web.languages import LANGUAGES, Language
+from fcpair.web.lead.panels import PANELS
+from web import grids
+from web.conftest import Site
+from web.test_languages import MESSAGES
+
+pytestmark = pytest.mark.slow
+
+MARKED = {one for message in MESSAGES for one in message if one}
+STAGES = ("imported", "dealt", "labelled", "checked")
+ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-word", "label")
+EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+UNREAD = {"script", "style", "code", "kbd", "pre", "textarea"}
+ADDRESSES = sorted(path for path, states in PAGES.items() if path.startswith("/lead") and states)
+# What a study says itself: its texts; its people, grids, rounds, sides and labels; and abbreviations.
+TEXTS = (*small.HS, *small.CNS, small.SHARED, *grids.STATEMENTS, *STATEMENTS, grids.REPLY, "kind of reply")
+OWN = {
+    *(f"p{at}" for at in range(11)),
+    *(*small.ANNOTATORS, *small.VALIDATORS, "judy", "lea", "wren", "fcpair", "HS", "CN", "UTC", "CSV", "JSON", "TOML"),
+    *("Grids", "write", "taste", "tone", "judge", "statement", "flavour", "manner", "sweet", "sour", "warm", "cold"),
+    *("also", "facts", "humour"),
+}
+PLANNED: dict[str, Callable[[Path], Study]] = {
+    "planned grids": lambda folder: Study.open(grids.build(folder)),
+    "a survey": surveyed,
+    "a pilot": piloted,
+}
+VALUE = re.compile(r"%\(\w+\)s")
+NOT_YET = {
+    "/lead",
+    "/lead/acts",
+    "/lead/agreement",
+    "/lead/answers",
+    "/lead/conflicts",
+    "/lead/conflicts/diamond",
+    "/lead/downloads",
+    "/lead/evaluation",
+    "/lead/examples",
+    "/lead/generate",
+    "/lead/grid",
+    "/lead/grid/act/{act}",
+    "/lead/guidelines",
+    "/lead/guidelines/practice",
+    "/lead/imports",
+    "/lead/imports/{number}",
+    "/lead/pair/{cell_id}",
+    "/lead/people",
+    "/lead/people/beside",
+    "/lead/people/overlap",
+    "/lead/people/{name}/{act}",
+    "/lead/start/links",
+    "/lead/start/table",
+    "/lead/terms",
+    "/lead/words",
+    "glance",
+    "progress",
+    "tiers",
+    "results",
+    "coverage",
+    "agreement",
+    "every_two",
+    "disputed",
+    "with_others",
+    "pilots",
+    "labels",
+    "speed",
+    "exposure",
+    "flags",
+}
+
+
+class Marking(Language):
+    """A language whose messages are the English ones in brackets, with their values outside of these."""
+
+    def find(self, text: str) -> str:
+        return self._bracket(text) if text in MARKED else text
+
+    def _forms(self, one: str, many: str) -> tuple[str, ...]:
+        return tuple(map(self.find, (one, many)))
+
+    def _bracket(self, text: str) -> str:
+        return f"⟦{VALUE.sub(lambda value: f'⟧{value[0]}⟦', text)}⟧"
+
+
+class Reader(HTMLParser):
+    """Reads a page, but for panels, scripts, commands, and what is said to be English."""
+
+    def __init__(self, *, of_panel: bool) -> None:
+        super().__init__()
+        self._of_panel = of_panel
+        self._hidden: list[bool] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        is_panel = not self._of_panel and "data-digest" in values
+        is_hidden = tag in UNREAD or is_panel or values.get("lang", "it") != "it" or self._is_hidden
+        if not is_hidden:
+            self.words += [value for name, value in values.items() if name in ATTRIBUTES]
+            if tag == "input" and values.get("type") in {"submit", "button"}:
+                self.words.append(values.get("value", ""))
+        if tag not in EMPTY:
+            self._hidden.append(is_hidden)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in EMPTY and self._hidden:
+            self._hidden.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._is_hidden:
+            self.words.append(data)
+
+    @property
+    def _is_hidden(self) -> bool:
+        return bool(self._hidden) and self._hidden[-1]
+
+
+def unmarked(page: str, *, of_panel: bool = False) -> list[str]:
+    """What a page says outside of messages, but for the study's own words."""
+    reader = Reader(of_panel=of_panel)
+    reader.feed(page)
+    said = re.sub(r"⟦[^⟧]*⟧", " ", "\n".join(reader.words))
+    for text in TEXTS:
+        said = said.replace(text, " ")
+    return sorted({line.strip() for line in said.split("\n") if set(re.findall(r"[^\W\d_]\w*", line)) - OWN})
+
+
+@pytest.fixture
+def marking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Italian pages in which each message is marked."""
+    monkeypatch.setitem(LANGUAGES, "it", Marking("it"))
+
+
+def _is_left(name: str) -> object:
+    left = name in NOT_YET
+    return pytest.param(name, marks=pytest.mark.xfail(strict=True, reason="not marked yet")) if left else name
+
+
+@pytest.fixture(scope="module")
+def site_at(visited: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
+    """Gives the small study after a stage, in Italian: the same each time, or a new one to which something is done."""
+    folder, sites = tmp_path_factory.mktemp("marked"), list[Site]()
+
+    def make(stage: str, before: Callable[[Study], object] | None) -> Site:
+        study = Study.open(shutil.copy(visited(stage), folder / f"{len(sites)}.db"))
+        if before:
+            before(study)
+        study.save_words(language="it")
+        sites.append(Site(study, Annotate()))
+        return sites[-1]
+
+    yield cache(make)
+    for site in sites:
+        site.close()
+
+
+@pytest.fixture(scope="module")
+def planned_sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Site]]:
+    """Studies with planned grids, in Italian."""
+    studies = {name: make(tmp_path_factory.mktemp("planned")) for name, make in PLANNED.items()}
+    for study in studies.values():
+        study.save_words(language="it")
+    sites = {name: Site(study, Annotate()) for name, study in studies.items()}
+    yield sites
+    for site in sites.values():
+        site.close()
+
+
+@pytest.mark.usefixtures("marking")
+@pytest.mark.parametrize("address", [*map(_is_left, ADDRESSES)])
+def test_a_page_says_nothing_outside_of_messages(site_at: Callable[..., Site], address: str) -> None:
+    said = {}
+    for state in PAGES[address]:
+        client = site_at(state.stage, state.before).browser(state.who, headers={"Accept-Language": "it"})
+        reply = client.get(state.path, follow_redirects=True)
+        assert reply.status_code == state.status or state.act is not look
+        if words := unmarked(reply.text):
+            said[state.name] = words
+    assert said == {}
+
+
+@pytest.mark.usefixtures("marking")
+@pytest.mark.parametrize("name", [*map(_is_left, PANELS)])
+def test_a_panel_says_nothing_outside_of_messages(
+    site_at: Callable[..., Site], planned_sites: dict[str, Site], name: str
+) -> None:
+    said = {}
+    for study, site in ({stage: site_at(stage, None) for stage in STAGES} | planned_sites).items():
+        client = site.browser("lea")
+        for grid in site.study.grids:
+            reply = client.get(f"/lead/panel/{name}", params={"grid": grid})
+            if reply.status_code == 200 and (words := unmarked(reply.text, of_panel=True)):
+                said[f"{study}, {grid}"] = words
+    assert said == {}
