@@ -28,7 +28,7 @@ from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language, preferred_language
 from fcpair.web.lead.navigation import lead_pages
-from fcpair.web.lead.pair_words import in_language
+from fcpair.web.lead.pair_words import words_of_page
 from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.served_terms import ServedTerms
@@ -203,7 +203,7 @@ def load_templates() -> Environment:
         auto_reload=False,
     )
     versions = static_files().versions
-    environment.filters["in_language"] = in_language
+    environment.filters["pair_words"] = words_of_page
     environment.filters["on_pages"] = replace_commands
     environment.filters["mark_tiers"] = mark_tiers
     environment.filters["translated"] = _translate

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 CODES = [code for code in PAGE_LANGUAGES if code != "en"]
 TEMPLATES = ROOT / "fcpair" / "web" / "templates"
 SCRIPTS = ROOT / "fcpair" / "web" / "static"
-OF_LEADS = {"start.js", "copy.js", "lead.js", "watch.js", "map.js", "map-file.js", "map-view.js", "map-words.js"}
+OF_LEADS = {"start.js", "watch.js"}
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 NOUN_KEYS = {key for name in next(iter(NOUN_PHRASES.values()))._fields for key in (name, name.capitalize())}
 

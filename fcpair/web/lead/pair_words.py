@@ -1,6 +1,7 @@
-"""The words for what becomes of pairs, in the language of a page: states, outcomes, tier rules, classes of a map.
+"""The words for what becomes of pairs, in the language of a page: states, tiers, outcomes, and classes of a map.
 
-The floors below write them in English, for reports and commands too; here each is recognised by its words.
+The floors below write them in English, for reports and commands too; here each is recognised by its words. Sentences
+are in `lead_refusals`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ WORDS = (
     mark("cluster"),
     mark("likeness of answers"),
     # steps/release/partition.py: what was answered and decided
+    mark("validate"),
     mark("unanimous"),
     mark("majority"),
     mark("no majority"),
@@ -62,19 +64,14 @@ WORDS = (
     mark("waits for a person"),
     mark("withdrawn"),
     mark("asked by a command"),
-    # stages/adjudication/partition.py: the rules of tiers, and what a pair lacks
-    mark("1 label or more; valid or not valid"),
-    mark("1 label or more; valid"),
-    mark("2 labels or more; valid"),
-    mark("2 labels or more, all equal to the final one; valid"),
-    mark("2 labels or more, at least two and more than half equal to the final one; valid"),
-    mark("it has no final label"),
-    mark("it has no labels yet"),
-    mark("it was discarded"),
-    mark("no validator has given a verdict on its label"),
-    mark("the validators did not agree with its label"),
-    # evaluate/evaluation.py: why a score is missing
-    mark("no HS of the tier has an appropriate CN in the pool"),
+    # records.py: tiers
+    mark("diamond"),
+    mark("gold"),
+    mark("silver"),
+    mark("bronze"),
+    # web/lead/map_figures.py: heads of tables
+    mark("Answers"),
+    mark("Disagreement"),
 )
 WITH_VALUES = (
     mark("%(n)s labels or more"),
@@ -82,11 +79,8 @@ WITH_VALUES = (
     mark("less than %(n)s s"),
     mark("%(low)s to %(high)s s"),
     mark("%(n)s s or more"),
-    mark("it has %(n)s of %(all)s labels"),
-    mark("%(n)s of %(all)s labels equal the final one"),
-    mark("1 HS gives no interval; it takes %(least)s or more"),
-    mark("%(n)s HS give no interval; it takes %(least)s or more"),
     mark("share of %(answer)s"),
+    mark("Share of %(answer)s"),
     mark("asked by %(name)s"),
 )
 COUNTED = (mark_plural("%(n)s label", "%(n)s labels"), mark_plural("%(n)s skip", "%(n)s skips"))
@@ -122,8 +116,8 @@ def translate_counts(counts: str, language: Language) -> str:
 
 
 @pass_context
-def in_language(page: TemplateContext, words: str) -> str:
-    """The same for a template, in the language of its page."""
+def words_of_page(page: TemplateContext, words: str) -> str:
+    """Words of the floors below in the language of a page, for its template."""
     return translate_words(words, page["language"])
 
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from fcpair.web.languages import LANGUAGES
 from fcpair.web.lead import grid_map, map_figures
 from web.conftest import Site
+from web.lead.test_pair_words import Marking
 
 Serve = Callable[..., Site]
 
@@ -38,6 +40,18 @@ def test_the_file_says_what_can_be_coloured_and_ordered_and_is_compressed(serve:
         colours = [one["light"] for one in layer["classes"]]
         assert len(set(colours)) == len(colours)
     assert "cyclists" not in str(head)
+
+
+def test_its_words_are_in_the_language_of_the_page(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = serve("checked")
+    monkeypatch.setitem(LANGUAGES, "fa", Marking())
+    site.study.save_words(language="fa")
+    head = head_of(site.browser("lea").get("/lead/grid/map").content)
+    classes = [one for layer in head["layers"] for one in layer["classes"]] + head["outside"]
+    words = [one["meaning"] for one in classes]
+    words += [one["title"] for one in (*head["layers"], *head["orders"]["rows"], *head["orders"]["columns"])]
+    assert [one for one in words if not one.startswith("⟦")] == []
+    assert "⟦not appropriate⟧" in words
 
 
 def test_it_is_sent_as_it_is_to_who_takes_no_gzip(serve: Serve) -> None:

@@ -29,15 +29,17 @@ MARKED = {one for message in MESSAGES for one in message if one}
 STAGES = ("imported", "dealt", "labelled", "checked")
 ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-word", "label")
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
-UNREAD = {"script", "style", "code", "kbd", "pre", "textarea"}
+UNREAD = {"script", "style", "code", "kbd", "pre", "textarea", "time"}  # times are in the language of the page
 ADDRESSES = sorted(path for path, states in PAGES.items() if path.startswith("/lead") and states)
 # What a study says itself: its texts; its people, grids, rounds, sides and labels; and abbreviations.
-TEXTS = (*small.HS, *small.CNS, small.SHARED, *grids.STATEMENTS, *STATEMENTS, grids.REPLY, "kind of reply")
+NAMES = ("kind of reply", small.HS[0][:12])
+TEXTS = (*small.HS, *small.CNS, small.SHARED, *grids.STATEMENTS, *STATEMENTS, grids.REPLY, *NAMES)
 OWN = {
     *(f"p{at}" for at in range(11)),
     *(*small.ANNOTATORS, *small.VALIDATORS, "judy", "lea", "wren", "fcpair", "HS", "CN", "UTC", "CSV", "JSON", "TOML"),
     *("Grids", "write", "taste", "tone", "judge", "statement", "flavour", "manner", "sweet", "sour", "warm", "cold"),
     *("also", "facts", "humour"),
+    *("Small", "Hate", "hate", "speech", "Counter", "counter", "narrative", "hs_topic", "cn_type", "plain"),
 }
 PLANNED: dict[str, Callable[[Path], Study]] = {
     "planned grids": lambda folder: Study.open(grids.build(folder)),
@@ -49,20 +51,16 @@ NOT_YET = {
     "/lead",
     "/lead/acts",
     "/lead/agreement",
-    "/lead/answers",
     "/lead/conflicts",
     "/lead/conflicts/diamond",
     "/lead/downloads",
     "/lead/evaluation",
-    "/lead/examples",
     "/lead/generate",
     "/lead/grid",
-    "/lead/grid/act/{act}",
     "/lead/guidelines",
     "/lead/guidelines/practice",
     "/lead/imports",
     "/lead/imports/{number}",
-    "/lead/pair/{cell_id}",
     "/lead/people",
     "/lead/people/beside",
     "/lead/people/overlap",
