@@ -28,7 +28,7 @@ from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language, preferred_language
 from fcpair.web.lead.navigation import lead_pages
-from fcpair.web.lead.pair_words import words_of_page
+from fcpair.web.lead.pair_words import translate_words
 from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.served_terms import ServedTerms
@@ -171,9 +171,16 @@ def _to_html_by_number(values: TemplateContext, one: str, many: str, n: int, **o
 
 
 @pass_context
+def _replace_commands(values: TemplateContext, sentence: str) -> str:
+    """A sentence with places on the pages instead of commands, in the language of the page."""
+    return replace_commands(sentence, values["language"])
+
+
+@pass_context
 def _translate(values: TemplateContext, sentence: str) -> str:
-    """A sentence of the floors below, or several, in the language of the page."""
-    return refusals.translate(sentence, values["language"], values["noun"])
+    """What the floors below say in the language of the page: a sentence, or several, or words for a pair."""
+    language: Language = values["language"]
+    return translate_words(refusals.translate(sentence, language, values["noun"]), language)
 
 
 context_of: Callable[[Request], Context] = attrgetter("app.state.context")
@@ -203,8 +210,7 @@ def load_templates() -> Environment:
         auto_reload=False,
     )
     versions = static_files().versions
-    environment.filters["pair_words"] = words_of_page
-    environment.filters["on_pages"] = replace_commands
+    environment.filters["on_pages"] = _replace_commands
     environment.filters["mark_tiers"] = mark_tiers
     environment.filters["translated"] = _translate
     environment.globals |= {"_": _to_html, "ngettext": _to_html_by_number}

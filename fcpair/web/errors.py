@@ -161,7 +161,7 @@ class ErrorHandlers:
         sentence = self._context.translate_sentence(sentence, visitor, language)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
-        shown_sentence = replace_commands(sentence)
+        shown_sentence = replace_commands(sentence, language)
         values: dict[str, Any] = {
             "status": status.value,
             "title": language.find(SOMETHING_WRONG),

@@ -117,6 +117,10 @@ class Language:
         """The same of a share, such as `87.5 %`."""
         return written if self.code == DEFAULT_LANGUAGE else self.figure(written).replace(" %", self._percent)
 
+    def short_date(self, day: date) -> str:
+        """A day, as tables have it."""
+        return self.digits(format_date(day, "medium", locale=self._locale))
+
     def long_date(self, day: date) -> str:
         """A day, with its month in words."""
         return self.digits(format_date(day, "long", locale=self._locale))

@@ -6,6 +6,7 @@ same way, with digits and signs of their own.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -18,6 +19,8 @@ BOUNDS = mark("%(low)s to %(high)s")
 HOURS = mark("%(hours)s h %(minutes)s min")
 MINUTES = mark("%(minutes)s min")
 SECONDS = mark("%(seconds)s s")
+_FIGURE = re.compile(r"([<>] )?-?[\d,]+(\.\d+)?( %)?")
+_BOUNDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 
 
 class LocalFormatting:
@@ -44,6 +47,13 @@ class LocalFormatting:
         """A share in percent. Only none is 0.0 %, and only all is 100.0 %."""
         return self.language.percent(formatting.share(part, whole))
 
+    def cell(self, written: str) -> str:
+        """A cell of a table that a report has written; what is more than a figure stays as it is."""
+        if bounds := _BOUNDS.fullmatch(written):
+            low, high = map(self.language.figure, bounds.groups())
+            return self.language.gettext(BOUNDS, low=low, high=high)
+        return self.language.percent(written) if _FIGURE.fullmatch(written) else written
+
     def interval(self, figure: Figure) -> str:
         """The bounds of a figure's interval."""
         return self.bounds(figure.low, figure.high)
@@ -61,6 +71,10 @@ class LocalFormatting:
     def day(self, at: float) -> str:
         """The day of a POSIX time in UTC: `2 March 2026 (UTC)`."""
         return f"{self.long_date(datetime.fromtimestamp(at, UTC).date())} (UTC)"
+
+    def short_date(self, day: str) -> str:
+        """A day in ISO 8601, such as 2026-03-02."""
+        return day if self.language is ENGLISH else self.language.short_date(date.fromisoformat(day))
 
     def long_date(self, day: date) -> str:
         """A day: `2 March 2026`."""

@@ -96,9 +96,6 @@ NOUN_PHRASES = {
     ),
 }
 
-TIER_NAMES = (mark("Diamond"), mark("Gold"), mark("Silver"), mark("Bronze"))
-"""Tiers as headings have them."""
-
 ROLE_NAMES = (
     mark("annotator"),
     mark("validator"),

@@ -94,8 +94,7 @@ def _show(
     try:
         forecast = _find_act(act).forecast(here.grid, pairs)
     except StageError as error:
-        context = context_of(request)
-        problem = context.translate_sentence(str(error), visitor, context.language(visitor), here)
+        problem = str(error)
     requested = set(getattr(forecast, "requested", ()))
     values = {
         "act": act,

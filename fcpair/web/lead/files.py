@@ -25,7 +25,6 @@ from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.languages import Language
 from fcpair.web.lead import navigation
 from fcpair.web.lead.navigation import Fits, fits_always, has_decisions, has_labels
-from fcpair.web.lead.pair_words import translate_words
 from fcpair.web.lead.panels import SHOWN_BY
 from fcpair.web.page_phrases import NOUN_PHRASES, mark, mark_plural
 
@@ -330,10 +329,7 @@ def downloads(request: Request, layout: str = "") -> Response:
         "held": {name: one.say_amount(amounts[name], language) for name, one in offered.items()},
         "choices": {
             **{name: {value: value for value in allowed} for name, allowed in CHOICES.items()},
-            "tier": {
-                tier: f"{translate_words(tier, language)} ({language.ngettext(*PAIRS, n)})"
-                for tier, n in contents.tiers.items()
-            },
+            "tier": {tier: f"{tier} ({language.ngettext(*PAIRS, n)})" for tier, n in contents.tiers.items()},
             "round": {name: f"{name} ({language.ngettext(*ROWS, n)})" for name, n in contents.answers.items() if n},
         },
         "usual": Export,

@@ -1,4 +1,4 @@
-"""The words for what becomes of pairs, in the language of a page: states, tiers, outcomes, and classes of a map.
+"""The words for what becomes of pairs, in the language of a page: states, outcomes, and classes of a map.
 
 The floors below write them in English, for reports and commands too; here each is recognised by its words. Sentences
 are in `lead_refusals`.
@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from jinja2 import pass_context
-from jinja2.runtime import Context as TemplateContext
-
 from fcpair.web.languages import Language
-from fcpair.web.page_phrases import mark, mark_plural
+from fcpair.web.page_phrases import ANSWER_NAMES, mark, mark_plural
 
 WORDS = (
     # report/map_layers.py: layers, and the classes of each
@@ -64,11 +61,6 @@ WORDS = (
     mark("waits for a person"),
     mark("withdrawn"),
     mark("asked by a command"),
-    # records.py: tiers
-    mark("diamond"),
-    mark("gold"),
-    mark("silver"),
-    mark("bronze"),
     # web/lead/map_figures.py: heads of tables
     mark("Answers"),
     mark("Disagreement"),
@@ -95,9 +87,9 @@ def _pattern(message: str) -> re.Pattern[str]:
 
 
 def translate_words(words: str, language: Language) -> str:
-    """Words of the floors below in a language; the name of an answer as people read it."""
-    if (plain := words.replace("_", " ")) in WORDS:
-        return language.find(plain)
+    """Words of the floors below in a language; all others, such as names that a study gives, as they are."""
+    if words in WORDS or words in ANSWER_NAMES:
+        return language.find(words)
     for forms in COUNTED:
         if match := next(filter(None, (_pattern(form).fullmatch(words) for form in forms)), None):
             return language.ngettext(*forms, _number(match["n"]))
@@ -105,7 +97,7 @@ def translate_words(words: str, language: Language) -> str:
         if match := _pattern(message).fullmatch(words):
             values = {name: _value(name, value, language) for name, value in match.groupdict().items()}
             return language.gettext(message, **values)
-    return language.answer_name(words)
+    return words
 
 
 def translate_counts(counts: str, language: Language) -> str:
@@ -113,12 +105,6 @@ def translate_counts(counts: str, language: Language) -> str:
     parts = (part.partition(" ") for part in counts.split(", ") if part)
     names = (f"{language.number(_number(n))} {language.answer_name(name)}" for n, _, name in parts)
     return language.find(", ").join(names)
-
-
-@pass_context
-def words_of_page(page: TemplateContext, words: str) -> str:
-    """Words of the floors below in the language of a page, for its template."""
-    return translate_words(words, page["language"])
 
 
 def _value(name: str, value: str, language: Language) -> str | int:

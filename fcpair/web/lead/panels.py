@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.records import Role, Visitor
-from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
 from fcpair.stages.assignment.pace import LAST_INTERVALS, LEAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
 from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
@@ -21,9 +20,12 @@ from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.languages import Language
 from fcpair.web.lead.glance import glance
 from fcpair.web.lead.map_figures import map_figures
 from fcpair.web.lead.navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
+from fcpair.web.local_formatting import LocalFormatting
+from fcpair.web.page_phrases import mark
 from fcpair.web.text_direction import direction
 
 if TYPE_CHECKING:
@@ -36,12 +38,21 @@ MOST_IN_MAP = 15  # people
 EXTREMES = 5  # of the most and the least agreeing two people
 MOST_LINKS = 8  # pairs of one text
 HEATS = 10
+LABELS, VERDICTS = mark("Labels"), mark("Verdicts")
+QUESTION_OF_ROUND = mark("Round “%(round)s”, %(question)s")
 STAGES = {
-    ("label", Role.ANNOTATOR): "Labelling",
-    ("adjudicate", Role.ADJUDICATOR): "Adjudicating",
-    ("validate", Role.VALIDATOR): "Validating",
+    ("label", Role.ANNOTATOR): mark("Labelling"),
+    ("adjudicate", Role.ADJUDICATOR): mark("Adjudicating"),
+    ("validate", Role.VALIDATOR): mark("Validating"),
 }
-UNITS = {"label": "label", "validate": "verdict"}
+STAGES_BY_ROLE = {
+    Role.ANNOTATOR: mark("Round “%(round)s”, answered by annotators"),
+    Role.VALIDATOR: mark("Round “%(round)s”, answered by validators"),
+    Role.WRITER: mark("Round “%(round)s”, answered by writers"),
+    Role.RATER: mark("Round “%(round)s”, answered by raters"),
+    Role.RESPONDENT: mark("Round “%(round)s”, answered by respondents"),
+    Role.MODEL: mark("Round “%(round)s”, answered by models"),
+}
 Values = dict[str, Any]
 
 
@@ -53,7 +64,7 @@ class Panel:
     """
 
     title: str
-    values: Callable[[CurrentGrid], Values]
+    values: Callable[[CurrentGrid, LocalFormatting], Values]
     fits: Fits = fits_always
     folded: bool = False
 
@@ -68,26 +79,28 @@ class Shares:
     round: str = ""
 
 
-def _progress(here: CurrentGrid) -> Values:
-    return {"stages": [(stage_title(one.name, one.role), one) for one in here.monitor.stages()], "units": UNITS}
+def _progress(here: CurrentGrid, words: LocalFormatting) -> Values:
+    return {"stages": [(stage_title(words.language, one.name, one.role), one) for one in here.monitor.stages()]}
 
 
-def stage_title(name: str, role: Role) -> str:
+def stage_title(language: Language, name: str, role: Role) -> str:
     """A stage or round in words: `Labelling`, and of a round of one's own `Round “rate”, answered by raters`."""
-    return STAGES.get((name, role), f"Round “{name}”, answered by {role}s")
+    if (name, role) in STAGES:
+        return language.gettext(STAGES[name, role])
+    return language.gettext(STAGES_BY_ROLE[role], round=name)
 
 
-def _agreement(here: CurrentGrid) -> Values:
+def _agreement(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"found": here.monitor.agreement()}
 
 
-def _every_two(here: CurrentGrid) -> Values:
+def _every_two(here: CurrentGrid, _words: LocalFormatting) -> Values:
     """Every two people; where these are too many for a map, those who agree least and most."""
     figures = here.monitor.agreement()
     subsets = figures.subsets if figures else ()
     is_map = len(compared_people(here)) <= MOST_IN_MAP
     lowest, highest = extreme_subsets(subsets, EXTREMES)
-    extremes = (("The lowest kappa", lowest), ("The highest kappa", highest))
+    extremes = ((mark("The lowest kappa"), lowest), (mark("The highest kappa"), highest))
     return {
         "found": figures,
         "kappas": kappa_map(figures) if figures and is_map else [],
@@ -102,51 +115,60 @@ def compared_people(here: CurrentGrid) -> list[str]:
     return sorted({name for subset in figures.subsets for name in subset.annotators}) if figures else []
 
 
-def _with_others(here: CurrentGrid) -> Values:
+def _with_others(here: CurrentGrid, _words: LocalFormatting) -> Values:
     figures = here.monitor.agreement()
     return {"people": agreement_with_others(figures.subsets) if figures else (), "found": figures}
 
 
-def _disputed(here: CurrentGrid) -> Values:
+def _disputed(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"sides": here.monitor.disputed_texts(), "found": here.monitor.agreement(), "most": MOST_LINKS}
 
 
-def _results(here: CurrentGrid) -> Values:
+def _results(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"sections": here.monitor.survey_sections()}
 
 
-def _labels(here: CurrentGrid) -> Values:
+def _labels(here: CurrentGrid, words: LocalFormatting) -> Values:
     if here.is_planned:
-        return _answers(here)
+        return _answers(here, words)
     data = here.monitor.people()
-    labels = Shares("Labels", _names(data.question), data.annotators)
-    return {"rounds": (labels, Shares("Verdicts", _names(VERDICT), data.validators))}
+    return {
+        "rounds": (
+            Shares(words.language.gettext(LABELS), _names(words, data.question), data.annotators),
+            Shares(words.language.gettext(VERDICTS), _names(words, VERDICT), data.validators),
+        )
+    }
 
 
-def _answers(here: CurrentGrid) -> Values:
+def _answers(here: CurrentGrid, words: LocalFormatting) -> Values:
     """The same of a planned grid, question by question."""
     shares = (
-        Shares(f"Round “{one.round}”, {one.question}", tuple(map(formatting.named, one.choices)), one.people, one.round)
+        Shares(
+            words.language.gettext(QUESTION_OF_ROUND, round=one.round, question=words.named(one.question)),
+            tuple(map(words.named, one.choices)),
+            one.people,
+            one.round,
+        )
         for one in here.monitor.shares()
     )
     return {"rounds": tuple(shares)}
 
 
-def _names(question: Closed) -> tuple[str, ...]:
-    return tuple(formatting.named(choice.name) for choice in question)
+def _names(words: LocalFormatting, question: Closed) -> tuple[str, ...]:
+    return tuple(words.named(choice.name) for choice in question)
 
 
-def _speed(here: CurrentGrid) -> Values:
+def _speed(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"found": here.monitor.speed(), "most": FAST_SHOWN}
 
 
-def _tiers(here: CurrentGrid) -> Values:
+def _tiers(here: CurrentGrid, _words: LocalFormatting) -> Values:
     data = here.monitor.decisions()
     tables = tier_tables(data.tiers, data.question) if data.tiers else []
     return {"tiers": data.tiers, "no_tiers": data.no_tiers, "tables": tables, "waiting": data.n_need_person}
 
 
-def _flags(here: CurrentGrid) -> Values:
+def _flags(here: CurrentGrid, _words: LocalFormatting) -> Values:
     """The flags by the sentence at which they are; those that are at none last."""
     flags = here.monitor.flags()
     sentences = here.grid.guideline_sentences()
@@ -160,11 +182,11 @@ def _flags(here: CurrentGrid) -> Values:
     }
 
 
-def _exposure(here: CurrentGrid) -> Values:
+def _exposure(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"people": here.monitor.exposures()}
 
 
-def _pilots(here: CurrentGrid) -> Values:
+def _pilots(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"pilots": [(pilot, _pilot_results(here, pilot.round)) for pilot in here.grid.pilots()]}
 
 
@@ -176,6 +198,10 @@ def _pilot_results(here: CurrentGrid, round_name: str) -> list[dict[str, Any]]:
         return []
 
 
+def _map_figures(here: CurrentGrid, _words: LocalFormatting) -> Values:
+    return map_figures(here)
+
+
 def _has_pilots(here: CurrentGrid) -> bool:
     return here.is_planned and bool(here.grid.pilots())
 
@@ -185,20 +211,20 @@ def _may_have_surveys(here: CurrentGrid) -> bool:
 
 
 PANELS = {
-    "glance": Panel("At a glance", glance),
-    "progress": Panel("Progress and pace", _progress),
-    "tiers": Panel("Tiers as they would be now", _tiers, has_decisions),
-    "results": Panel("Results of surveys and comparisons", _results, _may_have_surveys),
-    "coverage": Panel("The map in numbers", map_figures),
-    "agreement": Panel("Over all pairs", _agreement, has_labels),
-    "every_two": Panel("Every two people", _every_two, has_labels),
-    "disputed": Panel("Where people disagree most", _disputed, has_labels, folded=True),
-    "with_others": Panel("Agreement of each person with the others", _with_others, has_labels, folded=True),
-    "pilots": Panel("Who has passed the pilot", _pilots, _has_pilots),
-    "labels": Panel("What each person answered", _labels),
-    "speed": Panel("Answers too fast to have been read", _speed, folded=True),
-    "exposure": Panel("What each person has read", _exposure, folded=True),
-    "flags": Panel("Where the guidelines should say more", _flags, has_decisions),
+    "glance": Panel(mark("At a glance"), glance),
+    "progress": Panel(mark("Progress and pace"), _progress),
+    "tiers": Panel(mark("Tiers as they would be now"), _tiers, has_decisions),
+    "results": Panel(mark("Results of surveys and comparisons"), _results, _may_have_surveys),
+    "coverage": Panel(mark("The map in numbers"), _map_figures),
+    "agreement": Panel(mark("Over all pairs"), _agreement, has_labels),
+    "every_two": Panel(mark("Every two people"), _every_two, has_labels),
+    "disputed": Panel(mark("Where people disagree most"), _disputed, has_labels, folded=True),
+    "with_others": Panel(mark("Agreement of each person with the others"), _with_others, has_labels, folded=True),
+    "pilots": Panel(mark("Who has passed the pilot"), _pilots, _has_pilots),
+    "labels": Panel(mark("What each person answered"), _labels),
+    "speed": Panel(mark("Answers too fast to have been read"), _speed, folded=True),
+    "exposure": Panel(mark("What each person has read"), _exposure, folded=True),
+    "flags": Panel(mark("Where the guidelines should say more"), _flags, has_decisions),
 }
 
 
@@ -220,8 +246,9 @@ def build_panel(request: Request, visitor: Visitor, here: CurrentGrid, name: str
     """A panel as it is now: `name`, `title`, `html`, whether it is `folded`, and a `digest`, by which a page asks for a
     newer one.
     """
-    panel = find_panel(here, name)
-    page = context_of(request).page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **panel.values(here))
+    panel, context = find_panel(here, name), context_of(request)
+    values = panel.values(here, LocalFormatting(context.language(visitor)))
+    page = context.page(request, visitor, f"lead_{name}.html.j2", here, **SHOWN_BY, **values)
     html = bytes(page.body).decode()
     facts = {"name": name, "title": panel.title, "folded": panel.folded}
     return {**facts, "html": Markup(html), "digest": _digest(html)}

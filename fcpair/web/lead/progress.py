@@ -13,6 +13,7 @@ from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.languages import Language
 from fcpair.web.lead.navigation import CONFLICTS, PROGRESS
 from fcpair.web.lead.panels import SHOWN_BY, build_panels, stage_title
 from fcpair.web.lead.runs import find_run, redirect_to
@@ -32,7 +33,7 @@ def progress(request: Request, run: int = 0) -> Response:
         return RedirectResponse("/lead/start", HTTPStatus.SEE_OTHER)
     log, overviews, notes = context.study.log(), context.grids.overview(), context.grids.oldest.monitor.notes()
     values = {
-        **_round_facts(here, next(of for one, of in overviews if one.grid is here.grid)),
+        **_round_facts(context.language(visitor), here, next(of for one, of in overviews if one.grid is here.grid)),
         "page": PROGRESS,
         "panels": build_panels(request, visitor, here, PROGRESS),
         "grids": overviews if here.name else [],
@@ -79,11 +80,11 @@ def assign(request: Request, round: Text = "") -> Response:
     return redirect_to(here, PROGRESS.path, run)
 
 
-def _round_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
+def _round_facts(language: Language, here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
     """Facts for the page about the rounds of a planned grid that are assigned by themselves."""
     rounds = [one for one in overview["rounds"] if one["role"] != Role.VALIDATOR] if here.is_planned else []
     return {
         "n_cells": overview["cells"],
-        "rounds": [(stage_title(one["name"], one["role"]), one) for one in rounds],
+        "rounds": [(stage_title(language, one["name"], one["role"]), one) for one in rounds],
         "with_examples": here.grid.rounds_with_examples() if here.is_planned else [],
     }

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fcpair.errors import InputError
 from fcpair.pair_filter import FilterChoices, FilterState, PairFilter, check_name
 from fcpair.records import Role
+from fcpair.report.formatting import named
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
@@ -103,8 +104,6 @@ def grid_pairs(request: Request, query: Query, after: int = 0, run: int = 0) -> 
         "acts": _acts_on_pairs(here, choices) if choices else [],
         **(_search(here, query, after, language) if is_search else {}),
     }
-    if values["problem"]:
-        values["problem"] = context.translate_sentence(values["problem"], visitor, language, here)
     page = context.page(request, visitor, "lead_grid.html.j2", here, **SHOWN_BY, **values)
     if values["problem"]:
         page.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
@@ -115,13 +114,13 @@ def _name_value(name: str, value: str, language: Language) -> str:
     """What people read for a value of a filter; a person, and what a text came with, as it is."""
     if name == "state" and value in STATES:
         return language.find(STATES[FilterState(value)])
-    return translate_words(value, language) if name in NAMED else value
+    return translate_words(named(value), language) if name in NAMED else value
 
 
 def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any, ...]:
     """A pair as a search has it, with its labels, decision, verdict and tier in a language."""
     *texts, labels, decision, verdict, tier = record
-    facts = (translate_words(fact, language) for fact in (decision, verdict, tier))
+    facts = (translate_words(named(fact), language) for fact in (decision, verdict, tier))
     return *texts, translate_counts(labels, language), *facts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from steps.online import at_desk, give
 
@@ -30,7 +30,7 @@ def test_the_outlook_goes_on_to_the_estimated_end() -> None:
     end_at = datetime(2026, 3, 4, 12, tzinfo=UTC).timestamp()
     burn_up = draw_burn_up([("2026-03-02", 10)], 20, end_at)
     assert burn_up is not None
-    assert burn_up.end == "4 March 2026"
+    assert burn_up.end == date(2026, 3, 4)
     assert burn_up.outlook.split()[-1] == f"{WIDTH:.1f},0.0"
     assert burn_up.outlook.split()[0] == burn_up.line.split()[-1]
 
@@ -39,7 +39,7 @@ def test_there_is_no_picture_of_nothing_and_no_outlook_when_all_is_answered() ->
     assert draw_burn_up([], 20, None) is None
     done = draw_burn_up([("2026-03-02", 20)], 20, datetime(2026, 3, 9, tzinfo=UTC).timestamp())
     assert done is not None
-    assert (done.outlook, done.end) == ("", "")
+    assert (done.outlook, done.end) == ("", None)
 
 
 def test_who_has_just_answered_is_active(site: Site) -> None:

@@ -99,9 +99,9 @@ def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytes
     computed: list[str] = []
 
     def counted(name: str, panel: Panel) -> Panel:
-        def count(here: CurrentGrid) -> dict[str, Any]:
+        def count(here: CurrentGrid, words: LocalFormatting) -> dict[str, Any]:
             computed.append(name)
-            return panel.values(here)
+            return panel.values(here, words)
 
         return replace(panel, values=count)
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fcpair.records import TIERS, Tier
 from fcpair.report.map_file import CORPUS, OUTSIDE
 from fcpair.report.map_layers import CellAnswers, CellStandings, build_layers
 from fcpair.report.map_sides import measure_side
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead.pair_words import translate_counts, translate_words
-from fcpair.web.page_phrases import TIER_NAMES
 from fcpair.web.refusals import ALL_SENTENCES
 
 CHOICES = ("not_appropriate", "appropriate")
@@ -64,9 +62,9 @@ def test_the_words_of_a_map_are_messages_and_the_same_in_english(words: str) -> 
         ("5 to 10 s", "⟦۵ to ۱۰ s⟧"),
         ("share of not appropriate", "⟦share of ⟦not appropriate⟧⟧"),
         ("asked by lea", "⟦asked by lea⟧"),
-        ("no_majority", "⟦no majority⟧"),
-        ("not_appropriate", "⟦not appropriate⟧"),
-        ("somewhat_rude", "somewhat rude"),
+        ("no majority", "⟦no majority⟧"),
+        ("not appropriate", "⟦not appropriate⟧"),
+        ("somewhat_rude", "somewhat_rude"),
     ],
 )
 def test_values_are_written_as_in_the_language(words: str, expected: str) -> None:
@@ -79,8 +77,6 @@ def test_the_labels_of_a_pair_are_counted_in_the_language() -> None:
     assert translate_counts("", Marking()) == ""
 
 
-def test_tiers_and_their_rules_are_messages() -> None:
-    assert [tier.capitalize() for tier in TIERS] == [*TIER_NAMES]
-    assert all(translate_words(tier.label, Marking()) == f"⟦{tier.label}⟧" for tier in Tier)
+def test_the_rules_of_tiers_are_messages() -> None:
     rules = {str(rule) for diamond in ("unanimous", "majority") for rule in tier_rules(diamond)}
     assert rules <= set(ALL_SENTENCES)
