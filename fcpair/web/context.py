@@ -28,7 +28,6 @@ from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language, preferred_language
 from fcpair.web.lead.navigation import lead_pages
-from fcpair.web.lead.pair_words import translate_words
 from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.served_terms import ServedTerms
@@ -178,9 +177,8 @@ def _replace_commands(values: TemplateContext, sentence: str) -> str:
 
 @pass_context
 def _translate(values: TemplateContext, sentence: str) -> str:
-    """What the floors below say in the language of the page: a sentence, or several, or words for a pair."""
-    language: Language = values["language"]
-    return translate_words(refusals.translate(sentence, language, values["noun"]), language)
+    """A sentence of the floors below, or several, in the language of the page."""
+    return refusals.translate(sentence, values["language"], values["noun"])
 
 
 context_of: Callable[[Request], Context] = attrgetter("app.state.context")

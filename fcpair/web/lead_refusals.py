@@ -1,4 +1,5 @@
-"""Sentences of the floors below that leads alone meet: refusals, reasons for which a figure is missing, and titles.
+"""Sentences of the floors below that leads alone meet: refusals, notes, reasons for which a figure is missing, and the
+words of tables and maps.
 
 They are recognised by their words like all others, see `refusals`.
 """
@@ -38,22 +39,169 @@ LEAD_SENTENCES = (
     # steps/base/context.py
     mark("there is no pair %(number)s; the pairs of the grid are numbered from %(least)s to %(most)s"),
     # steps/release/partition.py, stages/adjudication/partition.py
-    mark("1 label or more; valid or not valid"),
-    mark("1 label or more; valid"),
-    mark("2 labels or more; valid"),
-    mark("2 labels or more, all equal to the final one; valid"),
-    mark("2 labels or more, at least two and more than half equal to the final one; valid"),
     mark("it has no final label"),
     mark("it has no labels yet"),
     mark("it was discarded"),
     mark("no validator has given a verdict on its label"),
     mark("the validators did not agree with its label"),
-    mark("it has %(number)s of %(least)s labels"),
-    mark("%(number)s of %(most)s labels equal the final one"),
+    mark("it has %(number)s of %(all)s labels"),
+    mark("%(number)s of %(all)s labels equal the final one"),
     # evaluate/evaluation.py
     mark("no HS of the tier has an appropriate CN in the pool"),
     mark("1 HS gives no interval; it takes %(least)s or more"),
     mark("%(number)s HS give no interval; it takes %(least)s or more"),
-    # stages/assignment/pace.py
-    mark("fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages"),
+    # steps/adjudication/decision_requests.py
+    mark("asked by a command"),
+    mark("asked by %(name)s"),
+    # steps/rules/study_notes.py, steps/oversight/status.py
+    mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people"),
+    mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people"),
+    mark("1 pair was decided before its labels changed and waits for a second look; until then the decision stands"),
+    mark(
+        "%(number)s pairs were decided before their labels changed and wait for a second look; until then the decision "
+        "stands"
+    ),
+    mark("1 pair has a verdict on a label that it no longer has; such a verdict does not count"),
+    mark("%(number)s pairs have verdicts on a label that they no longer have; such a verdict does not count"),
+    mark("1 open verdict waits until all labels of its pair are in"),
+    mark("%(number)s open verdicts wait until all labels of their pairs are in"),
+    mark("%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share"),
+    mark(
+        "the pages are in English, as there are none in `%(code)s`, the `language` of `[words]`; wordings "
+        "in `%(same)s` are shown all the same. There are pages in %(codes)s"
+    ),
+    # stages/stats
+    mark("no pair has two or more labels"),
+    mark("no pair has exactly %(number)s labels"),
+    mark("one pair only: agreement by chance cannot be estimated from it"),
+    mark("the scheme leaves one class only"),
+    mark("all labels are of one class, so agreement by chance would be complete"),
+    mark("no two annotators share a pair"),
+    mark("kappa is undefined on every overlap subset"),
+    mark("there is no pair that both have labelled"),
+    # stages/adjudication/partition.py
+    mark("%(number)s label or more; valid or not valid"),
+    mark("%(number)s label or more; valid"),
+    mark("%(number)s labels or more; valid"),
+    mark("%(number)s labels or more, all equal to the final one; valid"),
+    mark("%(number)s labels or more, at least two and more than half equal to the final one; valid"),
+    # report/table_rows.py
+    mark("Table 1. Size of the tiers"),
+    mark("Table 2. Balance of final labels"),
+    mark("Table 3. Labels per pair"),
+    mark("Table 3. Labels per cell"),
+    mark("Pairs, and the distinct %(rows)s and %(columns)s in them."),
+    mark("Cells, and the distinct rows and columns in them."),
+    mark("Positive is: %(answers)s. Shares are of the tier's pairs."),
+    mark("Positive is: %(answers)s. Shares are of the tier's cells."),
+    mark("How many pairs of a tier rest on how many labels."),
+    mark("How many cells of a tier rest on how many labels."),
+    mark("%(number)s+ labels"),
+    mark("the tier is empty"),
+    # report/survey_section.py
+    mark("What people said"),
+    mark("Groups of people"),
+    mark(
+        "%(number)s people answered; a margin of error of %(figure)s after Cochran, which assumes a random sample. "
+        "A share is yes over yes and no, its interval Wilson's at %(percent)s."
+    ),
+    mark("%(number)s answers."),
+    mark("%(percent)s interval"),
+    mark("%(number)s more are by people for whom it is unknown."),
+    mark(
+        "Answers to “%(question)s”, by what people said about themselves. The result is an association among these "
+        "annotators, never a cause."
+    ),
+    mark("%(group)s: differences of shares"),
+    mark(
+        "low, high: %(percent)s interval, errors clustered by item and annotator (%(source)s), degrees of freedom of "
+        "both groups (%(other)s) and the items"
+    ),
+    mark(
+        "p: by reassigning groups to annotators: exact, over all ways, where there are up to %(figure)s, else over "
+        "%(total)s random ones; two-sided, that is twice the smaller one-sided p"
+    ),
+    mark("Holm: p after Holm's correction for all differences here"),
+    mark(
+        "%(groups)s: the smallest p that %(sizes)s people can give is %(figure)s: exact, from all %(number)s ways to "
+        "assign the groups, doubled"
+    ),
+    # report/map_layers.py
+    mark("share of %(answer)s"),
+    mark("less than %(number)s s"),
+    mark("%(least)s to %(most)s s"),
+    mark("%(number)s s or more"),
+    mark("%(number)s labels or more"),
+    mark("%(number)s skips or more"),
 )
+TABLE_WORDS = (
+    mark("Tier"),
+    mark("Pairs"),
+    mark("Cells"),
+    mark("Rows"),
+    mark("Columns"),
+    mark("Positive"),
+    mark("Not positive"),
+    mark("Share positive"),
+    mark("unanimous"),
+    mark("majority"),
+    mark("Statement"),
+    mark("Yes"),
+    mark("No"),
+    mark("Declined"),
+    mark("Skipped"),
+    mark("Share"),
+    mark("Answer, group"),
+    mark("Answer, groups"),
+    mark("People"),
+    mark("Answers"),
+    mark("Difference"),
+    mark("Score"),
+    mark("Templates"),
+    mark("State"),
+    mark("Answer"),
+    mark("Agreement"),
+    mark("Disagreement"),
+    mark("Number of labels"),
+    mark("Median time"),
+    mark("Skips"),
+    mark("number"),
+    mark("answers"),
+    mark("disagreement"),
+    mark("skips"),
+    mark("no answer yet"),
+    mark("no label yet"),
+    mark("skipped, not answered"),
+    mark("answered"),
+    mark("labelled, waits for a person"),
+    mark("labelled, waits for a policy"),
+    mark("discarded"),
+    mark("decided, not validated"),
+    mark("valid"),
+    mark("not valid"),
+    mark("in no tier"),
+    mark("as many for one as for another"),
+    mark("one label alone"),
+    mark("half of the labels or fewer are the same"),
+    mark("more than half are the same"),
+    mark("all are the same"),
+    mark("none"),
+    mark("not known"),
+    mark("never skipped"),
+    mark("in the corpus already, so not in the grid"),
+    mark("not in the grid"),
+    mark("cluster"),
+    mark("likeness of answers"),
+    # steps/release/partition.py: what was answered and decided
+    mark("validate"),
+    mark("no majority"),
+    mark("median"),
+    mark("no median"),
+    mark("person"),
+    mark("imported"),
+    mark("reopened"),
+    mark("taken back"),
+    mark("waits for a person"),
+    mark("withdrawn"),
+)
+"""Heads of columns, titles and meanings; known as they are, and where these are short, also on the lead's own pages."""

@@ -125,5 +125,6 @@ ANSWER_NAMES = (
     mark("decline"),
     mark("label"),
     mark("verdict"),
+    mark("answer"),
 )
 """Names of answers and questions that recipes use without a wording; those that a study thinks up stay as they are."""

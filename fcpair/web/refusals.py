@@ -12,7 +12,7 @@ from typing import Any
 
 from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead_refusals import LEAD_SENTENCES
-from fcpair.web.page_phrases import mark
+from fcpair.web.page_phrases import mark, mark_plural
 from fcpair.words import Noun
 
 SENTENCES = (
@@ -105,9 +105,20 @@ PEOPLE = (
     mark("adjudicators"),
 )
 ALL_SENTENCES = (*SENTENCES, *LEAD_SENTENCES)
+COUNTED = {
+    "label": mark_plural("%(n)s label", "%(n)s labels"),
+    "skip": mark_plural("%(n)s skip", "%(n)s skips"),
+}
+_COUNTED = re.compile(rf"([\d,]+) ({'|'.join(COUNTED)})s?")
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
-_NUMBERS = {"number", "least", "most", "n_nouns"}
+_NUMBERS = ("number", "least", "most", "all")
+_VALUES = {
+    **dict.fromkeys(_NUMBERS, r"[\d,]+"),
+    "n_nouns": r"[\d,]+ pairs?",
+    **dict.fromkeys(("figure", "total"), r"-?[\d,.]+"),
+    "percent": r"[\d,.]+ %",
+}
 
 
 @cache
@@ -117,8 +128,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def _to_group(match: re.Match[str]) -> str:
     name = match[1]
-    pattern = r"[\d,]+ pairs?" if name == "n_nouns" else r"[\d,]+" if name in _NUMBERS else ".*"
-    return f"(?P<{name}>{pattern})"
+    return f"(?P<{name}>{_VALUES.get(name, '.*')})"
 
 
 def translate(sentence: str, language: Language, noun: Noun) -> str:
@@ -139,11 +149,26 @@ def _translate_whole(sentence: str, language: Language, noun: Noun) -> str | Non
         if match := pattern.fullmatch(sentence):
             values = {name: _translate_value(name, value, language, noun) for name, value in match.groupdict().items()}
             return language.gettext(message, **language.noun_phrases(noun), **values)
-    return None
+    if counted := _COUNTED.fullmatch(sentence):
+        return language.ngettext(*COUNTED[counted[2]], _number(counted[1]))
+    found = language.find(sentence)
+    return None if found == sentence else found
 
 
 def _translate_value(name: str, value: str, language: Language, noun: Noun) -> Any:
-    if name not in _NUMBERS:
-        return language.find(value) if value in PEOPLE else value
-    n = int(value.split(maxsplit=1)[0].replace(",", ""))
-    return language.count(noun, n) if name == "n_nouns" else language.digits(n)
+    if name in _NUMBERS:
+        return language.digits(_number(value))
+    match name:
+        case "n_nouns":
+            return language.count(noun, _number(value))
+        case "figure" | "total":
+            return language.figure(value)
+        case "percent":
+            return language.percent(value)
+        case "answer" | "answers" | "question":
+            return ", ".join(map(language.answer_name, value.split(", ")))
+    return language.find(value) if value in PEOPLE else value
+
+
+def _number(written: str) -> int:
+    return int(written.split(maxsplit=1)[0].replace(",", ""))

@@ -27,7 +27,7 @@ def map_figures(here: CurrentGrid) -> dict[str, Any]:
     return {
         "map": cell_map,
         "newest": "-".join(map(str, here.monitor.marks())),
-        "heads": [head[:1].upper() + head[1:] for head in side_heads(cell_map)[2:]],
+        "heads": side_heads(cell_map)[2:],
         "sides": {name: _listed(here, cell_map, name) for name in SIDES},
     }
 

@@ -21,10 +21,11 @@ from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.languages import Language
 from fcpair.web.lead.files import attachment
 from fcpair.web.lead.navigation import CONFLICTS, GRID, has_labels
-from fcpair.web.lead.pair_words import translate_counts, translate_words
 from fcpair.web.lead.panels import SHOWN_BY, build_panels
 from fcpair.web.lead.runs import find_run
 from fcpair.web.page_phrases import mark
+from fcpair.web.refusals import translate
+from fcpair.words import Noun
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them
@@ -114,14 +115,20 @@ def _name_value(name: str, value: str, language: Language) -> str:
     """What people read for a value of a filter; a person, and what a text came with, as it is."""
     if name == "state" and value in STATES:
         return language.find(STATES[FilterState(value)])
-    return translate_words(named(value), language) if name in NAMED else value
+    return translate(named(value), language, Noun.of("pair")) if name in NAMED else value
 
 
 def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any, ...]:
     """A pair as a search has it, with its labels, decision, verdict and tier in a language."""
     *texts, labels, decision, verdict, tier = record
-    facts = (translate_words(named(fact), language) for fact in (decision, verdict, tier))
-    return *texts, translate_counts(labels, language), *facts
+    facts = (translate(named(fact), language, Noun.of("pair")) for fact in (decision, verdict, tier))
+    return *texts, _translate_counts(labels, language), *facts
+
+
+def _translate_counts(labels: str, language: Language) -> str:
+    """The labels of a pair, as in `2 not_appropriate, 1 appropriate`."""
+    parts = (part.partition(" ") for part in labels.split(", ") if part)
+    return language.find(", ").join(f"{language.number(int(n))} {language.answer_name(name)}" for n, _, name in parts)
 
 
 def _search(here: CurrentGrid, query: dict[str, str], after: int, language: Language) -> dict[str, Any]:

@@ -32,6 +32,13 @@ ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-word", "label")
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 UNREAD = {"script", "style", "code", "kbd", "pre", "textarea", "time"}  # times are in the language of the page
 ADDRESSES = sorted(path for path, states in PAGES.items() if path.startswith("/lead") and states)
+PLACES, THINGS = ("cars", "halls", "parks"), ("cats", "chess", "cycling", "jam", "maps", "rain", "tea", "trains")
+PILOT = (
+    *(f"Whoever sings in {place} is rude." for place in PLACES),
+    *(f"People who like {one} are odd." for one in THINGS),
+)
+METADATA = (small.HS[0][:12], "hs_topic", "cn_type", "plain")
+LABELS = ("write text", "try text", "ask answer", *(f"{answer}{sign}" for answer in ("yes", "no") for sign in ",:"))
 # What a study says itself: its texts; its people, grids, rounds, sides and labels; and abbreviations.
 TEXTS = (
     *small.HS,
@@ -41,17 +48,38 @@ TEXTS = (
     *STATEMENTS,
     grids.REPLY,
     "kind of reply",
-    small.HS[0][:12],
+    "a joke",
+    "a fact",
 )
-NAMES = ("hate speech", "counter-narrative")  # of sides, where a study gives none; and `row`, `column`
+NAMES = (
+    "hate speech",
+    "Hate speech",
+    "counter-narrative",
+    "Counter-narrative",
+)  # of sides, where a study gives none; and `row`, `column`
 OWN = {
     *(f"p{at}" for at in range(11)),
     *(*small.ANNOTATORS, *small.VALIDATORS, "judy", "lea", "wren", "fcpair", "HS", "CN", "UTC", "CSV", "JSON", "TOML"),
     *("Grids", "write", "taste", "tone", "judge", "statement", "flavour", "manner", "sweet", "sour", "warm", "cold"),
     *("also", "facts", "humour", "row", "column", "Small", "Bronze", "Silver", "Gold", "Diamond", "n"),
     *(f"{role}{at}" for role in ("writer", "rater") for at in range(1, 5)),
+    *(
+        "bronze",
+        "silver",
+        "gold",
+        "diamond",
+        "Facts",
+        "Humour",
+        "unkind",
+        "warmth",
+        "question",
+        "woman",
+        "man",
+        "decline",
+    ),
+    *("p", "Holm", "jbes", "REST_a_00552"),
     *("ask", "try", "grade", "pilot", "heard", "believed", "Gender", "survey"),
-    *("hs_topic", "cn_type", "plain", "bronze", "silver", "gold", "diamond", "golden"),
+    *("golden", "cats"),
 }
 PLANNED: dict[str, Callable[[Path], Study]] = {
     "planned grids": lambda folder: Study.open(grids.build(folder)),
@@ -60,6 +88,7 @@ PLANNED: dict[str, Callable[[Path], Study]] = {
 }
 VALUE = re.compile(r"%\(\w+\)s")
 NOT_YET = {
+    "/lead/agreement",
     "/lead/acts",
     "/lead/conflicts",
     "/lead/conflicts/diamond",
@@ -136,7 +165,7 @@ def unmarked(page: str, *, of_panel: bool = False) -> list[str]:
     reader.feed(page)
     said = re.sub(r"⟦[^⟧]*⟧", " ", "\n".join(reader.words))
     said = re.sub(r"\d{1,2} [a-z]+ \d{4}", " ", said)  # a day
-    for text in (*TEXTS, *NAMES):
+    for text in (*TEXTS, *PILOT, *NAMES, *LABELS, *METADATA):
         said = said.replace(text, " ")
     return sorted({line.strip() for line in said.split("\n") if set(re.findall(r"[^\W\d_]\w*", line)) - OWN})
 
