@@ -102,6 +102,14 @@ def test_plurals_are_chosen_by_the_catalogues_rule(code: str) -> None:
     assert get_plural(code)
 
 
+@pytest.mark.parametrize("code", PAGE_LANGUAGES)
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 11])
+def test_a_message_without_a_translation_has_the_forms_of_english(code: str, n: int) -> None:
+    language = LANGUAGES[code]
+    words = f"{language.number(n)} {'star' if n == 1 or (n, code) == (0, 'fr') else 'stars'}"
+    assert language.ngettext("%(n)s star", "%(n)s stars", n) == words
+
+
 def test_scripts_mark_every_message_that_they_say() -> None:
     ones = {one for one, _ in MESSAGES}
     call = re.compile(r'(?<![\w.])tn?\(\s*"((?:[^"\\]|\\.)*)"')
