@@ -25,17 +25,6 @@ LEAD_SENTENCES = (
     # web/acts/pair_acts.py
     mark("no pair is ticked; tick those that are meant, or choose all that match"),
     mark("none of these pairs matches the search any more; search again"),
-    # pair_filter.py
-    mark("there is no person `%(name)s`; did you mean `%(other)s`?"),
-    mark("there is no answer `%(name)s`; did you mean `%(other)s`?"),
-    mark("there is no state `%(name)s`; did you mean `%(other)s`?"),
-    mark("there is no tier `%(name)s`; did you mean `%(other)s`?"),
-    mark("there is no metadata `%(name)s`; did you mean `%(other)s`?"),
-    mark("there is no person `%(name)s`; expected %(names)s"),
-    mark("there is no answer `%(name)s`; expected %(names)s"),
-    mark("there is no state `%(name)s`; expected %(names)s"),
-    mark("there is no tier `%(name)s`; expected %(names)s"),
-    mark("there is no metadata `%(name)s`; expected %(names)s"),
     # steps/base/context.py
     mark("there is no pair %(number)s; the pairs of the grid are numbered from %(least)s to %(most)s"),
     # steps/release/partition.py, stages/adjudication/partition.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,16 @@ from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.plurals import get_plural
 from babel.messages.pofile import read_po
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fcpair.params import Annotate
-from fcpair.web.languages import FOLDER, LANGUAGES, catalogue_path
+from fcpair.report import formatting
+from fcpair.web.languages import ENGLISH, FOLDER, LANGUAGES, catalogue_path, preferred_language
+from fcpair.web.lead_refusals import LEAD_SENTENCES, TABLE_WORDS
+from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_phrases import NOUN_PHRASES
-from fcpair.web.refusals import SENTENCES, translate
+from fcpair.web.refusals import ALL_SENTENCES, SENTENCES, translate
 from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
 
 ROOT = Path(__file__).parents[2]
@@ -174,6 +180,63 @@ def test_a_number_agrees_with_its_noun(code: str, n: int, words: str) -> None:
     assert LANGUAGES[code].count(Noun.of("pair"), n) == words
 
 
+FIGURES = {
+    "en": ("5,805", "-0.123", "87.5 %", "< 0.1 %", "0.100 to 0.200", "2026-03-02 12:00:00 UTC", "2 March 2026 (UTC)"),
+    "de": ("5.805", "-0,123", "87,5\xa0%", "< 0,1\xa0%", None, "02.03.2026, 12:00:00 UTC", "2. März 2026 (UTC)"),
+    "fa": ("۵٬۸۰۵", "\u200e−۰٫۱۲۳", "۸۷٫۵٪", "< ۰٫۱٪", None, None, "۲ مارس ۲۰۲۶ (UTC)"),
+    "ar": ("٥٬٨٠٥", "\u061c-٠٫١٢٣", "٨٧٫٥٪\u061c", "< ٠٫١٪\u061c", None, None, "٢ مارس ٢٠٢٦ (UTC)"),
+}
+
+
+@pytest.mark.parametrize("code", FIGURES)
+def test_figures_are_written_as_in_the_language(code: str) -> None:
+    words = LocalFormatting(LANGUAGES[code])
+    at = datetime(2026, 3, 2, 12, tzinfo=UTC)
+    written = (
+        words.count(5805),
+        words.decimal(-0.1234),
+        words.share(7, 8),
+        words.share(1, 90_000),
+        words.bounds(0.1, 0.2),
+        words.moment(at.isoformat()),
+        words.day(at.timestamp()),
+    )
+    assert [one if expected else None for one, expected in zip(written, FIGURES[code], strict=True)] == [*FIGURES[code]]
+    assert words.cell(formatting.share(7, 8)) == words.share(7, 8)
+    assert words.cell(formatting.bounds(0.1, 0.2)) == words.bounds(0.1, 0.2)
+    assert words.cell("7 of 8") == "7 of 8"
+    assert {words.count(0), words.decimal(None), words.share(0, 0), words.duration(None)} == {
+        LANGUAGES[code].digits(0),
+        "–",
+    }
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 5))
+def test_english_figures_are_those_of_a_report(value: float, places: int) -> None:
+    words, part = LocalFormatting(ENGLISH), abs(int(value))
+    assert words.decimal(value, places) == formatting.decimal(value, places)
+    assert words.count(part) == formatting.count(part)
+    assert words.share(part, 1_000_000) == formatting.share(part, 1_000_000)
+    assert words.bounds(value, value) == formatting.bounds(value, value)
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("", "en"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("pl,fr;q=0.3,it;q=0.5", "it"),
+        ("pl", "en"),
+        ("*", "en"),
+        ("fa-IR", "fa"),
+        ("it;q=0, fr;q=0.1", "fr"),
+        ("it;q=x,;;,", "en"),
+    ],
+)
+def test_a_browser_asks_for_a_language(header: str, code: str) -> None:
+    assert preferred_language(header).code == code
+
+
 def test_moments_are_written_as_in_the_language() -> None:
     at = "2026-11-25T16:51:19.810+00:00"
     assert LANGUAGES["de"].moment(at) == "25.11.2026, 16:51:19"
@@ -193,7 +256,10 @@ def test_a_refusal_is_known_by_its_words(code: str) -> None:
     language, noun = LANGUAGES[code], Noun.of("statement")
     values = {"n_nouns": "1,200 pairs", "number": 12, "least": 3, "most": 60, "code": "de", "expected": "en"}
     values |= {"name": "ana", "text": "a text", "people": "annotators", "codes": "en, it", "reason": "note: too long"}
-    for sentence in SENTENCES:
+    values |= {"all": 99, "names": "ana, ben", "same": "pl", "codes": "en, it", "figure": "0.295", "percent": "95 %"}
+    values |= {"rows": "HS", "columns": "CN", "answer": "yes", "answers": "yes, no", "question": "label", "total": 9}
+    values |= {"group": "age", "groups": "old - young", "sizes": "5 : 6", "source": "10.1/a", "other": "10.1/b"}
+    for sentence in ALL_SENTENCES:
         said = translate(sentence % values, language, noun)
         assert said != sentence % values
         assert "%(" not in said
@@ -222,12 +288,19 @@ def test_two_refusals_at_once_are_known_by_their_words(code: str) -> None:
 
 
 def test_refusals_are_those_that_the_floors_below_say() -> None:
-    paths = [path for folder in ("steps", "web") for path in (ROOT / "fcpair" / folder).rglob("*.py")]
-    texts = [path.read_text("utf-8") for path in paths if path.name != "refusals.py"]
+    floors = ("evaluate", "report", "stages", "steps", "web")
+    paths = [path for folder in floors for path in (ROOT / "fcpair" / folder).rglob("*.py")]
+    paths.append(ROOT / "fcpair" / "words.py")
+    texts = [path.read_text("utf-8") for path in paths if path.name not in {"refusals.py", "lead_refusals.py"}]
     said = re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts)).replace("\\u201c", "“").replace("\\u201d", "”")
     ends = re.compile(
         r"and only (?:a lead can )?|%\(\w+\)s|[.;:,`] |answered|skipped|labelled|validates|taken back|decided|a rule|"
         "a file"
     )
+    ends_in_tables = re.compile(
+        rf"{ends.pattern}|\b(?:pairs?|cells?|exactly|two or more|and waits?) ?|an |the distinct|rows and columns"
+    )
     pieces = {sentence: max(ends.split(sentence), key=len).strip(" ()“”`") for sentence in SENTENCES}
-    assert {sentence: piece for sentence, piece in pieces.items() if piece not in said} == {}
+    pieces |= {one: max(ends_in_tables.split(one), key=len).strip(" ()“”`") for one in LEAD_SENTENCES}
+    pieces |= {word: word for word in TABLE_WORDS}
+    assert {sentence: piece for sentence, piece in pieces.items() if piece.lower() not in said.lower()} == {}

@@ -21,7 +21,7 @@ from fcpair.study import Study
 from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.lead.panels import PANELS
 from web import grids
-from web.conftest import Site
+from web.conftest import Site, csrf_of
 from web.test_languages import MESSAGES
 
 pytestmark = pytest.mark.slow
@@ -237,3 +237,38 @@ def test_a_panel_says_nothing_outside_of_messages(
             if reply.status_code == 200 and (words := unmarked(reply.text, of_panel=True)):
                 said[f"{study}, {grid}"] = words
     assert not said, pformat(said, width=160)
+
+
+def _language(page: str) -> str:
+    return page.partition('<html lang="')[2][:2]
+
+
+def test_a_lead_reads_the_language_of_the_study_until_they_choose_another(site_at: Callable[..., Site]) -> None:
+    client = site_at("checked", None).browser("lea")
+    assert _language(client.get("/lead").text) == "it"
+    settings = client.get("/settings").text
+    assert '<option value="it" lang="it" dir="ltr" selected>Italiano</option>' in settings
+    assert 'name="blurred"' not in settings
+    reply = client.post("/language", data={"csrf": csrf_of(client), "language": "fa"})
+    assert reply.headers["location"] == "/settings?saved=1"
+    page = site_at("checked", None).browser("lea").get("/lead").text
+    assert '<html lang="fa" dir="rtl">' in page
+    assert "۲۴" in page
+    client.post("/language", data={"csrf": csrf_of(client), "language": "it"})
+
+
+def test_a_study_is_started_in_the_language_of_the_browser_or_of_the_lead(serve: Callable[..., Site]) -> None:
+    site = serve("empty")
+    asked = {"Accept-Language": "pl, de-AT;q=0.9, fr;q=0.5"}
+    client = site.browser("lea", headers=asked)
+    assert _language(client.get("/lead/start/table").text) == "de"
+    assert _language(client.get("/lead/people").text) == "en"
+    assert _language(site.browser("lea").get("/lead/start/table").text) == "en"
+    client.post("/language", data={"csrf": csrf_of(client), "language": "ar"})
+    assert _language(client.get("/lead/start/table").text) == "ar"
+
+
+def test_who_is_no_lead_and_has_settings_of_reading_keeps_them(site: Site) -> None:
+    lead = site.browser("lea")
+    assert lead.post("/settings", data={"csrf": csrf_of(lead)}).status_code == 403
+    assert 'name="blurred"' in site.browser("ana").get("/settings").text

@@ -143,10 +143,10 @@ def test_consent_is_kept_in_the_words_that_were_agreed_to(site: Site) -> None:
     assert said.endswith("nehme aus freien Stücken teil.")
 
 
-def test_leads_read_english_and_are_told_of_a_language_without_pages(site: Site) -> None:
+def test_leads_are_told_of_a_language_without_pages(site: Site) -> None:
     run = site.study.save_words(language="pl")
-    assert '<html lang="en" dir="ltr">' in site.browser("lea").get("/guidelines").text
-    assert '<html lang="en" dir="ltr">' in site.browser("ana").get("/annotate").text
+    for name, path in (("lea", "/lead"), ("lea", "/guidelines"), ("ana", "/annotate")):
+        assert '<html lang="en" dir="ltr">' in site.browser(name).get(path).text
     [note] = run.notes
     assert note.startswith("the pages are in English, as there are none in `pl`")
     assert note in site.study.status()["notes"]
