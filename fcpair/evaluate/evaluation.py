@@ -196,7 +196,9 @@ def _undefined_reason(n: int) -> str | None:
     """Why a mean over so many HS, or its interval, is undefined."""
     if not n:
         return NO_HS
-    return f"{n} HS give{'s' * (n == 1)} no interval; it takes {LEAST_HS} or more" if n < LEAST_HS else None
+    if n == 1:
+        return f"1 HS gives no interval; it takes {LEAST_HS} or more"
+    return f"{n} HS give no interval; it takes {LEAST_HS} or more" if n < LEAST_HS else None
 
 
 def _means(reading: Readings, n: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ number (4 or 1) and its length. No text of the study is in it.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +62,8 @@ class CellMap:
         return (*CORPUS, len(self.corpus)), (*OUTSIDE, n_outside)
 
 
-def pack(cell_map: CellMap, version: str) -> bytes:
-    """Pack a map; its `version` changes with what it shows."""
+def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str) -> bytes:
+    """Pack a map; its `version` changes with what it shows. `translate` gives its words in the language of the page."""
     arrays = _arrays(cell_map)
     head: dict[str, Any] = {
         "version": version,
@@ -73,14 +74,14 @@ def pack(cell_map: CellMap, version: str) -> bytes:
         "layers": [
             {
                 "name": layer.name,
-                "title": layer.title,
-                "classes": [_class(one.meaning, one.look) for one in layer.classes],
+                "title": translate(layer.title),
+                "classes": [_class(translate(one.meaning), one.look) for one in layer.classes],
             }
             for layer in cell_map.layers
         ],
-        "outside": [_class(meaning, look) for meaning, look, _ in cell_map.outside],
+        "outside": [_class(translate(meaning), look) for meaning, look, _ in cell_map.outside],
         "orders": {
-            side.name: [{"name": order.name, "title": order.title} for order in side.orders]
+            side.name: [{"name": order.name, "title": translate(order.title)} for order in side.orders]
             for side in (cell_map.rows, cell_map.columns)
         },
         "arrays": [[name, array.itemsize, len(array)] for name, array in arrays],

@@ -164,6 +164,8 @@ class Language:
 
     def _plural(self, one: str, many: str, n: int) -> str:
         forms, category = self._forms(one, many), self._locale.plural_form(n)
+        if len(forms) != len(self.categories):  # a message without a translation has the two forms of English
+            return forms[n != 1]
         return forms[self.categories.index(category)] if category in self.categories else forms[-1]
 
     def _written(self, values: Mapping[str, Any]) -> dict[str, Any]:

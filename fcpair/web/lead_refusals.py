@@ -132,6 +132,39 @@ LEAD_SENTENCES = (
         "%(number)s of %(most)s pairs cannot be validated: every validator took part in them; add another with "
         "`fcpair people add NAME --role validator`"
     ),
+    # web/lead
+    mark("there is no map, because the grid has no pairs yet"),
+    mark("no system is named; name at least one, such as bm25"),
+    mark("no tier is ticked; tick at least one"),
+    mark("the file is empty; choose a TREC run"),
+    mark("`%(name)s` names a file of the server, which only the recipe and the command line can; send your run below"),
+    mark(
+        "the run has more than %(number)s MB, which is the limit here; use `fcpair evaluate --system run:FILE` on the "
+        "server"
+    ),
+    mark("there are no labels yet, so there is nothing to download"),
+    mark("there are no answers yet, so there is nothing to download"),
+    # web/acts/pair_acts.py
+    mark("no pair is ticked; tick those that are meant, or choose all that match"),
+    mark("none of these pairs matches the search any more; search again"),
+    # steps/base/context.py
+    mark("there is no pair %(number)s; the pairs of the grid are numbered from %(least)s to %(most)s"),
+    # steps/release/partition.py, stages/adjudication/partition.py
+    mark("it has no final label"),
+    mark("it has no labels yet"),
+    mark("it was discarded"),
+    mark("no validator has given a verdict on its label"),
+    mark("the validators did not agree with its label"),
+    mark("it has %(number)s of %(all)s labels"),
+    mark("%(number)s of %(all)s labels equal the final one"),
+    # evaluate/evaluation.py
+    mark("no HS of the tier has an appropriate CN in the pool"),
+    mark("1 HS gives no interval; it takes %(least)s or more"),
+    mark("%(number)s HS give no interval; it takes %(least)s or more"),
+    # steps/adjudication/decision_requests.py
+    mark("asked by a command"),
+    mark("asked by %(name)s"),
+    # steps/rules/study_notes.py, steps/oversight/status.py
     # steps/rules/study_notes.py
     mark("1 pair was decided before its labels changed and waits for a second look; until then the decision stands"),
     mark(
@@ -271,5 +304,18 @@ TABLE_WORDS = (
     mark("never skipped"),
     mark("in the corpus already, so not in the grid"),
     mark("not in the grid"),
+    mark("cluster"),
+    mark("likeness of answers"),
+    # steps/release/partition.py: what was answered and decided
+    mark("validate"),
+    mark("no majority"),
+    mark("median"),
+    mark("no median"),
+    mark("person"),
+    mark("imported"),
+    mark("reopened"),
+    mark("taken back"),
+    mark("waits for a person"),
+    mark("withdrawn"),
 )
 """Heads of columns, titles and meanings; known as they are, and where these are short, also on the lead's own pages."""

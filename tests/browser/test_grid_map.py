@@ -15,6 +15,7 @@ from browser.hosts import Host
 from browser.shown import Shown
 from browser.windows import Windows
 from fcpair.params import Adjudicate, Pair
+from fcpair.web.languages import LANGUAGES
 
 CELL_PX, N_COLUMNS = 48, 6  # the small study: four rows, six columns, as large as cells get
 PIXEL = """([x, y]) => {
@@ -22,6 +23,7 @@ PIXEL = """([x, y]) => {
   const ratio = canvas.width / canvas.getBoundingClientRect().width;
   return [...canvas.getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data.slice(0, 3)];
 }"""
+NUMBERS = "(rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent))"
 SWATCHES = """() => [...document.querySelectorAll(".map-swatch")].map((one) => getComputedStyle(one).backgroundColor)"""
 
 
@@ -156,6 +158,22 @@ def test_the_legend_counts_what_the_numbers_below_count(page: Page) -> None:
     legend = page.locator("#map-legend tbody tr").all_inner_texts()
     below = page.locator("#coverage details").first.locator("tbody tr").all_inner_texts()
     assert [one.split() for one in legend] == [one.split() for one in below]
+
+
+@pytest.mark.parametrize("code", ["de", "fr", "fa", "ar"])
+def test_the_map_writes_numbers_as_its_page_does(shown: Shown, files: dict[str, Path], code: str) -> None:
+    served = shown.host(files["checked"])
+    served.study.save_words(language=code)
+    page = shown.page(served, "lea", forgive=("willReadFrequently",))
+    page.set_viewport_size({"width": 320, "height": 800})
+    page.goto("/lead/grid")
+    expect(page.locator("#map-cell")).to_contain_text(f"{LANGUAGES[code].digits(1)} (hate speech)")
+    legend = page.locator("#map-legend tbody tr").evaluate_all(NUMBERS)
+    assert legend == page.locator("#coverage details").first.locator("tbody tr").evaluate_all(NUMBERS)
+    assert LANGUAGES[code].number(24) == page.evaluate("fcpairLanguage.number(24)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert violations(page) == []
+    served.study.save_words(language="en")
 
 
 def test_a_pair_that_is_no_longer_there_is_said_to_be_none(

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 CODES = [code for code in PAGE_LANGUAGES if code != "en"]
 TEMPLATES = ROOT / "fcpair" / "web" / "templates"
 SCRIPTS = ROOT / "fcpair" / "web" / "static"
-OF_LEADS = {"copy.js", "lead.js", "map.js", "map-file.js", "map-view.js", "map-words.js"}
+OF_LEADS: set[str] = set()
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 NOUN_KEYS = {key for name in next(iter(NOUN_PHRASES.values()))._fields for key in (name, name.capitalize())}
 
@@ -108,6 +108,14 @@ def test_plurals_are_chosen_by_the_catalogues_rule(code: str) -> None:
         at = language.categories.index(category) if category in language.categories else -1
         assert at % len(language.categories) == expected, n
     assert get_plural(code)
+
+
+@pytest.mark.parametrize("code", PAGE_LANGUAGES)
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 11])
+def test_a_message_without_a_translation_has_the_forms_of_english(code: str, n: int) -> None:
+    language = LANGUAGES[code]
+    words = f"{language.number(n)} {'star' if n == 1 or (n, code) == (0, 'fr') else 'stars'}"
+    assert language.ngettext("%(n)s star", "%(n)s stars", n) == words
 
 
 def test_scripts_mark_every_message_that_they_say() -> None:
@@ -295,7 +303,7 @@ def test_two_refusals_at_once_are_known_by_their_words(code: str) -> None:
 
 
 def test_refusals_are_those_that_the_floors_below_say() -> None:
-    floors = ("report", "stages", "steps", "web")
+    floors = ("evaluate", "report", "stages", "steps", "web")
     paths = [path for folder in floors for path in (ROOT / "fcpair" / folder).rglob("*.py")]
     paths.append(ROOT / "fcpair" / "words.py")
     texts = [

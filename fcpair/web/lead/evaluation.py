@@ -123,7 +123,8 @@ async def upload(request: Request, name: str = "") -> Response:
         begin_act(EVALUATE, grid=here.grid.grid.name, by=visitor.name, values=values, folder=folder)
     except FcpairError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        return PlainTextResponse(str(error), status_of(error))
+        sentence = context.translate_sentence(str(error), visitor, context.language(visitor))
+        return PlainTextResponse(sentence, status_of(error))
     except ClientDisconnect:
         shutil.rmtree(folder, ignore_errors=True)
         return Response(status_code=HTTPStatus.BAD_REQUEST)

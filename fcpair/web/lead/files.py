@@ -18,14 +18,15 @@ from fcpair.evaluate.ranking import POOLS
 from fcpair.grid import Grid
 from fcpair.params import Export
 from fcpair.records import TIERS, Role
-from fcpair.report.formatting import counted
 from fcpair.study import Study
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.languages import Language
 from fcpair.web.lead import navigation
 from fcpair.web.lead.navigation import Fits, fits_always, has_decisions, has_labels
 from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.page_phrases import NOUN_PHRASES, mark, mark_plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,10 @@ router = APIRouter(include_in_schema=False)
 TABLES = ("csv", "jsonl", "parquet")
 COLUMNS = ("fcpair", "fc-conan")
 CHOICES: Mapping[str, tuple[str, ...]] = {"tier": TIERS, "form": TABLES, "pool": tuple(POOLS), "columns": COLUMNS}
+ROWS = mark_plural("%(n)s row", "%(n)s rows")
+PAIRS = NOUN_PHRASES["pair"].counted
+IN_LARGEST_TIER = mark_plural("%(n)s pair in the largest tier", "%(n)s pairs in the largest tier")
+OPEN_PAIRS = mark_plural("%(n)s open pair", "%(n)s open pairs")
 Text = Annotated[str, Form()]
 Ticked = Annotated[bool, Form()]
 
@@ -94,25 +99,24 @@ def _contents_of(study: Study, here: CurrentGrid, rounds: list[dict[str, Any]]) 
     )
 
 
-def _count_labels(contents: Contents) -> str:
-    return counted(contents.n_labels, "row") if contents.n_labels else ""
+def _count_labels(contents: Contents) -> int:
+    return contents.n_labels
 
 
-def _count_answers(contents: Contents) -> str:
-    n = sum(contents.answers.values())
-    return f"{counted(n, 'row')} in all rounds" if n else ""
+def _count_answers(contents: Contents) -> int:
+    return sum(contents.answers.values())
 
 
-def _count_tiers(contents: Contents) -> str:
-    return f"{counted(max(contents.tiers.values()), 'pair')} in the largest tier" if contents.tiers else ""
+def _count_largest_tier(contents: Contents) -> int:
+    return max(contents.tiers.values(), default=0)
 
 
-def _count_open(name: str) -> Callable[[Contents], str]:
-    def count(contents: Contents) -> str:
-        n = contents.open.get(getattr(contents, name), 0)
-        return counted(n, "open pair") if n else ""
+def _count_open(name: str) -> Callable[[Contents], int]:
+    return lambda contents: contents.open.get(getattr(contents, name), 0)
 
-    return count
+
+def _count_study(_contents: Contents) -> int:
+    return 1
 
 
 def _has_corpus(here: CurrentGrid) -> bool:
@@ -123,7 +127,7 @@ def _has_corpus(here: CurrentGrid) -> bool:
 class Download:
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
 
-    It is offered where it `fits` the grid and is not empty, which is where `holds` says how much is in it. A `layout`
+    It is offered where it `fits` the grid and is not empty, by its `count`, of which `holds` is the message. A `layout`
     is for programs of one kind.
     """
 
@@ -132,9 +136,14 @@ class Download:
     asks: tuple[str, ...]
     name: str
     write: Write
-    holds: Callable[[Contents], str] = _count_tiers
+    count: Callable[[Contents], int] = _count_largest_tier
+    holds: str | tuple[str, str] = IN_LARGEST_TIER
     fits: Fits = has_labels
     layout: bool = False
+
+    def say_amount(self, n: int, language: Language) -> str:
+        """How much is in it, in a language."""
+        return language.find(self.holds) if isinstance(self.holds, str) else language.ngettext(*self.holds, n)
 
 
 def _write_labels(_study: Study, grid: Grid, path: Path, _choices: DownloadChoices) -> None:
@@ -177,94 +186,100 @@ def _training_download(kind: Kind, title: str, text: str) -> Download:
 
 DOWNLOADS = {
     "labels": Download(
-        "Labels",
-        "Every annotator's current answer, with its origin.",
+        mark("Labels"),
+        mark("Every annotator's current answer, with its origin."),
         ("form",),
         "labels.{form}",
         _write_labels,
         _count_labels,
+        ROWS,
     ),
     "answers": Download(
-        "Answers",
-        "Everybody's current answer in a round, with the texts.",
+        mark("Answers"),
+        mark("Everybody's current answer in a round, with the texts."),
         ("round", "form"),
         "answers.{form}",
         _write_answers,
         _count_answers,
+        mark_plural("%(n)s row in all rounds", "%(n)s rows in all rounds"),
         lambda here: here.is_planned,
     ),
     "partition": Download(
-        "Partition",
-        "The pairs of a tier; kept in the study as a release.",
+        mark("Partition"),
+        mark("The pairs of a tier; kept in the study as a release."),
         ("tier", "form", "columns"),
         "{tier}.{form}",
         lambda _study, grid, path, asked: grid.release(asked.tier, path, published=asked.columns == "fc-conan"),
     ),
     "report": Download(
-        "Report",
-        "Everything about the study in one HTML file.",
+        mark("Report"),
+        mark("Everything about the study in one HTML file."),
         (),
         "report.html",
         lambda study, _grid, path, _asked: study.report(path),
-        lambda _contents: "the whole study",
+        _count_study,
+        mark("The whole study"),
         fits_always,
     ),
     "agreement": Download(
-        "Agreement",
-        "Every figure as JSON.",
+        mark("Agreement"),
+        mark("Every figure as JSON."),
         (),
         "agreement.json",
         lambda _study, grid, path, _asked: _write_json(path, grid.agreement().as_dict()),
-        lambda contents: f"measured on {counted(contents.n_labels, 'label')}" if contents.n_labels else "",
+        _count_labels,
+        mark_plural("Measured on %(n)s label", "Measured on %(n)s labels"),
     ),
     "recipe": Download(
-        "Recipe",
-        "Every parameter and seed, with the files that were uploaded; fcpair run makes the same study of it.",
+        mark("Recipe"),
+        mark("Every parameter and seed, with the files that were uploaded; fcpair run makes the same study of it."),
         (),
         "recipe",
         lambda study, _grid, path, _asked: _write_recipe(study, path),
-        lambda _contents: "with all that was changed since",
+        _count_study,
+        mark("With all that was changed since"),
         fits_always,
     ),
     "log": Download(
-        "Log",
-        "Every run of every stage as JSON.",
+        mark("Log"),
+        mark("Every run of every stage as JSON."),
         (),
         "log.json",
         lambda study, _grid, path, _asked: _write_json(path, [asdict(run) for run in study.log()]),
-        lambda contents: counted(contents.n_runs, "run"),
+        lambda contents: contents.n_runs,
+        mark_plural("%(n)s run", "%(n)s runs"),
         fits_always,
     ),
     "qrels": Download(
-        "TREC qrels",
-        "The grades of a tier.",
+        mark("TREC qrels"),
+        mark("The grades of a tier."),
         ("tier", *Export.kinds["qrels"]),
         "{tier}.qrels",
         lambda _study, grid, path, asked: grid.export.qrels(path, asked.tier, asked.options),
         layout=True,
     ),
     "beir": Download(
-        "BEIR folder",
-        "Pool, queries and grades of a tier.",
+        mark("BEIR folder"),
+        mark("Pool, queries and grades of a tier."),
         ("tier", *Export.kinds["beir"]),
         "{tier}-beir",
         lambda _study, grid, path, asked: grid.export.beir(path, asked.tier, asked.options),
         layout=True,
     ),
     "hf": Download(
-        "Hugging Face folder",
-        "All tiers, with a card; add a licence and a citation.",
+        mark("Hugging Face folder"),
+        mark("All tiers, with a card; add a licence and a citation."),
         (),
         "dataset",
         lambda _study, grid, path, _asked: grid.export.hf(path),
         layout=True,
     ),
-    "triplets": _training_download("triplets", "Triplets", "Anchor, positive and judged negative."),
-    "pairs": _training_download("pairs", "Judged pairs", "Two texts and a label, 1 or 0."),
-    "preferences": _training_download("preferences", "Preferences", "Prompt, chosen and rejected."),
+    "triplets": _training_download("triplets", mark("Triplets"), mark("Anchor, positive and judged negative.")),
+    "pairs": _training_download("pairs", mark("Judged pairs"), mark("Two texts and a label, 1 or 0.")),
+    "preferences": _training_download("preferences", mark("Preferences"), mark("Prompt, chosen and rejected.")),
     "corpus": Download(
-        "Corpus without a tier",
-        "What you may train on when the tier is the test set.",
+        mark("Corpus without a tier"),
+        mark("What you may train on when the tier is the test set."),
         ("tier", *Export.kinds["corpus"], "form"),
         "corpus-without-{tier}.{form}",
         lambda _study, grid, path, asked: grid.export.corpus(path, asked.tier, asked.options),
@@ -272,20 +287,22 @@ DOWNLOADS = {
         layout=True,
     ),
     "sheets": Download(
-        "Sheets",
-        "Each annotator's open pairs as a CSV to fill in.",
+        mark("Sheets"),
+        mark("Each annotator's open pairs as a CSV to fill in."),
         (),
         "sheets",
         lambda _study, grid, path, _asked: grid.write_sheets(path),
         _count_open("primary"),
+        OPEN_PAIRS,
     ),
     "validation-sheets": Download(
-        "Validation sheets",
-        "Each validator's open pairs as a CSV to fill in.",
+        mark("Validation sheets"),
+        mark("Each validator's open pairs as a CSV to fill in."),
         (),
         "validation-sheets",
         lambda _study, grid, path, _asked: grid.write_validation_sheets(path),
         _count_open("checking"),
+        OPEN_PAIRS,
     ),
 }
 
@@ -298,8 +315,9 @@ def downloads(request: Request, layout: str = "") -> Response:
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     overviews = context.grids.overview()
     contents = _contents_of(context.study, here, next(of for one, of in overviews if one.grid is here.grid)["rounds"])
-    held = {name: one.holds(contents) for name, one in DOWNLOADS.items() if one.fits(here)}
-    offered = {name: DOWNLOADS[name] for name, holds in held.items() if holds}
+    amounts = {name: n for name, one in DOWNLOADS.items() if one.fits(here) and (n := one.count(contents))}
+    offered = {name: DOWNLOADS[name] for name in amounts}
+    language = context.language(visitor)
     layouts = {name: one for name, one in offered.items() if one.layout}
     if layout and layout not in layouts:
         raise UnknownIdError(f"there is no layout `{layout}` to download; there are {', '.join(layouts) or 'none yet'}")
@@ -308,11 +326,11 @@ def downloads(request: Request, layout: str = "") -> Response:
         "downloads": {name: one for name, one in offered.items() if name not in layouts},
         "layouts": layouts,
         "layout": layout,
-        "held": held,
+        "held": {name: one.say_amount(amounts[name], language) for name, one in offered.items()},
         "choices": {
             **{name: {value: value for value in allowed} for name, allowed in CHOICES.items()},
-            "tier": {tier: f"{tier} ({counted(n, 'pair')})" for tier, n in contents.tiers.items()},
-            "round": {name: f"{name} ({counted(n, 'row')})" for name, n in contents.answers.items() if n},
+            "tier": {tier: f"{tier} ({language.ngettext(*PAIRS, n)})" for tier, n in contents.tiers.items()},
+            "round": {name: f"{name} ({language.ngettext(*ROWS, n)})" for name, n in contents.answers.items() if n},
         },
         "usual": Export,
         "simulated": context.grids.oldest.monitor.simulated_note(),

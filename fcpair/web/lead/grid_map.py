@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,7 +16,9 @@ from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.lead.files import attachment
 from fcpair.web.lead.map_figures import SIDES, side_heads, side_rows
+from fcpair.web.refusals import translate
 from fcpair.web.server.compression import json_response, takes_gzip
+from fcpair.words import Noun
 
 router = APIRouter(include_in_schema=False)
 N_TEXTS, N_CHARACTERS = 100, 120  # sent at once, and of each of them
@@ -33,7 +36,10 @@ def cells(request: Request, question: str = "") -> Response:
     cell_map = here.monitor.cell_map(question)
     if cell_map is None:
         raise UnknownIdError(NO_MAP)
-    content = pack(cell_map, "-".join(map(str, here.monitor.marks())))
+    context = context_of(request)
+    language = context.language(context.door.require_visitor(request))
+    version = "-".join(map(str, here.monitor.marks()))
+    content = pack(cell_map, version, partial(translate, language=language, noun=Noun.of("pair")))
     media_type = "application/octet-stream"
     if not takes_gzip(request):
         return Response(content, media_type=media_type)

@@ -10,7 +10,8 @@ globalThis.fcpairLanguage = (({ locale, plurals, messages, names }) => {
   const written = (value) => (typeof value === "number" ? numbers.format(value) : value);
   const filled = (message, values) =>
     message.replace(/%\((\w+)\)s/g, (_, name) => written(values[name] ?? phrases[name]));
-  const formOf = (forms, n) => forms.at(plurals.indexOf(rules.select(n)));
+  const isTranslated = (forms) => forms.length === plurals.length; // else it has the two forms of English
+  const formOf = (forms, n) => forms.at(isTranslated(forms) ? plurals.indexOf(rules.select(n)) : Number(n !== 1));
 
   return {
     locale,

@@ -2,6 +2,7 @@
 // background. A panel that has not changed is left alone, and so is one in which somebody is reading or typing. They are
 // read one after the other, because the server lets those who answer go first: it may say when to come back.
 
+const { t, tn } = globalThis.fcpairLanguage;
 const EVERY_MS = 20_000;
 const BUSY = 503;
 const LATER_S = 3; // where the server does not say when
@@ -45,7 +46,9 @@ function goOn({ detail }) {
 
 function show() {
   stop.setAttribute("aria-pressed", String(stopped));
-  said.textContent = stopped ? "The page stays as it is." : `The page is kept up to date, every ${EVERY_MS / 1000} seconds.`;
+  said.textContent = stopped
+    ? t("The page stays as it is.")
+    : tn("The page is kept up to date, every %(n)s second.", "The page is kept up to date, every %(n)s seconds.", EVERY_MS / 1000);
 }
 
 function tick() {

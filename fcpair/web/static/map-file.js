@@ -1,5 +1,6 @@
 // The map of a grid as the server sends it (report/map_file.py): a head in JSON, then arrays of whole numbers.
 
+const { t } = globalThis.fcpairLanguage;
 const HEAD_AT = 4;
 const BUSY = 503;
 const LATER_S = 3; // where the server does not say when
@@ -11,7 +12,7 @@ export const OUTSIDE = 255;
 export async function fetchMap(address) {
   for (let tries = 1; ; tries += 1) {
     const response = await fetch(address).catch(() => null);
-    if (!response) throw new Error("The server cannot be reached, so the map cannot be read.");
+    if (!response) throw new Error(t("The server cannot be reached, so the map cannot be read."));
     if (response.ok && response.headers.get("content-type") === "application/octet-stream") {
       return read(await response.arrayBuffer());
     }
@@ -24,7 +25,7 @@ export async function fetchMap(address) {
 async function sentenceOf(response) {
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const said = response.ok ? null : page.querySelector("main p")?.textContent.trim();
-  return said || "The map cannot be read: load the page again.";
+  return said || t("The map cannot be read: load the page again.");
 }
 
 function read(buffer) {

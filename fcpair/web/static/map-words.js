@@ -3,7 +3,8 @@
 import { CORPUS, OUTSIDE } from "./map-file.js";
 
 const AT_ONCE = 100; // texts that the server sends, from a round place on
-const numbers = new Intl.NumberFormat("en");
+const { t, number, digits, locale } = globalThis.fcpairLanguage;
+const percents = new Intl.NumberFormat(locale, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 function cellOf(name, text, scope) {
   const cell = document.createElement(name);
@@ -24,9 +25,12 @@ function swatchOf({ light, dark }) {
 // Only none is 0.0 %, and only all is 100.0 %, as in the tables of the server.
 function share(n, whole) {
   const percent = ((100 * n) / whole).toFixed(1);
-  if (percent === "0.0" && n) return "< 0.1 %";
-  return percent === "100.0" && n !== whole ? "> 99.9 %" : `${percent} %`;
+  if (percent === "0.0" && n) return `< ${written(0.1)}`;
+  return percent === "100.0" && n !== whole ? `> ${written(99.9)}` : written(Number(percent));
 }
+
+// A number in percent as the language writes it; in English with a space, as the server does.
+const written = (percent) => (locale === "en" ? `${percent.toFixed(1)} %` : percents.format(percent / 100));
 
 // The classes of a layer that have cells, with their colours, how many cells they have, and which share of all.
 export function makeLegend(table, map, layer) {
@@ -39,7 +43,7 @@ export function makeLegend(table, map, layer) {
       const row = document.createElement("tr");
       const meaning = cellOf("th", ` ${map.classOf(layer, index).meaning}`, "row");
       meaning.prepend(swatchOf(map.classOf(layer, index)));
-      row.append(meaning, cellOf("td", numbers.format(counts[index])), cellOf("td", share(counts[index], map.nRows * map.nColumns)));
+      row.append(meaning, cellOf("td", number(counts[index])), cellOf("td", share(counts[index], map.nRows * map.nColumns)));
       return row;
     }),
   );
@@ -65,7 +69,8 @@ export function makeDescriber(place, { texts, rows, columns }) {
 
   async function describe(map, row, column, layer) {
     const { meaning } = map.classOf(layer, map.classes(layer)[row * map.nColumns + column]);
-    const now = `Row ${row + 1} (${rows}), column ${column + 1} (${columns}): ${meaning}`;
+    const places = { row: digits(row + 1), rows, column: digits(column + 1), columns };
+    const now = t("Row %(row)s (%(rows)s), column %(column)s (%(columns)s): %(meaning)s", { ...places, meaning });
     if (now === wanted) return;
     wanted = now;
     const both = await Promise.all([textOf("rows", row), textOf("columns", column)]);

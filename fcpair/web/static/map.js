@@ -5,6 +5,7 @@ import { CORPUS, OUTSIDE, fetchMap } from "./map-file.js";
 import { makeDescriber, makeLegend } from "./map-words.js";
 import { MapView } from "./map-view.js";
 
+const { t } = globalThis.fcpairLanguage;
 const CLICK_PX = 5; // a pointer that has moved further was dragging
 const WHEEL = 0.002; // of the logarithm of a zoom, for each pixel
 const KEEP_MS = 250; // after the last change, the address says it
@@ -84,7 +85,7 @@ function offerAll() {
   offer("question", questions, map.head.question);
   offer("colour", map.layers, query.get("colour"));
   for (const side of ["rows", "columns"]) {
-    offer(side, [{ name: "", title: "number" }, ...map.orders(side)], query.get(side));
+    offer(side, [{ name: "", title: t("number") }, ...map.orders(side)], query.get(side));
   }
 }
 

@@ -8,10 +8,19 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fcpair.records import TIERS
+from fcpair.report.map_file import CORPUS, OUTSIDE
+from fcpair.report.map_layers import CellAnswers, CellStandings, build_layers
+from fcpair.report.map_sides import measure_side
+from fcpair.web.languages import ENGLISH, LANGUAGES
 from fcpair.web.lead import grid_map, map_figures
+from fcpair.web.refusals import translate
+from fcpair.words import Noun
 from web.conftest import Site
+from web.lead.test_in_languages import Marking
 
 Serve = Callable[..., Site]
 
@@ -38,6 +47,36 @@ def test_the_file_says_what_can_be_coloured_and_ordered_and_is_compressed(serve:
         colours = [one["light"] for one in layer["classes"]]
         assert len(set(colours)) == len(colours)
     assert "cyclists" not in str(head)
+
+
+def words_of_maps() -> set[str]:
+    """All that a map says in words, of answers that are decided on and of others; tiers have names."""
+    counts = np.stack([np.arange(12), np.zeros(12, np.int64)], axis=1)
+    choices = "not_appropriate", "appropriate"
+    answers = CellAnswers(choices, counts, counts.sum(axis=1), np.arange(12) % 5, np.linspace(0, 100, 12))
+    standings = CellStandings(np.arange(12) % 7, np.full(12, -1), np.arange(12) % 5)
+    layers = (*build_layers(answers, standings), *build_layers(answers, None))
+    side = measure_side("rows", np.arange(12) % 3, np.arange(12) % 4, (3, 4), answers, ("a", "b", "c"))
+    words = {meaning for layer in layers for meaning in (layer.title, *(one.meaning for one in layer.classes))}
+    return (words | {order.title for order in side.orders} | {CORPUS[0], OUTSIDE[0]}) - {*TIERS}
+
+
+@pytest.mark.parametrize("words", sorted(words_of_maps()))
+def test_the_words_of_a_map_are_messages_and_the_same_in_english(words: str) -> None:
+    assert translate(words, ENGLISH, Noun.of("pair")) == words
+    assert "⟦" in translate(words, Marking("it"), Noun.of("pair"))
+
+
+def test_its_words_are_in_the_language_of_the_page(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = serve("checked")
+    monkeypatch.setitem(LANGUAGES, "it", Marking("it"))
+    site.study.save_words(language="it")
+    head = head_of(site.browser("lea").get("/lead/grid/map").content)
+    classes = [one for layer in head["layers"] for one in layer["classes"]] + head["outside"]
+    words = [one["meaning"] for one in classes]
+    words += [one["title"] for one in (*head["layers"], *head["orders"]["rows"], *head["orders"]["columns"])]
+    assert {one for one in words if "⟦" not in one} == {*TIERS}
+    assert "⟦not appropriate⟧" in words
 
 
 def test_it_is_sent_as_it_is_to_who_takes_no_gzip(serve: Serve) -> None:

@@ -30,13 +30,14 @@ MARKED = {one for message in MESSAGES for one in message if one}
 STAGES = ("imported", "dealt", "labelled", "checked")
 ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-word", "label")
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
-UNREAD = {"script", "style", "code", "kbd", "pre", "textarea", "time"}
+UNREAD = {"script", "style", "code", "kbd", "pre", "textarea", "time"}  # times are in the language of the page
 ADDRESSES = sorted(path for path, states in PAGES.items() if path.startswith("/lead") and states)
 PLACES, THINGS = ("cars", "halls", "parks"), ("cats", "chess", "cycling", "jam", "maps", "rain", "tea", "trains")
 PILOT = (
     *(f"Whoever sings in {place} is rude." for place in PLACES),
     *(f"People who like {one} are odd." for one in THINGS),
 )
+METADATA = (small.HS[0][:12], "hs_topic", "cn_type", "plain")
 LABELS = ("write text", "try text", "ask answer", *(f"{answer}{sign}" for answer in ("yes", "no") for sign in ",:"))
 # What a study says itself: its texts; its people, grids, rounds, sides and labels; and abbreviations.
 TEXTS = (
@@ -50,7 +51,12 @@ TEXTS = (
     "a joke",
     "a fact",
 )
-NAMES = ("hate speech", "counter-narrative")  # of sides, where a study gives none; and `row`, `column`
+NAMES = (
+    "hate speech",
+    "Hate speech",
+    "counter-narrative",
+    "Counter-narrative",
+)  # of sides, where a study gives none; and `row`, `column`
 OWN = {
     *(f"p{at}" for at in range(11)),
     *(*small.ANNOTATORS, *small.VALIDATORS, "judy", "lea", "wren", "fcpair", "HS", "CN", "UTC", "CSV", "JSON", "TOML"),
@@ -73,7 +79,7 @@ OWN = {
     ),
     *("p", "Holm", "jbes", "REST_a_00552"),
     *("Judge", "topic", "odd", "even", "ask", "try", "grade", "pilot", "heard", "believed", "Gender", "survey"),
-    *("half", "nobody"),  # what somebody typed into an address
+    *("half", "nobody", "golden", "cats"),  # what somebody typed into an address
 }
 PLANNED: dict[str, Callable[[Path], Study]] = {
     "planned grids": lambda folder: Study.open(grids.build(folder)),
@@ -82,12 +88,6 @@ PLANNED: dict[str, Callable[[Path], Study]] = {
 }
 VALUE = re.compile(r"%\(\w+\)s")
 NOT_YET = {
-    "/lead/answers",
-    "/lead/downloads",
-    "/lead/evaluation",
-    "/lead/examples",
-    "/lead/grid",
-    "/lead/grid/act/{act}",
 }
 
 
@@ -143,7 +143,7 @@ def unmarked(page: str, *, of_panel: bool = False) -> list[str]:
     reader.feed(page)
     said = re.sub(r"⟦[^⟧]*⟧", " ", "\n".join(reader.words))
     said = re.sub(r"\d{1,2} [a-z]+ \d{4}", " ", said)  # a day
-    for text in (*TEXTS, *PILOT, *NAMES, *LABELS):
+    for text in (*TEXTS, *PILOT, *NAMES, *LABELS, *METADATA):
         said = said.replace(text, " ")
     return sorted({line.strip() for line in said.split("\n") if set(re.findall(r"[^\W\d_]\w*", line)) - OWN})
 
