@@ -276,6 +276,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("settings", "ana", "/settings"),
         State("settings saved", "ana", "/settings", act=click("Save")),
         State("settings of an adjudicator", "judy", "/settings"),
+        State("settings of a lead", "lea", "/settings"),
     ),
     "/annotate": (
         State("open pair", "ana", "/annotate", act=await_pair),

@@ -21,8 +21,9 @@ AT_THE_DESK = frozenset({Role.ANNOTATOR, Role.WRITER, Role.RATER, Role.RESPONDEN
 WORKERS = AT_THE_DESK | {Role.VALIDATOR}
 READERS = WORKERS | {Role.ADJUDICATOR}
 ADJUDICATORS, LEAD = frozenset({Role.ADJUDICATOR}), frozenset({Role.LEAD})
-OF = [  # the first that matches the address
+OF = [  # the first that matches the address, or the method and the address
     (r"/(leave|guidelines)?", ALL),
+    (r"GET /settings|POST /language", ALL),
     (r"/(welcome|settings|language|thanks)", READERS),
     (r"/(offline(/.*)?|manifest\.webmanifest)", WORKERS),
     (r"/practice", frozenset({Role.ANNOTATOR, Role.RATER, Role.VALIDATOR})),
@@ -53,8 +54,9 @@ def routes(site: Site) -> list[tuple[str, str, APIRoute | None]]:
     return found
 
 
-def allowed(path: str) -> frozenset[Role]:
-    return next(roles for pattern, roles in OF if re.fullmatch(pattern, path))
+def allowed(method: str, path: str) -> frozenset[Role]:
+    route = f"{method} {path}"
+    return next(roles for pattern, roles in OF if re.fullmatch(pattern, path) or re.fullmatch(pattern, route))
 
 
 def call(client: TestClient, method: str, path: str, route: APIRoute | None, **headers: str) -> Response:
@@ -119,7 +121,7 @@ def check_routes(site: Site, name: str, role: Role) -> None:
     """The routes of other roles are refused."""
     client = site.machine(name)
     for method, path, route in closed(site):
-        if role not in allowed(path):
+        if role not in allowed(method, path):
             assert is_refused_by_role(call(client, method, path, route)), (method, path)
 
 
@@ -149,7 +151,7 @@ def malformed(client: TestClient, method: str, path: str) -> list[Response]:
 def test_who_has_another_role_is_told_that_whatever_they_send(site: Site, name: str) -> None:
     client = site.machine(name)
     for method, path, _ in closed(site):
-        if EVERYBODY[name] not in allowed(path):
+        if EVERYBODY[name] not in allowed(method, path):
             for response in malformed(client, method, path):
                 assert is_refused_by_role(response), (method, path, response.status_code, response.text[:200])
 
@@ -180,7 +182,7 @@ def test_whose_route_it_is_learns_what_is_wrong_with_what_they_sent(site: Site) 
 def test_everybody_gets_the_routes_of_their_own_role(serve: Callable[..., Site], name: str) -> None:
     site = serve("checking")
     for method, path, route in closed(site):
-        if EVERYBODY[name] in allowed(path):
+        if EVERYBODY[name] in allowed(method, path):
             response = call(site.machine(name), method, path, route)
             assert not is_refused_by_role(response), (method, path)
             assert response.status_code not in {401, 500}, (method, path, response.text)
@@ -192,7 +194,7 @@ def test_no_form_and_no_act_of_the_api_goes_without_the_token_of_the_session(sit
     browser = site.browser(name)
     assert csrf_of(browser)
     for method, path, route in closed(site):
-        if method != "GET" and EVERYBODY[name] in allowed(path):
+        if method != "GET" and EVERYBODY[name] in allowed(method, path):
             response = call(browser, method, path, route)
             assert response.status_code == 403, (method, path)
             assert "out of date" in response.text
