@@ -8,7 +8,7 @@ BROWSER_TESTS := tests/browser
 AXE := $(BROWSER_TESTS)/node_modules/.installed
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
 # Commands that tests start as processes would compile all of fcpair anew where no bytecode may be written.
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations 25
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder --durations 25
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
