@@ -32,7 +32,7 @@ HAD_TORCH = pytest.StashKey[bool]()
 LONGEST_FIRST = ("documentation", "browser", "web/server")  # a worker that begins one of these last is waited for
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
-# `make test-slow` asks for the other one, by `--hypothesis-profile thorough`.
+# `make test-long` asks for the other one, by `--hypothesis-profile thorough`.
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=40)
 settings.load_profile("quick")
@@ -41,6 +41,11 @@ settings.load_profile("quick")
 def one_quick(first: object, *others: object) -> list[Any]:
     """Parameters of a test that takes seconds with each: only the first is not slow."""
     return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
+
+
+def one_short(first: object, *others: object) -> list[Any]:
+    """Parameters of a test that repeats the same check with each: only the first is not long."""
+    return [first, *(pytest.param(one, marks=pytest.mark.long) for one in others)]
 
 
 @pytest.fixture(scope="session")

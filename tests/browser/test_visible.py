@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Page, expect
 from steps.small import labels_of, record
 
@@ -263,7 +264,7 @@ def test_a_second_look_leaves_the_decisions_on_the_first_screen(
         assert not page.evaluate(MEETS, ["#case-name", "#pair .notice p"]), size
 
 
-@pytest.mark.parametrize("size", SCREENS, ids=str)
+@pytest.mark.parametrize("size", one_short(*SCREENS), ids=str)
 def test_undo_and_a_banner_leave_the_answers_on_the_first_screen(sit: Sit, size: dict[str, int]) -> None:
     page = sit("vera", size, MIDDLING, forgive=CUT)
     answer(page, "agree")
