@@ -8,11 +8,11 @@ BROWSER_TESTS := tests/browser
 AXE := $(BROWSER_TESTS)/node_modules/.installed
 JOBS ?= $(shell env -u OMP_NUM_THREADS nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
 # Commands that tests start as processes would compile all of fcpair anew where no bytecode may be written.
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --durations 25
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder --durations 25
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo axe docs test test-slow lint types bench clean
+.PHONY: help venv demo axe docs test test-slow test-long lint types bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,10 +56,13 @@ $(AXE): $(BROWSER_TESTS)/package.json $(BROWSER_TESTS)/package-lock.json
 	fi
 
 test: $(STAMP) ## the tests that need no browser, no database server and no cluster; FCPAIR_DATA names the folder with the real data
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not long"
 
-test-slow: $(STAMP) $(AXE) ## the other tests, and again those of properties, with more examples
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough
+test-slow: $(STAMP) $(AXE) ## the tests that need these, or take seconds
+	$(PYTEST) -m "slow and not long"
+
+test-long: $(STAMP) $(AXE) ## the same checks with more looks, sizes, seeds, pages and kills, and properties with more examples
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile thorough
 
 lint: $(STAMP) ## style and format
 	$(BIN)/ruff check .
@@ -72,7 +75,7 @@ docs: $(STAMP) ## the site, from docs/ into build/site; warnings and dead links 
 	$(BIN)/python -m sphinx -W --keep-going -n -q -d build/doctrees docs build/site
 	@echo "Open build/site/index.html in a browser."
 
-bench: $(STAMP) ## measured ratios, outside the test suite; needs FCPAIR_DATA
+bench: test-long ## test-long, then measured ratios, outside the test suite; needs FCPAIR_DATA
 	$(BIN)/python -m benchmarks
 
 clean: ## remove what was made, the environment included

@@ -29,9 +29,10 @@ TESTS = Path(__file__).parent
 BROWSER, CLUSTER = TESTS / "browser", TESTS / "models" / "cluster"
 EXAMPLES = TESTS.parent / "examples"
 HAD_TORCH = pytest.StashKey[bool]()
+LONGEST_FIRST = ("documentation", "browser", "web/server")  # a worker that begins one of these last is waited for
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
-# `make test-slow` asks for the other one, by `--hypothesis-profile thorough`.
+# `make test-long` asks for the other one, by `--hypothesis-profile thorough`.
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=40)
 settings.load_profile("quick")
@@ -40,6 +41,11 @@ settings.load_profile("quick")
 def one_quick(first: object, *others: object) -> list[Any]:
     """Parameters of a test that takes seconds with each: only the first is not slow."""
     return [first, *(pytest.param(one, marks=pytest.mark.slow) for one in others)]
+
+
+def one_short(first: object, *others: object) -> list[Any]:
+    """Parameters of a test that repeats the same check with each: only the first is not long."""
+    return [first, *(pytest.param(one, marks=pytest.mark.long) for one in others)]
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +91,7 @@ def _is_loopback(host: str) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say which tests are slow, and which a worker runs together (`--dist loadgroup`).
+    """Say which tests are slow, which a worker runs together (`--dist loadgroup`), and which of these begin.
 
     A module stays on one worker, which makes what its tests share once. All that load torch are on the same one: only
     that one grows by a gigabyte.
@@ -95,8 +101,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if "walked" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.torch)
-        module = item.path.relative_to(TESTS).with_suffix("")
-        item.add_marker(pytest.mark.xdist_group("torch" if item.get_closest_marker("torch") else str(module)))
+        item.add_marker(pytest.mark.xdist_group("torch" if item.get_closest_marker("torch") else _module(item)))
+    items.sort(key=_turn)
+
+
+def _module(item: pytest.Item) -> str:
+    return item.path.relative_to(TESTS).with_suffix("").as_posix()
+
+
+def _turn(item: pytest.Item) -> int:
+    """Where the group of a test stands in the queue; groups of the same turn keep their order."""
+    if item.get_closest_marker("torch"):
+        return -1
+    starts = [at for at, start in enumerate(LONGEST_FIRST) if _module(item).startswith(start)]
+    return min(starts, default=len(LONGEST_FIRST))
 
 
 def _needs_server(item: pytest.Item) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from browser import axe
 from browser.chromium import ARGUMENTS, find_chromium
 from browser.hosts import Host
 from browser.lookers import parent_of_lookers
@@ -46,6 +47,12 @@ def lookers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with parent_of_lookers(tmp_path_factory.mktemp("lookers")) as executable, pytest.MonkeyPatch.context() as patch:
         patch.setattr("fcpair.web.server.worker.sys", SimpleNamespace(executable=executable))
         yield
+
+
+@pytest.fixture(autouse=True)
+def looks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let axe-core look at pages in every way where the test is long, else as a phone shows them by day."""
+    monkeypatch.setattr(axe, "looks", axe.LOOKS if request.node.get_closest_marker("long") else axe.LOOKS[:1])
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Page, expect
 from steps.asked import surveyed as asked
 from steps.small import write_csv
@@ -191,7 +192,7 @@ def test_a_template_is_read_line_by_line_and_why_it_is_unfit_is_asked(
     assert given[["fit", "why"]].to_numpy().tolist() == [["no", "The names give it away."]]
 
 
-@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 800}])
+@pytest.mark.parametrize("viewport", one_short(PHONE, {"width": 1280, "height": 800}))
 def test_the_lead_reads_the_results_on_any_screen(
     host: Callable[..., Host], windows: Windows, tmp_path: Path, viewport: Any
 ) -> None:

@@ -1,14 +1,16 @@
-"""Every page in every state: nothing that axe-core finds wrong, light and dark, wide and narrow."""
+"""Every page in every state: nothing that axe-core finds wrong; long tests look in the dark and at wide pages too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 from web.test_roles import routes
 
-from browser.axe import violations
+from browser.axe import LOOKS, violations
 from browser.hosts import Host
 from browser.shown import Shown
 from browser.states import ELSEWHERE, NO_PAGES, PAGES, State
@@ -17,6 +19,7 @@ from browser.windows import Windows
 from fcpair.study import Study
 
 STATES = [*(state for states in PAGES.values() for state in states), *ELSEWHERE]
+IN_EVERY_LOOK = {"open pair", "conflict", "overview of a finished study", "grid"}  # one of each kind, in all runs
 STATUS_ERRORS = (r"status of \d{3}", r"net::ERR_FAILED")  # which the browser tells in its console
 
 
@@ -25,14 +28,21 @@ def test_every_page_is_in_the_table(desk: Host) -> None:
     assert pages - NO_PAGES == set(PAGES)
 
 
+def _length(state: State) -> list[pytest.MarkDecorator]:
+    return [] if state.name in IN_EVERY_LOOK else [pytest.mark.long]
+
+
 def write_guidelines(study: Study) -> None:
     study.edit_guidelines((EXAMPLES / "guidelines.md").read_text("utf-8"), by="lea")
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
-def test_a_page_is_open_to_all(
-    state: State, shown: Shown, host: Callable[..., Host], files: dict[str, Path], windows: Windows
-) -> None:
+@pytest.fixture
+def visit(shown: Shown, host: Callable[..., Host], files: dict[str, Path], windows: Windows) -> Callable[[State], Page]:
+    """Opens a page in one of its states."""
+    return partial(open_state, shown, host, files, windows)
+
+
+def open_state(shown: Shown, host: Callable[..., Host], files: dict[str, Path], windows: Windows, state: State) -> Page:
     if state.only_looks and state.consent:
         page = shown.page(shown.host(files[state.stage], write_guidelines), state.who, forgive=STATUS_ERRORS)
     else:
@@ -47,14 +57,24 @@ def test_a_page_is_open_to_all(
     assert answer.status == state.status
     state.act(page)
     page.wait_for_load_state()
-    assert violations(page) == []
+    return page
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_a_page_is_open_to_all(visit: Callable[[State], Page], state: State) -> None:
+    assert violations(visit(state)) == []
+
+
+@pytest.mark.parametrize("state", [pytest.param(one, id=one.name, marks=_length(one)) for one in STATES])
+def test_a_page_is_open_to_all_in_every_look(visit: Callable[[State], Page], state: State) -> None:
+    assert violations(visit(state), LOOKS) == []
 
 
 def test_what_is_wrong_is_found(windows: Windows, desk: Host) -> None:
     page = windows.open(desk.url)
     grey = "<style>p {color: #ccc} @media (prefers-color-scheme: dark) {p {color: #333; background: #000}}</style>"
     page.set_content(f"{grey}<main><h1>Wrong</h1><img src='data:,'><p style='width: 900px'>Wide.</p></main>")
-    found = violations(page)
+    found = violations(page, LOOKS)
     assert sum("image-alt" in one for one in found) == 2  # the same in the dark
     assert sum("color-contrast" in one for one in found) == 4
     assert [one for one in found if "sideways" in one] == ["375 px: the page scrolls sideways"]

@@ -23,6 +23,11 @@ PAGES = [
     ("lea", "/lead/people", "labelled"),
 ]
 WAYS: list[dict[str, Any]] = [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}]
+LOOKS = [  # the first page in each way, and each page in the first
+    pytest.param(*page, way, id=f"{page[1]}-{next(iter(way.values()))}", marks=[pytest.mark.long] * bool(n and at))
+    for at, way in enumerate(WAYS)
+    for n, page in enumerate(PAGES)
+]
 RING = """() => {
   const one = document.activeElement, style = getComputedStyle(one);
   const painted = (colour) => !/, 0\\)$|^transparent$/.test(colour);
@@ -70,8 +75,7 @@ def rings(page: Page) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: next(iter(way.values())))
-@pytest.mark.parametrize(("who", "path", "stage"), PAGES, ids=[path for _, path, _ in PAGES])
+@pytest.mark.parametrize(("who", "path", "stage", "way"), LOOKS)
 def test_what_has_the_focus_shows_it(
     who: str,
     path: str,

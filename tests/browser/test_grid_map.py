@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Page, expect
 
 from browser.axe import violations
@@ -142,7 +143,7 @@ def test_cells_have_the_colours_of_the_legend(page: Page, scheme: Any) -> None:
     page.emulate_media(color_scheme="light")
 
 
-@pytest.mark.parametrize("width", [320, 1440])
+@pytest.mark.parametrize("width", one_short(320, 1440))
 def test_the_page_is_open_to_all_at_any_width(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -28,6 +28,13 @@ def by_tap(page: Page, selector: str) -> None:
         button.tap()
 
 
+PRESSES = [  # each at the desk, and the keys at each
+    pytest.param(who, press, marks=[pytest.mark.long] * (who != "ana" and press is not by_key))
+    for who in DESKS
+    for press in (by_key, by_mouse, by_tap)
+]
+
+
 @pytest.fixture
 def served(host: Callable[..., Host], files: dict[str, Path]) -> Callable[[str], Host]:
     """The study as it is while somebody works, in which they have the HS hidden."""
@@ -58,8 +65,7 @@ def n_given(site: Host, who: str) -> int:
         return int(connection.execute("SELECT count(*) FROM judgement").fetchone()[0])
 
 
-@pytest.mark.parametrize("press", [by_key, by_mouse, by_tap])
-@pytest.mark.parametrize("who", DESKS)
+@pytest.mark.parametrize(("who", "press"), PRESSES)
 def test_the_first_press_shows_the_text_and_the_second_answers(
     who: str, press: Press, served: Callable[[str], Host], windows: Windows
 ) -> None:

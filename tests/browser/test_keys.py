@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Page, expect
 from steps import forms
 from steps.online import admit, give
@@ -68,6 +69,8 @@ def save_by_enter(page: Page) -> None:
 
 # Numbers
 
+TYPED = [("3", 3), *one_short(("3.5", 3.5), ("3.", 3.5), ("35", 5), ("3,5", 3.5), ("5", 5))]
+
 
 @pytest.mark.parametrize("printed", SCALES)
 def test_every_number_is_typed_as_the_page_says(sit: Sit, printed: str) -> None:
@@ -80,8 +83,9 @@ def test_every_number_is_typed_as_the_page_says(sit: Sit, printed: str) -> None:
             assert page.evaluate("window.tried.value") == float(name), way
 
 
-@pytest.mark.parametrize(("keys", "number"), [("3", 3), ("5", 5), ("3.", 3.5), ("3.5", 3.5), ("35", 5), ("3,5", 3.5)])
-def test_a_half_can_follow_before_a_number_is_stored(served: Host, sit: Sit, keys: str, number: float) -> None:
+@pytest.mark.parametrize("typed", TYPED, ids=str)
+def test_a_half_can_follow_before_a_number_is_stored(served: Host, sit: Sit, typed: tuple[str, float]) -> None:
+    keys, number = typed
     page = sit("hal")
     expect(page.locator("#answers .hint")).to_have_text("Type the number; Enter answers with it.")
     expect(page.locator('[data-answer="3.5"] kbd')).to_have_text("3.")

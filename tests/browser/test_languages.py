@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Page, expect
 
 from browser.axe import IS_WIDER, violations
@@ -38,7 +39,7 @@ def check(page: Page, answers: str = "") -> None:
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("code", ["fa", "de"])
+@pytest.mark.parametrize("code", one_short("fa", "de"))
 def test_from_the_terms_to_an_answer_all_is_in_the_language_of_the_recipe(
     host: Callable[..., Host], files: dict[str, Path], windows: Windows, code: str
 ) -> None:
@@ -62,7 +63,7 @@ def test_from_the_terms_to_an_answer_all_is_in_the_language_of_the_recipe(
     expect(page.locator("#pause-reason")).to_have_text(language.find("You asked for a pause."))
 
 
-@pytest.mark.parametrize("code", ["fa", "de"])
+@pytest.mark.parametrize("code", one_short("fa", "de"))
 def test_practice_is_in_the_language_of_the_recipe(
     host: Callable[..., Host], files: dict[str, Path], windows: Windows, code: str
 ) -> None:
@@ -83,7 +84,7 @@ def test_practice_is_in_the_language_of_the_recipe(
     check(page)
 
 
-@pytest.mark.parametrize("code", ["fa", "de"])
+@pytest.mark.parametrize("code", one_short("fa", "de"))
 def test_the_goal_of_today_is_in_the_language_of_the_recipe(
     host: Callable[..., Host], files: dict[str, Path], windows: Windows, code: str
 ) -> None:
@@ -103,7 +104,7 @@ def test_the_goal_of_today_is_in_the_language_of_the_recipe(
     check(page)
 
 
-@pytest.mark.parametrize("code", ["fa", "de"])
+@pytest.mark.parametrize("code", one_short("fa", "de"))
 def test_all_of_a_row_is_decided_in_the_language_of_the_recipe(
     host: Callable[..., Host], files: dict[str, Path], windows: Windows, code: str
 ) -> None:
@@ -131,7 +132,7 @@ def test_all_of_a_row_is_decided_in_the_language_of_the_recipe(
     check(page)
 
 
-@pytest.mark.parametrize("code", ["fa", "de"])
+@pytest.mark.parametrize("code", one_short("fa", "de"))
 def test_an_adjudicator_decides_in_the_language_that_they_chose(
     host: Callable[..., Host], files: dict[str, Path], windows: Windows, code: str
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import ViewportSize, expect
 
 from browser.axe import IS_WIDER
@@ -198,7 +199,7 @@ def test_times_are_in_the_zone_and_language_of_the_reader(
     expect(time).to_have_attribute("title", re.compile(" UTC$"))
 
 
-@pytest.mark.parametrize("width", [320, 1440])
+@pytest.mark.parametrize("width", one_short(320, 1440))
 def test_people_are_added_and_come_in_by_the_links_that_are_copied(desk: Host, windows: Windows, width: int) -> None:
     page = windows.open(desk.url, desk.token("lea"), viewport={"width": width, "height": 800})
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Page, expect
 
 from browser.axe import violations
@@ -17,7 +18,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 
 SCREEN = {"width": 1440, "height": 900}
-SIZES = pytest.mark.parametrize("size", [PHONE, SCREEN], ids=["phone", "wide"])
+SIZES = pytest.mark.parametrize("size", one_short(PHONE, SCREEN), ids=["phone", "wide"])
 Serve = Callable[..., Host]
 
 

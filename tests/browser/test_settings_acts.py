@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import one_short
 from playwright.sync_api import Page, expect
 
 from browser.axe import violations
@@ -24,7 +25,7 @@ def press(page: Page, name: str | re.Pattern[str]) -> None:
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("size", one_short(PHONE, WIDE), ids=["phone", "wide"])
 def test_a_lead_goes_through_all_acts_on_settings(
     host: Callable[..., Host], files: dict[str, Path], windows: Windows, size: dict[str, int]
 ) -> None:
@@ -68,7 +69,7 @@ def test_a_lead_goes_through_all_acts_on_settings(
     expect(ana.get_by_role("button", name=re.compile("I cannot tell"))).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("size", one_short(PHONE, WIDE), ids=["phone", "wide"])
 def test_a_lead_chooses_the_rule_of_diamond(
     host: Callable[..., Host], files: dict[str, Path], windows: Windows, size: dict[str, int]
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from awaited import until
+from conftest import one_short
 from playwright.sync_api import Locator, Page, expect
 from web.served import Served, serving
 
@@ -80,7 +81,7 @@ def go_on(page: Page) -> Locator:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
+@pytest.mark.parametrize("size", one_short(PHONE, LAPTOP), ids=["phone", "laptop"])
 def test_from_an_empty_folder_to_the_first_annotator_s_first_pair(
     served: Served, link: str, windows: Windows, size: dict[str, int], tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_the_keyboard_alone_is_enough(served: Served, link: str, windows: Window
     expect(page.get_by_label("Link of a1", exact=True)).to_have_value(LINK)
 
 
+@pytest.mark.long  # `test_whole_study.py` begins a survey, too
 def test_a_survey_from_an_empty_folder_to_its_first_answers(served: Served, link: str, windows: Windows) -> None:
     page = windows.open(served.url, viewport=PHONE)
     presses = Presses(page, look_closely)

@@ -45,6 +45,7 @@ def n_rows(path: Path) -> int:
 
 
 @pytest.mark.torch
+@pytest.mark.long
 def test_a_study_of_pairs_from_an_empty_folder_to_gold(browser: Browser, tmp_path: Path) -> None:
     walk.lead_pairs(browser, tmp_path, walk.Shape(2, 8, annotators=3, validators=2), look)
     study, again = remake(tmp_path, [])

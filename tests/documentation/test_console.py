@@ -13,6 +13,29 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RUN = [page for page in map(console.read_page, console.PAGES) if page.commands]
 MOST_NOT_RUN = 20
+LONG = {  # 4.5 to 45 s each; in all runs are the pages that begin a study, FC-CONAN's, and all that are quicker
+    "docs/explanation/store.md",
+    "docs/howto/describing.md",
+    "docs/howto/measuring.md",
+    "docs/howto/tasks/raise-overlap.md",
+    "docs/howto/tasks/sheets.md",
+    "docs/reference/bias-tests.md",
+    "docs/reference/errors.md",
+    "docs/reference/grids.md",
+    "docs/reference/printed/fc-conan.md",
+    "docs/reference/stages/03-retrieve.md",
+    "docs/reference/stages/05-assign.md",
+    "docs/reference/stages/06-label.md",
+    "docs/reference/stages/09-validate.md",
+    "docs/reference/stages/11-report.md",
+    "docs/reference/stages/12-evaluate.md",
+    "docs/reference/stages/13-export.md",
+    "docs/tutorials/crowdcounter.md",
+    "docs/tutorials/nine-people.md",
+    "docs/tutorials/own-system.md",
+    "docs/tutorials/parscn.md",
+    "docs/tutorials/pbbq.md",
+}
 
 
 def name(page: console.Page) -> str:
@@ -35,7 +58,7 @@ def each_page() -> list[Any]:
         pytest.param(
             page,
             id=name(page),
-            marks=[pytest.mark.xdist_group(name(page)), pytest.mark.slow],
+            marks=[pytest.mark.xdist_group(name(page)), pytest.mark.long if name(page) in LONG else pytest.mark.slow],
         )
         for page in RUN
     ]
@@ -58,6 +81,10 @@ def test_few_blocks_are_not_run_and_each_says_why(capsys: pytest.CaptureFixture[
             print(f"  {page}: {reason}")
     assert len(reasons) <= MOST_NOT_RUN
     assert all(reason for _, reason in reasons)
+
+
+def test_the_long_pages_are_pages() -> None:
+    assert {name(page) for page in RUN} >= LONG
 
 
 def test_every_console_block_is_read() -> None:

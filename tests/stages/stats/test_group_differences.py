@@ -227,7 +227,7 @@ def test_a_few_items_have_a_difference_without_an_interval() -> None:
     assert (found.low, found.note) == (None, "no interval and no odds with fewer than 5 items")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_intervals_have_the_true_difference_within_them_about_as_often_as_they_say() -> None:
     """`python -m benchmarks groups` does it a thousand times."""
     found = [compared(drawn(8, 8, seed=seed)).differences[0] for seed in range(20)]

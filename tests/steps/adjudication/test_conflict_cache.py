@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from conftest import one_quick
+from conftest import one_short
 
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate
@@ -40,7 +40,7 @@ def assert_is_as_found_anew(study: Study, kept: ConflictCache) -> int:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("seed", one_quick(*range(3)))
+@pytest.mark.parametrize("seed", one_short(*range(3)))
 def test_the_kept_list_is_that_which_would_be_found_anew_after_whatever_people_do(
     at: At, tmp_path: Path, seed: int
 ) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import one_quick
+from conftest import one_short
 
 from fcpair.models.similarity import SimilarityIndex
 from fcpair.params import Annotate, Setup
@@ -42,7 +42,7 @@ def counted(study: Study, n: int) -> list[str]:
     return sorted(text for text, times in Counter(table.loc[~table["skipped"], "text"]).items() if times > n)
 
 
-@pytest.mark.parametrize("seed", one_quick(*range(3)))
+@pytest.mark.parametrize("seed", one_short(*range(3)))
 def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(tmp_path: Path, seed: int) -> None:
     study, drawn, known = study_of(tmp_path), random.Random(seed), text_checks._RoundTextCounts()
     desk = study.work_queue(Annotate())

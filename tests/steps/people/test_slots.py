@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from conftest import one_quick
+from conftest import one_short
 from servers import execute
 
 from fcpair.errors import FcpairError
@@ -180,7 +180,7 @@ class Walk:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("seed", one_quick(0, 2, 3, 4, 5))
+@pytest.mark.parametrize("seed", one_short(0, 2, 3, 4, 5))
 def test_every_pair_keeps_as_many_labels_as_were_planned(at: At, tmp_path: Path, seed: int) -> None:
     walk = Walk(at("dealt"), tmp_path, seed)
     for _ in range(STEPS):

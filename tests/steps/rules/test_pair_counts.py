@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import one_quick
+from conftest import one_short
 
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
@@ -67,7 +67,7 @@ def test_each_pair_is_counted_once_where_it_is(at: Callable[[str], Study], stage
 
 @pytest.mark.server
 @pytest.mark.parametrize("blind", [False, True])
-@pytest.mark.parametrize("seed", one_quick(*range(3)))
+@pytest.mark.parametrize("seed", one_short(*range(3)))
 def test_whatever_is_changed_afterwards(at: Callable[[str], Study], tmp_path: Path, seed: int, *, blind: bool) -> None:
     rng, study = random.Random(seed), at("labelled")
     grid = study.grid()

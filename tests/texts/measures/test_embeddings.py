@@ -43,7 +43,7 @@ def test_div_is_the_mean_over_every_two_texts(crowdcounter: list[str]) -> None:
     assert measure(texts, ["div"]).figures[0].value == pytest.approx(1 - cosine.mean(), abs=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_div_of_all_texts_of_crowdcounter(crowdcounter: list[str]) -> None:
     assert len(crowdcounter) == 3435
     assert round(measure(crowdcounter, ["div"]).figures[0].value or 0, 4) == 0.8488

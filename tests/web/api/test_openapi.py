@@ -22,7 +22,9 @@ EXAMPLES = 25
 
 
 @pytest.fixture(
-    scope="module", params=["ana", *(pytest.param(name, marks=pytest.mark.slow) for name in WHO if name != "ana")]
+    scope="module",
+    params=["ana", pytest.param("lea", marks=pytest.mark.slow)]
+    + [pytest.param(name, marks=pytest.mark.long) for name in ("vera", "judy")],
 )
 def caller(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A server, and the token of somebody in one of the roles."""

@@ -199,7 +199,7 @@ def walk_recipe(study: Study, said: Recipe) -> None:
 
 @given(stage=st.sampled_from(STAGES), names=st.lists(st.sampled_from(sorted(DEPARTURES)), min_size=2, max_size=5))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@pytest.mark.slow
+@pytest.mark.long
 def test_so_it_does_after_any_departures(serve: Serve, tmp_path: Path, stage: str, names: list[str]) -> None:
     site = serve(stage)
     walk_recipe(site.study, recipe(tmp_path, stage))

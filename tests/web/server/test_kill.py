@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from awaited import PATIENCE_S
+from conftest import one_short
 from steps.online import admit
 from steps.small import ANNOTATORS, NAMES
 
@@ -26,7 +27,7 @@ from web.served import Served
 
 pytestmark = pytest.mark.slow
 
-KILLS = 6  # the benchmark `kills` has two hundred
+KILLS = 2, 6  # the benchmark `kills` has two hundred
 MORE = (0, 200)  # so many answers a server acknowledges after the first of everybody
 GONE = (ConnectionError, http.client.HTTPException, TimeoutError)
 
@@ -93,22 +94,23 @@ def stored(path: Path) -> tuple[dict[str, dict[str, int]], Counter[int]]:
     return {request: json.loads(reply) for request, reply in replies}, Counter(row[0] for row in judgements)
 
 
+@pytest.mark.parametrize("n_kills", one_short(*KILLS))
 def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_killed(
-    files: dict[str, Path], tmp_path: Path
+    files: dict[str, Path], tmp_path: Path, n_kills: int
 ) -> None:
     path = Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
     study = Study.open(path)
     clients = clients_of(study)
     study.close()
     rng = random.Random(13)
-    for _ in range(KILLS):
+    for _ in range(n_kills):
         _live_and_die(path, clients, rng.randint(*MORE))
         replies, judgements = stored(path)
         for client in clients:
             acknowledged = {request: _told(reply) for request, reply in client.acknowledged.items()}
             assert {request: _told(replies[request]) for request in acknowledged} == acknowledged
         assert Counter(reply["judgement_id"] for reply in replies.values()) == judgements
-    assert sum(len(client.acknowledged) for client in clients) > KILLS
+    assert sum(len(client.acknowledged) for client in clients) > n_kills
     assert len(Study.open(path).grid().labels()) > 0
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from awaited import PATIENCE_S, until
 from click.testing import CliRunner
+from conftest import one_short
 from steps.online import admit
 
 from fcpair.cli import main
@@ -112,10 +113,15 @@ def status(path: Path) -> tuple[int, str]:
 
 
 MOVED = {"alone": ("",), "with its log": ("", "-wal"), "with all": ("", "-wal", "-shm")}
+ENDS = (terminate, kill, Served.end)
+MOVED_AND_ENDED = [  # each way to move it, and each to end the server, is met by a short one
+    pytest.param(ends, end, id=f"{end.__name__}-{name}", marks=[pytest.mark.long] * (n_moved != n_ended))
+    for n_ended, end in enumerate(ENDS)
+    for n_moved, (name, ends) in enumerate(MOVED.items())
+]
 
 
-@pytest.mark.parametrize("ends", MOVED.values(), ids=list(MOVED))
-@pytest.mark.parametrize("end", [terminate, kill, Served.end])
+@pytest.mark.parametrize(("ends", "end"), MOVED_AND_ENDED)
 def test_a_file_that_is_moved_and_moved_back_has_every_answer(
     place: Path, served: Served, tmp_path: Path, ends: tuple[str, ...], end: Callable[[Served], object]
 ) -> None:
@@ -184,7 +190,7 @@ def test_a_file_that_is_deleted_is_saved_beside_its_place(
     assert str(copy) in said
 
 
-@pytest.mark.parametrize("gone", [shutil.rmtree, lambda folder: folder.rename(folder.with_name("renamed"))])
+@pytest.mark.parametrize("gone", one_short(shutil.rmtree, lambda folder: folder.rename(folder.with_name("renamed"))))
 def test_what_has_lost_its_folder_is_saved_in_the_working_folder(
     place: Path, served: Served, tmp_path: Path, gone: Callable[[Path], object]
 ) -> None:
@@ -197,7 +203,7 @@ def test_what_has_lost_its_folder_is_saved_in_the_working_folder(
         assert n_answers(renamed) == N
 
 
-@pytest.mark.parametrize("end", [terminate, kill])
+@pytest.mark.parametrize("end", one_short(terminate, kill))
 def test_a_study_put_in_its_place_is_left_alone_and_refused(
     place: Path, served: Served, files: dict[str, Path], tmp_path: Path, end: Callable[[Served], None]
 ) -> None:
