@@ -35,10 +35,6 @@ class LocalFormatting:
         """A count: `5,805`."""
         return self.language.figure(formatting.count(n))
 
-    def counted(self, n: int, one: str, many: str | None = None) -> str:
-        """A count with its noun, in English."""
-        return formatting.counted(n, one, many)
-
     def decimal(self, value: float | None, places: int = 3) -> str:
         """A figure with so many decimals."""
         return self.language.figure(formatting.decimal(value, places))

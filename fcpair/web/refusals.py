@@ -1,4 +1,4 @@
-"""Refusals and remarks that people meet, in their language; those of leads alone are in `lead_refusals` and `act_refusals`.
+"""Refusals and remarks that people meet, in their language; `lead_refusals` and `act_refusals` have those of leads.
 
 The floors below say them in English; here each is recognised by its words, alone or after others. What is not
 recognised stays in English.

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from fcpair.errors import StageError, UnknownIdError
 from fcpair.records import Role, Visitor
 from fcpair.report.table_rows import KappaCell, kappa_map, tier_tables
-from fcpair.stages.assignment.pace import LAST_INTERVALS, LEAST_INTERVALS, NO_PACE, NO_RATE, PAUSE_S, RATE_DAYS
+from fcpair.stages.assignment.pace import LAST_INTERVALS, LEAST_INTERVALS, PAUSE_S, RATE_DAYS
 from fcpair.stages.assignment.reading_load import FASTEST_WPM, MEAN_WPM
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
@@ -274,8 +274,6 @@ SHOWN_BY: Values = {
     "iso": iso,
     "heat": heat_class,
     "LEAST_INTERVALS": LEAST_INTERVALS,
-    "NO_PACE": NO_PACE,
-    "NO_RATE": NO_RATE,
     "RATE_DAYS": RATE_DAYS,
     "LAST_INTERVALS": LAST_INTERVALS,
     "PAUSE_MINUTES": round(PAUSE_S / 60),
