@@ -6,6 +6,7 @@ Python. The pages of leads are in English.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,7 +16,6 @@ from typing import Any
 
 from babel import Locale
 from babel.dates import format_datetime
-from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
@@ -24,6 +24,7 @@ from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
 
 FOLDER = Path(__file__).parent / "locale"
 SCRIPT = Path(__file__).parent / "static" / "language.js"
+SCRIPT_MAKERS = [Path(__file__).with_name(name) for name in ("languages.py", "page_phrases.py")]
 OF_SCRIPTS = "fcpair/web/static/"  # where messages are found that scripts say
 CATEGORIES = {"ar": ("zero", "one", "two", "few", "many", "other"), "fa": ("other",)}  # of plurals, as catalogues count
 TWO_CATEGORIES = ("one", "other")
@@ -127,6 +128,13 @@ class Language:
         text = json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
         return f"globalThis.fcpairMessages = {text};\n{SCRIPT.read_text('utf-8')}"
 
+    @property
+    def script_version(self) -> str:
+        """A hash of all that `script` is made from, as that takes longer: also of the modules that make it."""
+        catalogue = [] if self.code == DEFAULT_LANGUAGE else [catalogue_path(self.code)]
+        sources = b"".join(path.read_bytes() for path in (SCRIPT, *SCRIPT_MAKERS, *catalogue))
+        return hashlib.sha256(self.code.encode() + sources).hexdigest()[:12]
+
     def _forms(self, one: str, many: str) -> tuple[str, ...]:
         message = self._messages.get(one, (one, many))
         return (message,) if isinstance(message, str) else message
@@ -148,6 +156,8 @@ def _capitalize(text: str) -> str:
 
 def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...]]:
     """The translated messages of a language, by the English one (in the singular); or those found below a place."""
+    from babel.messages.pofile import read_po  # not needed for English
+
     with catalogue_path(code).open("rb") as file:
         catalogue = read_po(file, locale=code)
     messages: dict[str, str | tuple[str, ...]] = {}
