@@ -229,6 +229,7 @@ def from_environment() -> FastAPI:
 
     The terms in FCPAIR_ANNOTATE, as JSON, hold whatever the study says; the others are the study's own.
     """
+    load_templates()  # before the fork, which shares them
     parent = WorkerParent.fork()
     study = Study.open(os.environ[STUDY])
     terms = json.loads(os.environ.get(ANNOTATE, "{}"))

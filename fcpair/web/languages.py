@@ -6,6 +6,7 @@ Python.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,6 @@ from typing import Any
 
 from babel import Locale, negotiate_locale
 from babel.dates import format_date, format_datetime
-from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, get_minus_sign_symbol
 from markupsafe import Markup, escape
 
@@ -25,9 +25,20 @@ from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
 
 FOLDER = Path(__file__).parent / "locale"
 SCRIPT = Path(__file__).parent / "static" / "language.js"
+SCRIPT_MAKERS = [Path(__file__).with_name(name) for name in ("languages.py", "page_phrases.py")]
 OF_SCRIPTS = "fcpair/web/static/"  # where messages are found that scripts say
 CATEGORIES = {"ar": ("zero", "one", "two", "few", "many", "other"), "fa": ("other",)}  # of plurals, as catalogues count
 TWO_CATEGORIES = ("one", "other")
+NAMES = {
+    "en": "English",
+    "it": "Italiano",
+    "fr": "Français",
+    "es": "Español",
+    "de": "Deutsch",
+    "fa": "فارسی",
+    "ar": "العربية",
+}
+RIGHT_TO_LEFT = ("fa", "ar")
 NUMBERINGS = {"ar": ("arab", 0x0660), "fa": ("arabext", 0x06F0)}  # by CLDR's names; and the digit 0 of each
 
 
@@ -37,14 +48,23 @@ def catalogue_path(code: str) -> Path:
 
 
 class Language:
-    """A language of the pages. In messages, `%(name)s` stands for a value; a whole number is written as in it."""
+    """A language of the pages. In messages, `%(name)s` stands for a value; a whole number is written as in it.
+
+    `name` is what it calls itself, `direction` that of its pages: `ltr` or `rtl`.
+    """
 
     def __init__(self, code: str) -> None:
         self.code = code
-        self._locale = Locale.parse(code)
+        self.name = NAMES[code]
+        self.direction = "rtl" if code in RIGHT_TO_LEFT else "ltr"
         self.categories = CATEGORIES.get(code, TWO_CATEGORIES)
         self._numbering, zero = NUMBERINGS.get(code, ("latn", ord("0")))
         self._digits = {ord("0") + digit: zero + digit for digit in range(10)}
+
+    @cached_property
+    def _locale(self) -> Locale:
+        """What Babel knows of the language: 1 MB, and 3 MB for the first one, which pages in English do without."""
+        return Locale.parse(self.code)
 
     @cached_property
     def _signs(self) -> dict[int, str | int]:
@@ -59,17 +79,6 @@ class Language:
         sign: str = self._locale.number_symbols[self._numbering]["percentSign"]
         suffix: str = self._locale.percent_formats[None].suffix[0]
         return suffix.replace("%", sign)
-
-    @property
-    def name(self) -> str:
-        """What the language calls itself."""
-        name = self._locale.get_language_name(self.code) or self.code
-        return name[:1].upper() + name[1:]
-
-    @property
-    def direction(self) -> str:
-        """Direction of its pages: `ltr` or `rtl`."""
-        return self._locale.text_direction
 
     @property
     def tag(self) -> str:
@@ -103,6 +112,8 @@ class Language:
 
     def number(self, n: float) -> str:
         """A number as it is written in the language."""
+        if self.code == DEFAULT_LANGUAGE and isinstance(n, int):
+            return f"{n:,}"
         return self.digits(format_decimal(n, locale=self._locale, numbering_system=self._numbering))
 
     def digits(self, written: object) -> str:
@@ -158,15 +169,27 @@ class Language:
         text = json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
         return f"globalThis.fcpairMessages = {text};\n{SCRIPT.read_text('utf-8')}"
 
+    @property
+    def script_version(self) -> str:
+        """A hash of all that `script` is made from, as that takes longer: also of the modules that make it."""
+        catalogue = [] if self.code == DEFAULT_LANGUAGE else [catalogue_path(self.code)]
+        sources = b"".join(path.read_bytes() for path in (SCRIPT, *SCRIPT_MAKERS, *catalogue))
+        return hashlib.sha256(self.code.encode() + sources).hexdigest()[:12]
+
     def _forms(self, one: str, many: str) -> tuple[str, ...]:
         message = self._messages.get(one, (one, many))
         return (message,) if isinstance(message, str) else message
 
     def _plural(self, one: str, many: str, n: int) -> str:
-        forms, category = self._forms(one, many), self._locale.plural_form(n)
+        forms, category = self._forms(one, many), self._category(n)
         if len(forms) != len(self.categories):  # a message without a translation has the two forms of English
             return forms[n != 1]
         return forms[self.categories.index(category)] if category in self.categories else forms[-1]
+
+    def _category(self, n: int) -> str:
+        if self.code == DEFAULT_LANGUAGE:
+            return "one" if abs(n) == 1 else "other"
+        return self._locale.plural_form(n)
 
     def _written(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.number(value) if type(value) is int else value for name, value in values.items()}
@@ -181,6 +204,8 @@ def _capitalize(text: str) -> str:
 
 def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...]]:
     """The translated messages of a language, by the English one (in the singular); or those found below a place."""
+    from babel.messages.pofile import read_po  # not needed for English
+
     with catalogue_path(code).open("rb") as file:
         catalogue = read_po(file, locale=code)
     messages: dict[str, str | tuple[str, ...]] = {}

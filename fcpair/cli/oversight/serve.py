@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import gc
 import json
 import os
 import socket
@@ -172,7 +173,9 @@ def _serve_app(listener: socket.socket) -> None:
         timeout_graceful_shutdown=END_S,
     )
     with listener, suppress(KeyboardInterrupt):  # raised again by uvicorn when it has ended cleanly
+        gc.disable()  # what is loaded stays, and to look for garbage in it takes a tenth of the start
         config.load()  # outside the event loop, where the app can still be forked
+        gc.enable()
         uvicorn.Server(config).run([listener])
 
 

@@ -3,5 +3,5 @@
 Figures of agreement are in `kappa` (every two annotators) and `multi_rater` (a whole grid); `rating_counts` has the
 sums behind the latter, `jackknife_intervals` its intervals. Means over a few HS have the intervals of
 `bayesian_bootstrap`, figures over texts those of `percentile_bootstrap`. `intervals` is the one place for what all
-intervals share.
+intervals share; `beta_distribution` has the quantiles of Student's t, without scipy.
 """

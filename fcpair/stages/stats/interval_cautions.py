@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from fcpair.stages.stats.beta_distribution import f_tail
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.rating_counts import Overlap
 
@@ -69,8 +70,6 @@ def intraclass_correlation(share: Floats, text: Ints) -> float:
         share: of each pair's labels those of a class, `(n_pairs,)`.
         text: which text the pair has, `(n_pairs,)`, from 0.
     """
-    from scipy.special import fdtrc
-
     n_each = np.bincount(text)
     n, k = len(text), int(np.count_nonzero(n_each))
     if not 1 < k < n:
@@ -78,7 +77,7 @@ def intraclass_correlation(share: Floats, text: Ints) -> float:
     means = np.bincount(text, share) / np.maximum(n_each, 1)
     between = float(n_each @ (means - share.mean()) ** 2) / (k - 1)
     within = float(((share - means[text]) ** 2).sum()) / (n - k)
-    if between == 0 or (within and fdtrc(k - 1, n - k, between / within) > SURE):
+    if between == 0 or (within and f_tail(k - 1, n - k, between / within) > SURE):
         return 0.0
     size = (n - float((n_each**2).sum()) / n) / (k - 1)
     return (between - within) / (between + (size - 1) * within)

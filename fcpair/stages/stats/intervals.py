@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fcpair.errors import InputError
 from fcpair.records import Figure
+from fcpair.stages.stats.beta_distribution import t_quantile
 
 LEVEL = 0.95
 Z = 1.959963984540054  # of a normal distribution, at 0.975
@@ -26,9 +27,7 @@ class Interval(NamedTuple):
 
 def t_reach(df: float, error: float, level: float = LEVEL) -> float:
     """Reach of an interval to each side: Student's quantile at `level` (0 to 1) times the standard error."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, (1 + level) / 2)) * error
+    return t_quantile(df, (1 + level) / 2) * error
 
 
 def interval_within(value: float, reach: float, low: float, high: float) -> Interval:

@@ -178,8 +178,6 @@ class Monitor:
     @staticmethod
     def preload() -> None:
         """Load what the headlines need, so that the first who asks for them need not wait."""
-        import scipy.special  # noqa: F401
-
         import fcpair.steps.oversight.label_figures  # noqa: F401
 
     def marks(self) -> activity_log.ChangeMarks:

@@ -1,6 +1,7 @@
 """The static files, as they are sent: scripts joined, everything but pictures compressed, kept by their content's hash.
 
-They are the same for everybody and hold no secret. Each is compressed once, when it is first asked for.
+They are the same for everybody and hold no secret. Each is compressed once, when it is first asked for, and so are the
+messages of a language put into a script: only the version of that is needed before.
 
 A script is joined with the modules that it imports: a browser fetches one file, and not one after the other. Each
 module becomes a function that is called once and gives what the module exports, so that names of one module never meet
@@ -13,6 +14,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from http import HTTPStatus
@@ -37,15 +39,21 @@ _OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
 @dataclass(frozen=True)
 class StaticFile:
-    """One file: its content as it is sent, and the media type of it."""
+    """One file: its version, which changes with its content, the media type, and how to get the content."""
 
-    content: bytes
+    version: str
     media_type: str
+    load: Callable[[], bytes]
+
+    @classmethod
+    def of(cls, content: bytes, media_type: str) -> StaticFile:
+        """The file with this content; its version is a hash of that."""
+        return cls(hashlib.sha256(content).hexdigest()[:12], media_type, lambda: content)
 
     @cached_property
-    def version(self) -> str:
-        """A hash of the content."""
-        return hashlib.sha256(self.content).hexdigest()[:12]
+    def content(self) -> bytes:
+        """The content as it is sent."""
+        return self.load()
 
     @cached_property
     def compressed(self) -> bytes | None:
@@ -95,14 +103,14 @@ def static_files() -> StaticFiles:
 
 
 def _of_language(language: Language) -> StaticFile:
-    return StaticFile(language.script().encode(), SCRIPT)
+    return StaticFile(language.script_version, SCRIPT, lambda: language.script().encode())
 
 
 def _load(path: Path, name: str) -> StaticFile:
     if path.suffix == ".js" and not name.startswith(NOT_JOINED):
-        return StaticFile(join_script(path).encode(), SCRIPT)
+        return StaticFile.of(join_script(path).encode(), SCRIPT)
     media_type = SCRIPT if path.suffix == ".js" else guess_type(path.name)[0] or "text/plain"
-    return StaticFile(path.read_bytes(), media_type)
+    return StaticFile.of(path.read_bytes(), media_type)
 
 
 def join_script(path: Path) -> str:

@@ -38,7 +38,7 @@ class WorkerParent:
         if not hasattr(os, "fork") or threading.active_count() > 1 or _is_in_loop():
             return None
         own, other = socket.socketpair()
-        gc.collect()  # lest what is garbage close a file of the fork
+        gc.freeze()  # lest what is garbage close a file of the fork, and looking for garbage copy what they share
         pid = os.fork()
         if pid == 0:
             _run_alone(other)
@@ -98,10 +98,11 @@ def _close_sockets(kept: int) -> None:
 
 def _fork_for_server(control: socket.socket) -> None:
     """Fork a process that looks each time that the server sends a socket for it, until the server ends."""
+    gc.disable()  # what is loaded stays, so there is no garbage to look for
     worker_main = import_module(WORKER)
-    gc.freeze()  # whoever looks through what is shared for garbage has it copied
     worker_main.preload()
     gc.freeze()
+    gc.enable()
     while True:
         message, sockets, _, _ = socket.recv_fds(control, len(ASKED), 1)
         if not message:
