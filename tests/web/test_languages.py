@@ -274,7 +274,9 @@ def test_a_refusal_is_known_by_its_words(code: str) -> None:
     values |= {"rows": "HS", "columns": "CN", "answer": "yes", "answers": "yes, no", "question": "label", "total": 9}
     values |= {"group": "age", "groups": "old - young", "sizes": "5 : 6", "source": "10.1/a", "other": "10.1/b"}
     values |= {"row": "HS", "column": "CN", "side": "HS", "few": "9 annotators", "share": "93 %", "level": "95 %"}
-    values |= {"role": "validator", "roles": "writer, lead"}
+    values |= {"role": "validator", "roles": "writer, lead", "grid": "rate", "stage": "assign", "step": "Plan"}
+    values |= {"file": "a.csv", "place": "row 3", "suffixes": ".csv, .xlsx", "sources": 7}
+    values |= {"first": "http://a/v1", "second": "https://b/v1"}
     for sentence in ALL_SENTENCES:
         said = translate(sentence % values, language, noun)
         assert said != sentence % values

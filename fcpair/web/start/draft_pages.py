@@ -31,7 +31,6 @@ from fcpair.web.context import START, context_of
 from fcpair.web.errors import status_of
 from fcpair.web.form import field, parse_number
 from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.page_hints import replace_commands
 from fcpair.web.page_phrases import mark
 from fcpair.web.pages.markdown import render
 from fcpair.web.start.form_numbers import number_of, percentage_of
@@ -145,7 +144,7 @@ class StepVisit:
             "n_open": steps.index(step_of(self.draft, self.draft.next_step)) + 1,
             "back": steps[index - 1] if index else None,
             "draft": self.draft,
-            "problem": replace_commands(str(error)) if error else "",
+            "problem": str(error) if error else "",
         }
         page = self.show_part(f"lead_start_{step.template}.html.j2", **shared, **values)
         page.status_code = status_of(error) if error else HTTPStatus.OK
