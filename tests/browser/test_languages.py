@@ -23,7 +23,7 @@ ITEMS = (
 PAIR = {code: language.noun_phrases(Noun.of("pair")) for code, language in LANGUAGES.items()}
 SIZES = ((320, 568), (375, 667), (1440, 900))
 CLIPPED = """() => [...document.querySelectorAll("button, h1, h2, label, summary, [role=button], .progress")]
-  .filter((one) => one.checkVisibility() && !one.closest(".visually-hidden") && one.clientWidth)
+  .filter((one) => one.checkVisibility() && !one.closest(".visually-hidden") && one.clientWidth > 1)
   .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 120))"""
 IN_SIGHT = """(selector) => [...document.querySelectorAll(selector)].every((one) => {
   const { top, bottom, left, right } = one.getBoundingClientRect();
