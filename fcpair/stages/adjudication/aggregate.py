@@ -93,8 +93,7 @@ class LabelModel(Result):
     @property
     def doubt(self) -> Floats:
         """Probability that the most probable class of each pair is not the true one, `(n_pairs,)`."""
-        doubt: Floats = np.maximum(1 - self.probability.max(axis=1), 0)
-        return doubt
+        return doubt_of(self.probability)
 
     @property
     def leads(self) -> NDArray[np.bool_]:
@@ -304,6 +303,15 @@ def compute_aggregation(
     n_single = int((table.n_of_pair == 1).sum())
     sizes = (len(people), len(table.pair), table.n_pairs, n_single, n_left_out)
     return Aggregation(classes, *sizes, tuple(fitted), tuple(_cautions(table, people, fitted)))
+
+
+def doubt_of(probability: Floats) -> Floats:
+    """Probability that the most probable class of each pair is not the true one, `(n_pairs,)`.
+
+    It is rounded to ten decimals, so that pairs of the same doubt have the same number.
+    """
+    doubt: Floats = np.round(np.maximum(1 - probability.max(axis=1), 0), 10)
+    return doubt
 
 
 def _leading(probability: Floats) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from fcpair.stages.adjudication.aggregate import (
     LEAST_LABELS,
     USUAL_MODELS,
     Aggregation,
+    LabelData,
     Reference,
     check_models,
     compute_aggregation,
@@ -21,9 +22,14 @@ NOT, UNSURE, YES = 0, 1, 2
 Label = tuple[int, int, int]  # pair, person, code
 
 
+def prepared_of(labels: list[Label]) -> LabelData:
+    pair, by, code = (np.array(column) for column in zip(*labels, strict=True))
+    return prepare_labels(pair, by, code, APPROPRIATENESS)
+
+
 def aggregated(labels: list[Label], *references: Reference, **options: object) -> Aggregation:
     """The models of labels; the people are called `p1`, `p2` and so on."""
-    prepared = prepare_labels(*np.array(labels).T, APPROPRIATENESS)
+    prepared = prepared_of(labels)
     people = [f"p{by}" for by in prepared.annotators]
     return compute_aggregation(
         prepared,
@@ -46,9 +52,10 @@ def panel(n_pairs: int, n_people: int = 4) -> list[Label]:
 
 
 def test_a_pair_has_its_most_probable_class_and_its_doubt() -> None:
-    frame = aggregated([*panel(30), (90, 1, YES), (90, 2, NOT), (90, 3, YES)]).to_frame().set_index(["model", "pair"])
-    assert list(frame.columns) == ["n_labels", "label", "tied", "doubt", "p_not_appropriate", "p_appropriate"]
-    row = frame.loc[("majority", 90)]
+    found = aggregated([*panel(30), (90, 1, YES), (90, 2, NOT), (90, 3, YES)])
+    frame = found.to_frame()
+    assert list(frame.columns[2:]) == ["n_labels", "label", "tied", "doubt", "p_not_appropriate", "p_appropriate"]
+    row = next(row for row in found["majority"].rows() if row["pair"] == 90)
     assert (row["n_labels"], row["label"], row["tied"]) == (3, "appropriate", "")
     assert row["doubt"] == pytest.approx(1 / 3)
     assert row["p_appropriate"] == pytest.approx(2 / 3)
@@ -111,7 +118,7 @@ def test_a_model_is_right_where_it_has_the_label_that_holds_or_not_the_wrong_one
         ("nothing", None, 0),
     ]
     assert figures[0].note == "1 tied, which are not right"
-    assert (figures[0].low, figures[0].high) == (pytest.approx(0.0615, abs=1e-4), pytest.approx(0.7923, abs=1e-4))
+    assert [figures[0].low, figures[0].high] == pytest.approx([0.0615, 0.7923], abs=1e-4)
     assert figures[2].undefined == "there are none on these pairs"
 
 
@@ -148,7 +155,7 @@ def test_what_labels_cannot_tell_is_said() -> None:
 )
 def test_labels_of_which_no_model_says_anything_are_refused(labels: list[Label], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        prepare_labels(*np.array(labels).T, APPROPRIATENESS)
+        prepared_of(labels)
 
 
 def test_an_unknown_model_is_refused_with_the_nearest() -> None:

@@ -52,7 +52,7 @@ def looped(labels: LabelTable, n_steps: int) -> list[list[float]]:
     """Dawid and Skene's EM in plain loops, without a floor."""
     rows = list(zip(labels.pair.tolist(), labels.annotator.tolist(), labels.klass.tolist(), strict=True))
     classes, people = range(labels.n_classes), range(labels.n_annotators)
-    chance = majority(labels).probability.tolist()
+    chance: list[list[float]] = majority(labels).probability.tolist()
     for _ in range(n_steps):
         prior = [sum(row[k] for row in chance) / len(chance) for k in classes]
         count = {(k, a, c): 0.0 for k in classes for a in people for c in classes}
@@ -70,7 +70,7 @@ def looped(labels: LabelTable, n_steps: int) -> list[list[float]]:
 
 def test_majority_has_the_shares_of_a_pairs_labels() -> None:
     fit = majority(table({(0, 0): 0, (0, 1): 2, (0, 2): 2, (1, 0): 1}))
-    np.testing.assert_allclose(fit.probability, [[1 / 3, 0, 2 / 3], [0, 1, 0]])
+    np.testing.assert_allclose(fit.probability, np.array([[1 / 3, 0, 2 / 3], [0, 1, 0]]))
     assert (fit.log_likelihoods, fit.converged) == ((), None)
 
 
