@@ -30,8 +30,8 @@ USUAL_MODELS = (MAJORITY, ONE_COIN, DAWID_SKENE)
 LEAST_LABELS = 20
 """Expected labels on pairs of a true class from which a person's errors on it are shown.
 
-With fewer, and two labels a pair, the share that Dawid-Skene estimates is off by 0.2 to 0.4 (root mean square, over
-`python -m benchmarks.label_models`); two people told apart by such a row would be told apart by chance.
+With fewer, and two labels a pair, the share of right labels that Dawid-Skene estimates is off by 0.2 to 0.4 (root mean
+square, by `python -m benchmarks.label_models`), which is as far as people are apart.
 """
 LEAST_PEOPLE = 3
 EQUAL = 1e-9  # probabilities that differ by less are the same
