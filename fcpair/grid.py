@@ -126,6 +126,7 @@ class Grid(GridContext):
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
     round_of_blocks = steps.agreement.round_of_blocks
+    aggregate = steps.aggregate.aggregate_labels
     compare_people = steps.people_agreement.compare_people
     groups = steps.group_comparison.compare_groups
     item_answers = steps.item_answers.item_answers

@@ -35,6 +35,7 @@ IntervalScope = Literal["texts", "annotators"]
 AgreementBlocks = Literal["grid", "column", "row"]
 CorpusFormat = Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"]
 ShardOrder = Literal["random", "hs"]
+CaseRanking = Literal["row", "doubt"]
 NotSure = Literal["class", "drop"]
 Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
@@ -182,7 +183,7 @@ class Assign(Seeded):
     groups: tuple[tuple[str, ...], ...] = param(
         (), "annotators who share the overlapping pairs, such as ana,ben", flag="--annotator-group"
     )
-    order: ShardOrder = param("random", "the order of a shard: shuffled, or one HS at a time")
+    order: ShardOrder = param("random", "the order in which pairs are shown. Shuffled, or one HS at a time")
     seed: int = param(0, "random seed")
     open: bool = param(False, "hand out pairs on request, for volunteers who come and go")
     lease_minutes: int = param(

@@ -16,7 +16,18 @@ from fcpair.study import Study
 
 pytestmark = pytest.mark.files
 
-EXTRAS = ("dask", "distributed", "fastapi", "itsdangerous", "markdown_it", "mixedlm", "onnx", "psycopg", "uvicorn")
+EXTRAS = (
+    "crowdkit",
+    "dask",
+    "distributed",
+    "fastapi",
+    "itsdangerous",
+    "markdown_it",
+    "mixedlm",
+    "onnx",
+    "psycopg",
+    "uvicorn",
+)
 WITHOUT_EXTRAS = f"""
 import sys
 sys.modules.update(dict.fromkeys({EXTRAS}))

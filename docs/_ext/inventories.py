@@ -52,6 +52,7 @@ PROJECTS: dict[str, tuple[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "numpy": (
         "https://numpy.org/doc/stable/",
         {
+            "reference/generated/numpy.dtype.html": {"class": ("numpy.dtype",)},
             "reference/generated/numpy.ndarray.html": {"class": ("numpy.ndarray",)},
             "reference/typing.html": {"data": ("numpy.typing.NDArray", "numpy.typing.ArrayLike")},
             "reference/random/generator.html": {"class": ("numpy.random.Generator",)},

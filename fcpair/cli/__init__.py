@@ -58,6 +58,7 @@ SECTIONS = {
     },
     "Decide": {
         "agreement": ("adjudication.agreement:agreement", "Measure how far annotators agree."),
+        "aggregate": ("adjudication.aggregate:aggregate", "Compare label models with what people have decided."),
         "groups": ("surveys.groups:groups", "Test whether groups of annotators label differently."),
         "adjudicate": ("adjudication.adjudicate:adjudicate", "Turn each pair's labels into one."),
         "validate": ("assignment.validate:validate", "Check labels: assign, sheets, import, withdraw."),

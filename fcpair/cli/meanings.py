@@ -25,6 +25,7 @@ MEANINGS = {
     "--measure": "Which measure, by its name.",
     "--model": "A sentence-transformers model: a name or a folder.",
     "--more": "Continue what has been started.",
+    "--order": "The order in which pairs are shown.",
     "--out": "Where to write.",
     "--question": "A question of the survey.",
     "--rater": "The column of the raters.",

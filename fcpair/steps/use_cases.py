@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fcpair.steps.adjudication import (
         adjudicate,
         adjudication_queue,
+        aggregate,
         agreement,
         conflict_sheet,
         decision_requests,

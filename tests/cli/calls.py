@@ -50,6 +50,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("grids",): ("dealt", ""),
     ("status",): ("checked", ""),
     ("agreement",): ("labelled", ""),
+    ("aggregate",): ("labelled", ""),
     ("groups",): ("surveyed", ""),
     ("adjudicate",): ("decided", ""),
     ("validate", "assign"): ("decided", "--validators 2"),

@@ -18,7 +18,7 @@ SECTIONS = {
     "Build": ["import", "select", "retrieve", "pair", "assign"],
     "People": ["people", "serve"],
     "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
-    "Decide": ["agreement", "groups", "adjudicate", "validate"],
+    "Decide": ["agreement", "aggregate", "groups", "adjudicate", "validate"],
     "Grade": ["partition", "explain", "evaluate", "export", "report"],
     "Texts": ["describe", "split", "measure", "classify", "correlate", "ratings"],
     "Surveys and bias": ["ask", "items", "diversity", "bias"],
@@ -27,7 +27,7 @@ SECTIONS = {
 
 ON_A_GRID = {
     *("select", "retrieve", "pair", "assign", "labels", "answers", "simulate", "examples", "generate", "agreement"),
-    "adjudicate",
+    *("adjudicate", "aggregate"),
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
     *("correlate", "curation", "ratings", "diversity", "groups", "bias", "ask"),
 }

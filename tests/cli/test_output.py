@@ -30,6 +30,7 @@ REPORTING = [
     ("status",),
     ("people", "list"),
     ("agreement",),
+    ("aggregate",),
     ("partition",),
     ("partition", "--tier", "bronze"),
     ("partition", "--tier", "bronze", "--layout", "fc-conan"),

@@ -16,7 +16,7 @@ from fcpair.cli.reading import note_trial
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.terminal import print_wrapped
 from fcpair.errors import SettingError
-from fcpair.params import Adjudicate, Policy, Ties
+from fcpair.params import Adjudicate, CaseRanking, Policy, Ties
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -47,6 +47,13 @@ if TYPE_CHECKING:
     "--dry-run", is_flag=True, callback=note_trial, detail="Also show whether the current decisions are the same."
 )
 @supersede_option
+@shared_option(
+    "--order",
+    type=click.Choice(get_args(CaseRanking)),
+    default="row",
+    show_default=True,
+    detail="In the dialogue and on a sheet: row by row, or the pair in most doubt first, by Dawid and Skene's model.",
+)
 @click.option(
     "--adjudicator",
     "by",
@@ -66,6 +73,7 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
     \b
     Example:
       fcpair adjudicate --adjudicator ana
+      fcpair adjudicate --adjudicator ana --order doubt
       fcpair adjudicate --policy majority
       fcpair adjudicate --policy majority --dry-run
       fcpair adjudicate --import decisions.csv
@@ -85,7 +93,7 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
     if len(given_flags) > 1:
         raise click.UsageError(f"give either {' or '.join(given_flags)}, not both")
     if arguments["sheet"]:
-        n = grid.write_conflicts(arguments["sheet"], by=arguments["by"])
+        n = grid.write_conflicts(arguments["sheet"], by=arguments["by"], order=arguments["order"])
         print_receipt(f"{arguments['sheet']}: {n:,} pairs", {"file": str(arguments["sheet"]), "pairs": n})
         return
     if arguments["request"]:
@@ -106,10 +114,10 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
         _apply_policy(grid, options, current)
     else:
         check_terminal()
-        grid.agenda(arguments["by"])  # says who cannot decide, before anything is written
+        grid.agenda(arguments["by"], order=arguments["order"])  # says who cannot decide, before anything is written
         if current is None:
             print_run(grid.adjudicate(options))
-        Dialogue(grid, arguments["by"]).hold()
+        Dialogue(grid, arguments["by"], arguments["order"]).hold()
 
 
 def _request_decisions(grid: Grid, path: Path, *, dry_run: bool) -> None:

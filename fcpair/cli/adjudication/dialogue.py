@@ -11,6 +11,7 @@ import click
 from fcpair.cli.table import wrap_text
 from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError
+from fcpair.params import CaseRanking
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Choice, Closed
 from fcpair.stages.questions.answer_keys import DISCARD
 from fcpair.stages.questions.labels import outcome_reader
@@ -46,12 +47,12 @@ def _choice_keys(question: Closed) -> dict[str, Choice]:
 class Dialogue:
     """Walks an adjudicator through the pairs that wait for them. Each decision is kept at once; undo takes it back."""
 
-    def __init__(self, grid: Grid, by: str) -> None:
+    def __init__(self, grid: Grid, by: str, order: CaseRanking = "row") -> None:
         self._grid, self._by = grid, by
         self._question = grid.scheme
         self._choices = _choice_keys(self._question)
         self._facts = grid.facts
-        self._agenda = grid.agenda(by)
+        self._agenda = grid.agenda(by, order=order)
         self._queue = list(self._agenda.pairs)
         self._position = 0
         self._shown_id, self._note = 0, ""  # the pair that is asked about, and what has been noted there

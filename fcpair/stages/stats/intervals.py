@@ -7,6 +7,9 @@ from dataclasses import replace
 from math import atanh, isfinite, tanh
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from fcpair.errors import InputError
 from fcpair.records import Figure
 from fcpair.stages.stats.beta_distribution import t_quantile
@@ -44,6 +47,18 @@ def interval_within(value: float, reach: float, low: float, high: float) -> Inte
         return Interval(note="no interval, as it is at its bound")
     z, z_reach = atanh(scaled), reach / half / (1 - scaled**2)
     return Interval(middle + half * tanh(z - z_reach), middle + half * tanh(z + z_reach))
+
+
+def wilson_intervals(n_yes: npt.ArrayLike, n: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Wilson's intervals at 95 % of shares, `n_yes` of `n` (1 or more), elementwise.
+
+    Wilson (1927), DOI 10.1080/01621459.1927.10502953.
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    yes, total = np.asarray(n_yes), np.asarray(n)
+    low, high = proportion_confint(yes, total, alpha=1 - LEVEL, method="wilson")
+    return np.where(yes == 0, 0.0, low), np.where(yes == total, 1.0, high)  # which rounding misses
 
 
 def check_resamples(resamples: int) -> None:

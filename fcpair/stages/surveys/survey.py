@@ -12,7 +12,7 @@ import numpy as np
 from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.notebook import Result
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, group_findings
-from fcpair.stages.stats.intervals import LEVEL, Z
+from fcpair.stages.stats.intervals import Z, wilson_intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +160,7 @@ def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
 def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
     """The share of yes over yes and no, with Wilson's interval at 95 %.
 
-    Who declined, or was not asked, does not count. Wilson (1927), DOI 10.1080/01621459.1927.10502953.
+    Who declined, or was not asked, does not count.
 
     Args:
         counts: `yes`, `no` and `decline`, one row for each statement and question.
@@ -168,16 +168,13 @@ def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The same with `n` (yes and no), `share`, `low` and `high`; NaN where nobody said yes or no.
     """
-    from statsmodels.stats.proportion import proportion_confint
-
     n = counts["yes"] + counts["no"]
     is_answered = n.to_numpy() > 0
     share, low, high = (np.full(len(counts), np.nan) for _ in range(3))
     yes, n_answered = counts["yes"].to_numpy()[is_answered], n.to_numpy()[is_answered]
     share[is_answered] = yes / n_answered
     if is_answered.any():
-        low[is_answered], high[is_answered] = proportion_confint(yes, n_answered, alpha=1 - LEVEL, method="wilson")
-        low[share == 0], high[share == 1] = 0, 1  # which rounding misses, and by which a threshold of 0 fell below
+        low[is_answered], high[is_answered] = wilson_intervals(yes, n_answered)
     return counts.assign(n=n, share=share, low=low, high=high)
 
 

@@ -14,11 +14,12 @@ import numpy as np
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
 from fcpair.files.tables.tabular import name_of
-from fcpair.params import Adjudicate, Annotate, Policy, Ties
+from fcpair.params import Adjudicate, Annotate, CaseRanking, Policy, Ties
 from fcpair.records import BY_HAND, UNDECIDED, Person, Role, Rule, RunRecord
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
 from fcpair.stages.questions.labels import outcome_reader
+from fcpair.steps.adjudication.aggregate import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
 from fcpair.steps.answers.decision_table import LABELS, layout_of
 from fcpair.steps.base.context import (
@@ -101,11 +102,16 @@ def second_looks(grid: GridContext) -> list[int]:
         return list(map(to_public_number, rule_decisions.stale_decisions(tx)))
 
 
-def agenda(grid: GridContext, by: str) -> Agenda:
-    """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels."""
+def agenda(grid: GridContext, by: str, *, order: CaseRanking = "row") -> Agenda:
+    """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels.
+
+    They are in the order of their rows, or of `doubt`: by Dawid and Skene's model, the greatest first. Raises
+    InputError where that cannot be fitted; see `Grid.aggregate`.
+    """
     with grid._store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
-        pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (own_agenda.pairs, own_agenda.again))
+        cell_ids = rank_cases(tx, own_agenda.pairs, order)
+        pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (cell_ids, own_agenda.again))
         return replace(own_agenda, pairs=pairs, again=frozenset(again_numbers))
 
 

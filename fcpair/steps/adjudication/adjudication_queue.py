@@ -172,6 +172,8 @@ class AdjudicationQueue:
     def _next_pair(self, tx: Tx, person: Person, after: int | None, queue: CaseQueue, order: CaseOrder) -> int | None:
         excluded, everybody = permissions.excluded_pairs(tx, person), disputes.adjudicators(tx)
         with self._conflicts.snapshot(tx) as conflicts:
+            if order is CaseOrder.DOUBT:
+                conflicts.refresh_doubts(tx)
             route = order_cases(conflicts, order, everybody.index(person.id), len(everybody))
             start = route.index(after) + 1 if after in route else 0
             onward = chain(route[start:], () if queue is CaseQueue.FLAGGED else route[:start])

@@ -6,6 +6,7 @@ from enum import StrEnum
 from itertools import chain, groupby
 from operator import itemgetter
 
+from fcpair.steps.adjudication.aggregate import order_by_doubt
 from fcpair.steps.adjudication.conflict_cache import ConflictCache
 
 
@@ -19,10 +20,13 @@ class CaseQueue(StrEnum):
 
 
 class CaseOrder(StrEnum):
-    """Order of the cases: `row` has all conflicts of one row, such as an HS, one after the other."""
+    """Order of the cases: `row` has all conflicts of one row, such as an HS, one after the other; `doubt` begins with
+    those of which Dawid and Skene's model of the labels is least sure.
+    """
 
     SPREAD = "spread"
     ROW = "row"
+    DOUBT = "doubt"
 
 
 def select_cases(conflicts: ConflictCache, queue: CaseQueue, person_id: int) -> set[int]:
@@ -40,7 +44,14 @@ def select_cases(conflicts: ConflictCache, queue: CaseQueue, person_id: int) -> 
 
 
 def order_cases(conflicts: ConflictCache, order: CaseOrder, index: int, n_adjudicators: int) -> list[int]:
-    """All conflicts in the order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through them."""
+    """All conflicts in the order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through them.
+
+    By doubt they take turns, so that those in most doubt come first for each of them, and then what is left of others'.
+    """
+    if order is CaseOrder.DOUBT:
+        ranked = order_by_doubt(conflicts.order, conflicts.doubts)
+        others = [cell_id for at, cell_id in enumerate(ranked) if at % n_adjudicators != index]
+        return [*ranked[index::n_adjudicators], *others]
     groups = (
         [[cell_id for _, cell_id in places] for _, places in groupby(conflicts.places, key=itemgetter(0))]
         if order is CaseOrder.ROW

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS, write_sheet
+from fcpair.params import CaseRanking
 from fcpair.stages.questions.labels import decision_words
 from fcpair.steps.adjudication.adjudicate import as_lines, shown_answers
+from fcpair.steps.adjudication.aggregate import rank_cases
 from fcpair.steps.answers.sheets import label_blank
 from fcpair.steps.base.context import GridContext, scheme_of
 from fcpair.steps.rules import permissions
@@ -20,20 +22,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def write_conflicts(grid: GridContext, path: str | Path, *, by: str) -> int:
+def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: CaseRanking = "row") -> int:
     """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
 
     It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
-    and `note` to be filled in. `import_outcomes` reads it back.
+    and `note` to be filled in. `import_outcomes` reads it back. The pairs are in the order of rows, or of `doubt`.
 
     Raises:
-        InputError: something is at `path`, its suffix is none of .csv and .xlsx, or `by` is no adjudicator.
+        InputError: something is at `path`, its suffix is none of .csv and .xlsx, or `by` is no adjudicator; or there
+            is no doubt by which to order, as `Grid.agenda` says.
         StageError: no pair waits for this person.
     """
     path = Path(path)
     _check_target(path)
     with grid._store.read() as tx:
-        pair_ids = permissions.agenda(tx, permissions.find_decider(tx, by)).pairs
+        pair_ids = rank_cases(tx, permissions.agenda(tx, permissions.find_decider(tx, by)).pairs, order)
         if not pair_ids:
             raise StageError(f"no pair that {by} may decide is waiting; `fcpair status` shows what is open")
         rows = _sheet_rows(tx, pair_ids, by)

@@ -122,9 +122,11 @@ def current_labels(
     return _with_names(tx, labels)[list(columns)] if "annotator" in columns else labels
 
 
-def label_arrays(tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
-    """The same as arrays, of those columns that are whole numbers, and of the round that counts."""
-    query = _select_answers(tx, rounds.primary(tx), *columns).where(~judgement.c.skipped)
+def label_arrays(
+    tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, of: Round | None = None
+) -> dict[str, NDArray[np.int64]]:
+    """The same as arrays, of those columns that are whole numbers."""
+    query = _select_answers(tx, of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
         query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
     return integer_arrays(tx, query)

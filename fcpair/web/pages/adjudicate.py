@@ -80,6 +80,7 @@ class AdjudicatorPages:
             "queue": self.queue.state(self._visitor.id),
             "queues": self._queue_links(counts),
             "is_by_row": self._order is CaseOrder.ROW,
+            "other_orders": {one: self.address("/adjudicate", order=one) for one in CaseOrder if one != self._order},
             "left": in_words(self.queue.left_s(self._visitor.id, counts[self._queue]), self._language),
             "elsewhere": self._waiting_elsewhere(),
             "reading": reading,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fcpair.errors import InputError
+from fcpair.files.tables.tabular import read_table
 from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue, DecisionRequest
 from fcpair.records import Role
 from fcpair.study import Study
@@ -107,6 +109,57 @@ def test_by_row_all_conflicts_of_a_row_come_one_after_the_other(study: Study, na
     assert sorted(pairs) == sorted(study.grid().waiting_pairs())
     runs = [row for row, _ in groupby(row_of[pair] for pair in pairs)]
     assert len(runs) == len(set(runs)) > 1
+
+
+def doubts_of(study: Study) -> dict[int, float]:
+    """The doubt of each pair that waits, by Dawid and Skene's model; 1 where it says nothing."""
+    frame = study.grid().aggregate(["dawid-skene"]).to_frame()
+    doubt = dict(zip(frame["pair"].tolist(), frame["doubt"].tolist(), strict=True))
+    return {pair: doubt.get(pair, 1.0) for pair in study.grid().waiting_pairs()}
+
+
+def test_by_doubt_each_begins_with_those_in_most_doubt_and_they_take_turns(study: Study) -> None:
+    doubts = doubts_of(study)
+    ranked = sorted(doubts, key=lambda pair: (-doubts[pair], pair))
+    assert len(set(doubts.values())) > 2
+    walks = [walk(study, name, order=CaseOrder.DOUBT) for name in NAMES]
+    assert all(sorted(pairs) == sorted(ranked) for pairs in walks)
+    assert [walks[at % 3][at // 3] for at in range(len(ranked))] == ranked
+
+
+def test_the_dialogue_and_the_sheet_have_the_pair_in_most_doubt_first(study: Study, tmp_path: Path) -> None:
+    grid, doubts = study.grid(), doubts_of(study)
+    ranked = sorted(doubts, key=lambda pair: (-doubts[pair], pair))
+    assert list(grid.agenda("judy").pairs) == sorted(ranked) != ranked
+    assert list(grid.agenda("judy", order="doubt").pairs) == ranked
+    grid.write_conflicts(tmp_path / "conflicts.csv", by="judy", order="doubt")
+    assert read_table(tmp_path / "conflicts.csv")["pair"].astype(int).tolist() == ranked
+    with pytest.raises(InputError, match="order is 'doubtful'; expected one of row, doubt"):
+        grid.agenda("judy", order="doubtful")  # type: ignore[arg-type]
+
+
+def test_new_labels_change_the_order_by_doubt(study: Study, tmp_path: Path) -> None:
+    docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    first = docket.next(judy, order=CaseOrder.DOUBT)
+    assert first
+    rows = study.grid().labels()
+    who = rows["annotator"][rows["pair"] == first.cell_id].tolist()
+    record(study, tmp_path, [(str(name), first.cell_id, "appropriate") for name in who], supersede=True)
+    second = docket.next(judy, order=CaseOrder.DOUBT)
+    assert second
+    assert second.cell_id == next(iter(walk(study, "judy", order=CaseOrder.DOUBT))) != first.cell_id
+
+
+def test_where_no_model_can_be_fitted_cases_go_by_number(study: Study, at: At, tmp_path: Path) -> None:
+    rows = study.grid().labels()
+    only_ana = rows.drop_duplicates("pair", keep=False).query("annotator == 'ana'")["pair"].tolist()[:3]
+    alone = at("dealt")
+    record(alone, tmp_path, [("ana", pair, "not_sure") for pair in only_ana])
+    alone.add_people(["judy"], Role.ADJUDICATOR)
+    admit(alone, "judy")
+    assert walk(alone, "judy", order=CaseOrder.DOUBT) == only_ana
+    with pytest.raises(InputError, match="there are no definite labels"):
+        alone.grid().agenda("judy", order="doubt")
 
 
 def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None:

@@ -41,6 +41,13 @@ def taken(at: At, tmp_path: Path) -> Study:
     return study
 
 
+def test_no_label_model_compares_columns_that_are_places_and_not_people(taken: Study) -> None:
+    before = dump(taken)
+    with pytest.raises(InputError, match="whose annotator columns are places and not people"):
+        taken.grid().aggregate()
+    assert dump(taken) == before
+
+
 def test_an_empty_study_gets_texts_grid_labels_decisions_and_verdicts(taken: Study) -> None:
     assert taken.log()[-1].counts == {"pairs": 4, "labels": 8, "adjudications": 4, "verdicts": 4}
     assert taken.status()["stages"]["pair"] == 4

@@ -204,6 +204,9 @@ def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter) -> None:
     page = browser.get("/adjudicate?order=row&queue=not_sure")
     assert 'action="/adjudicate?queue=not_sure&amp;order=row"' in page.text
     assert '<a href="/adjudicate?queue=not_sure">mixed</a>' in page.text
+    assert '<a href="/adjudicate?queue=not_sure&amp;order=doubt">doubtful first</a>' in page.text
+    page = browser.get("/adjudicate?order=doubt")
+    assert '<a href="/adjudicate">mixed</a> · <a href="/adjudicate?order=row">row by row</a>' in page.text
 
 
 def test_the_time_that_the_rest_takes_is_told_once_it_is_known(study: Study, enter: Enter) -> None:
