@@ -265,7 +265,7 @@ def test_the_figures_follow_the_form(lead: Starting) -> None:
     lead.post("columns", act="save", **COLUMNS)
     part = " ".join(lead.post("figures", **PLAN).text.split())
     assert "5,184 (42 × 127, less 150 that the table has)" in part
-    assert "5,837 (4,531 pairs with 1, 653 pairs with 2)" in part
+    assert "5,837 (4,531 pairs with 1 label, 653 pairs with 2 labels)" in part
     assert "2,919 labels, 24.3 hours" in part
     assert "5,184 pairs, 43.2 hours" in part
     for changes, words in (
