@@ -11,6 +11,7 @@ from fcpair.report import cells, formatting
 from fcpair.report.data import IN_GRID, GridMap, ReportData
 from fcpair.report.evaluation_section import evaluation_tables
 from fcpair.report.figures import grid_map
+from fcpair.report.figures.forest_markup import forest_markup
 from fcpair.report.missing_figures import NO_TWO, find_gaps
 from fcpair.report.survey_section import build_sections
 from fcpair.report.table_rows import kappa_map, log_lines, tier_tables
@@ -79,7 +80,7 @@ def _environment() -> Environment:
     environment.globals.update(
         long_table=LONG_TABLE, most_pairs=MOST_PAIRS, kappa_map=kappa_map, tier_tables=tier_tables, no_two=NO_TWO
     )
-    environment.globals.update(sections=build_sections)
+    environment.globals.update(sections=build_sections, draw=forest_markup)
     return environment
 
 

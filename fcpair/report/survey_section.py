@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
 from fcpair.bias.scoring import METHOD
 from fcpair.report import formatting
 from fcpair.report.data import GroupFigures, SurveyFigures, SurveysPart
 from fcpair.report.figures import Forest
-from fcpair.report.figures.forest_markup import forest_markup
 from fcpair.report.figures.forest_plots import of_bias, of_groups, of_survey
 from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, GroupComparison
 from fcpair.stages.stats.intervals import LEVEL
@@ -23,14 +20,14 @@ MOST_DRAWN = 60  # rows of a picture that a page shows
 
 @dataclass(frozen=True)
 class TableSheet:
-    """A table whose first column names its rows, the picture of it where there is one, and what is said below it."""
+    """A table whose first column names its rows, the figure of it where one is drawn, and what is said below it."""
 
     title: str
     text: str
     header: tuple[str, ...]
     rows: list[list[str]]
     notes: tuple[str, ...] = ()
-    picture: Markup | None = None
+    picture: Forest | None = None
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,8 @@ def build_sections(part: SurveysPart) -> list[Section]:
     return result + ([_groups_section(part.groups)] if part.groups else [])
 
 
-def _draw_picture(forest: Forest | None) -> Markup | None:
-    return None if forest is None or forest.n_rows > MOST_DRAWN else forest_markup(forest)
+def _drawn(forest: Forest | None) -> Forest | None:
+    return None if forest is None or forest.n_rows > MOST_DRAWN else forest
 
 
 def _no_picture_notes(forest: Forest | None) -> tuple[str, ...]:
@@ -78,7 +75,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
             for row in rows.to_dict("records")
         ]
         header = ("Statement", "Yes", "No", "Declined", "Skipped", "Share", "95 % interval")
-        sheets.append(TableSheet(str(question), "", header, table, _no_picture_notes(forest), _draw_picture(forest)))
+        sheets.append(TableSheet(str(question), "", header, table, _no_picture_notes(forest), _drawn(forest)))
     return Section("What people said", text, tuple(sheets))
 
 
@@ -110,7 +107,7 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
                     *dict.fromkeys(f"{item.category}: {item.note}" for _, item in figures if item.note),
                     *_no_picture_notes(forest),
                 ),
-                _draw_picture(forest),
+                _drawn(forest),
             )
         )
     unreadable = ", ".join(f"{name} {item.n_unreadable:,} of {item.n:,}" for name, item in scored_by_name.items())
@@ -193,7 +190,7 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
             header,
             differences,
             notes,
-            _draw_picture(forest),
+            _drawn(forest),
         )
 
 

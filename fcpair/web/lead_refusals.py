@@ -221,6 +221,9 @@ LEAD_SENTENCES = (
     ),
     mark("%(number)s answers."),
     mark("%(percent)s interval"),
+    mark("undefined"),
+    mark("share of yes over yes and no"),
+    mark("difference of shares"),
     mark("%(number)s more are by people for whom it is unknown."),
     mark(
         "Answers to “%(question)s”, by what people said about themselves. The result is an association among these "

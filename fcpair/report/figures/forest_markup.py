@@ -6,7 +6,8 @@ All is drawn in the colour of the text around it, which suits light, dark and fo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -45,18 +46,40 @@ _WHISKER = Markup('<path d="M-7 0h14" stroke-width="1.5"></path>')
 _GRID, _THRESHOLD, _INTERVAL = map(Markup, (' stroke-opacity="0.2"', ' stroke-dasharray="4 3"', ' stroke-width="1.5"'))
 
 
-def forest_markup(forest: Forest) -> Markup:
-    """The figure as a part of a page, described in words to those who do not see it; its table is for the page."""
+TABLE_BELOW = "The table below has the numbers."
+INTERVAL, UNDEFINED = "95 % interval", "undefined"
+
+
+def as_in_english(written: str) -> str:
+    """Words or a figure as they are."""
+    return written
+
+
+@dataclass(frozen=True)
+class ForestWords:
+    """How a page says what is written in a figure: `say` words, `figure` a value; `label` describes it."""
+
+    label: str
+    say: Callable[[str], str] = as_in_english
+    figure: Callable[[str], str] = as_in_english
+
+
+def forest_markup(forest: Forest, words: ForestWords | None = None) -> Markup:
+    """The figure as a part of a page, described in words to those who do not see it; its table is for the page.
+
+    Without `words` it is in English.
+    """
+    words = words or ForestWords(f"{forest.description} {TABLE_BELOW}")
     low, high = axis_range(forest)
     scale = _Scale(low, high)
     rows: dict[str, list[Mark]] = {}
     for mark in forest.marks:
         rows.setdefault(mark.row, []).append(mark)
     return _FOREST.format(
-        label=f"{forest.description} The table below has the numbers.",
-        rows=Markup().join(_draw_row(name, marks, forest, scale) for name, marks in rows.items()),
-        axis=_draw_axis(forest.axis, scale),
-        legend=_draw_legend(forest),
+        label=words.label,
+        rows=Markup().join(_draw_row(name, marks, forest, scale, words) for name, marks in rows.items()),
+        axis=_draw_axis(forest.axis, scale, words),
+        legend=_draw_legend(forest, words),
     )
 
 
@@ -80,12 +103,16 @@ class _Scale:
         return [at * step for at in range(first, last + 1)]
 
 
-def _draw_row(name: str, marks: Sequence[Mark], forest: Forest, scale: _Scale) -> Markup:
+def _draw_row(name: str, marks: Sequence[Mark], forest: Forest, scale: _Scale, words: ForestWords) -> Markup:
     lines = [_draw_upright(scale.percent(tick), _GRID) for tick in scale.ticks]
     if forest.line is not None:
         lines.append(_draw_upright(scale.percent(forest.line), _THRESHOLD))
     for at, mark in enumerate(marks):
-        lines += _draw_mark(mark, round(100 * (at + 0.5) / len(marks), 2), forest.series, scale)
+        y = round(100 * (at + 0.5) / len(marks), 2)
+        if mark.value is None:
+            lines.append(_TEXT.format(x=0, y=y, anchor="start", text=words.say(UNDEFINED)))
+        else:
+            lines += _draw_mark(mark, mark.value, y, forest.series.index(mark.series), scale)
     plot = _PLOT.format(height=SLOT_PX * len(marks), lines=Markup().join(lines))
     return _ROW.format(name=make_printable(name), plot=plot)
 
@@ -94,30 +121,31 @@ def _draw_upright(x: float, look: Markup) -> Markup:
     return _LINE.format(left=x, right=x, top=0, bottom=100, look=look)
 
 
-def _draw_mark(mark: Mark, y: float, series: Sequence[str], scale: _Scale) -> Iterator[Markup]:
-    if mark.value is None:
-        yield _TEXT.format(x=0, y=y, anchor="start", text="undefined")
-        return
+def _draw_mark(mark: Mark, value: float, y: float, series: int, scale: _Scale) -> Iterator[Markup]:
     if mark.low is not None and mark.high is not None:
         left, right = scale.percent(mark.low), scale.percent(mark.high)
         yield _LINE.format(left=left, right=right, top=y, bottom=y, look=_INTERVAL)
-    yield _MARK.format(x=scale.percent(mark.value), y=y, shape=_shape(series.index(mark.series)))
+    yield _MARK.format(x=scale.percent(value), y=y, shape=_shape(series))
 
 
 def _shape(at: int) -> Markup:
     return _SHAPE.format(path=SHAPES[at % len(SHAPES)], tone=TONES[at % len(TONES)])
 
 
-def _draw_axis(name: str, scale: _Scale) -> Markup:
+def _draw_axis(name: str, scale: _Scale, words: ForestWords) -> Markup:
     ticks = (
-        _TEXT.format(x=scale.percent(tick), y=50, anchor="middle", text=f"{tick:.6g}".replace("-", "\N{MINUS SIGN}"))
+        _TEXT.format(x=scale.percent(tick), y=50, anchor="middle", text=_write_tick(tick, words))
         for tick in scale.ticks
     )
-    return _ROW.format(name=name, plot=_PLOT.format(height=SLOT_PX, lines=Markup().join(ticks)))
+    return _ROW.format(name=words.say(name), plot=_PLOT.format(height=SLOT_PX, lines=Markup().join(ticks)))
 
 
-def _draw_legend(forest: Forest) -> Markup:
+def _write_tick(tick: float, words: ForestWords) -> str:
+    return words.figure(f"{tick:.6g}").replace("-", "\N{MINUS SIGN}")
+
+
+def _draw_legend(forest: Forest, words: ForestWords) -> Markup:
     keys = [_KEY.format(shape=_shape(at), name=make_printable(name)) for at, name in enumerate(forest.series) if name]
     if any(mark.low is not None for mark in forest.marks):
-        keys.append(_KEY.format(shape=_WHISKER, name="95 % interval"))
+        keys.append(_KEY.format(shape=_WHISKER, name=words.say(INTERVAL)))
     return Markup('<p class="forest-legend">{}</p>\n').format(Markup("\n").join(keys)) if keys else Markup()

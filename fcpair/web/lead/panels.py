@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
@@ -20,17 +21,20 @@ from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.languages import Language
+from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead.glance import glance
 from fcpair.web.lead.map_figures import map_figures
 from fcpair.web.lead.navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
 from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_phrases import mark
+from fcpair.web.refusals import translate
 from fcpair.web.text_direction import direction
+from fcpair.words import Noun
 
 if TYPE_CHECKING:
     from fcpair.grid import PersonShares
     from fcpair.report.data import PersonFigures
+    from fcpair.report.figures import Forest
     from fcpair.stages.questions import Closed
 
 FAST_SHOWN = 20
@@ -38,6 +42,7 @@ MOST_IN_MAP = 15  # people
 EXTREMES = 5  # of the most and the least agreeing two people
 MOST_LINKS = 8  # pairs of one text
 HEATS = 10
+DESCRIBED = mark("%(title)s. The table below has the numbers.")
 LABELS, VERDICTS = mark("Labels"), mark("Verdicts")
 QUESTION_OF_ROUND = mark("Round “%(round)s”, %(question)s")
 STAGES = {
@@ -124,8 +129,19 @@ def _disputed(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"sides": here.monitor.disputed_texts(), "found": here.monitor.agreement(), "most": MOST_LINKS}
 
 
-def _results(here: CurrentGrid, _words: LocalFormatting) -> Values:
-    return {"sections": here.monitor.survey_sections()}
+def _results(here: CurrentGrid, words: LocalFormatting) -> Values:
+    return {"sections": here.monitor.survey_sections(), "draw": partial(_draw, words)}
+
+
+def _draw(words: LocalFormatting, forest: Forest) -> Markup:
+    """The figure of a table, in the language of the page; only in English it is described by more than its title."""
+    from fcpair.report.figures.forest_markup import ForestWords, forest_markup
+
+    if words.language is ENGLISH:
+        return forest_markup(forest)
+    say = partial(translate, language=words.language, noun=Noun.of("pair"))
+    label = words.language.gettext(DESCRIBED, title=say(forest.title))
+    return forest_markup(forest, ForestWords(label, say, words.language.figure))
 
 
 def _labels(here: CurrentGrid, words: LocalFormatting) -> Values:
