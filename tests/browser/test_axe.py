@@ -1,4 +1,4 @@
-"""Every page in every state: nothing that axe-core finds wrong; long tests look in the dark and at wide pages too."""
+"""Every page: nothing that axe-core finds wrong; long tests look at it in all states, in the dark and wide, too."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from playwright.sync_api import Page
 from web.test_roles import routes
 
@@ -20,6 +21,7 @@ from fcpair.study import Study
 
 STATES = [*(state for states in PAGES.values() for state in states), *ELSEWHERE]
 IN_EVERY_LOOK = {"open pair", "conflict", "overview of a finished study", "grid"}  # one of each kind, in all runs
+FIRST = {states[0].name for states in PAGES.values() if states}
 STATUS_ERRORS = (r"status of \d{3}", r"net::ERR_FAILED")  # which the browser tells in its console
 
 
@@ -28,8 +30,9 @@ def test_every_page_is_in_the_table(desk: Host) -> None:
     assert pages - NO_PAGES == set(PAGES)
 
 
-def _length(state: State) -> list[pytest.MarkDecorator]:
-    return [] if state.name in IN_EVERY_LOOK else [pytest.mark.long]
+def _states(short: set[str]) -> list[ParameterSet]:
+    """All states; those that are not of the `short` test alone are long."""
+    return [pytest.param(one, id=one.name, marks=[] if one.name in short else [pytest.mark.long]) for one in STATES]
 
 
 def write_guidelines(study: Study) -> None:
@@ -60,12 +63,12 @@ def open_state(shown: Shown, host: Callable[..., Host], files: dict[str, Path], 
     return page
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+@pytest.mark.parametrize("state", _states(FIRST | IN_EVERY_LOOK))
 def test_a_page_is_open_to_all(visit: Callable[[State], Page], state: State) -> None:
     assert violations(visit(state)) == []
 
 
-@pytest.mark.parametrize("state", [pytest.param(one, id=one.name, marks=_length(one)) for one in STATES])
+@pytest.mark.parametrize("state", _states(IN_EVERY_LOOK))
 def test_a_page_is_open_to_all_in_every_look(visit: Callable[[State], Page], state: State) -> None:
     assert violations(visit(state), LOOKS) == []
 

@@ -37,6 +37,7 @@ def served(built: Path, host: Callable[..., Host], tmp_path: Path) -> Host:
     return host(Path(shutil.copy(built, tmp_path / "grids.db")))
 
 
+@pytest.mark.long
 def test_pages_about_a_grid_are_open_to_all(served: Host, windows: Windows) -> None:
     for name, path in OPEN:
         page = windows.open(served.url, served.token(name))

@@ -32,6 +32,7 @@ def sit(served: Host, windows: Windows, name: str) -> Page:
     return page
 
 
+@pytest.mark.long
 def test_pairs_come_until_none_is_free(host: Callable[..., Host], volunteers: Path, windows: Windows) -> None:
     served = host(volunteers)
     page = sit(served, windows, "ana")

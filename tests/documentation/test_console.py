@@ -16,6 +16,8 @@ MOST_NOT_RUN = 20
 LONG = {  # 4.5 to 45 s each; in all runs are the pages that begin a study, FC-CONAN's, and all that are quicker
     "docs/explanation/store.md",
     "docs/howto/describing.md",
+    "docs/howto/deploy.md",
+    "docs/howto/doctor.md",
     "docs/howto/measuring.md",
     "docs/howto/tasks/raise-overlap.md",
     "docs/howto/tasks/sheets.md",

@@ -53,6 +53,7 @@ def is_elsewhere(address: str) -> bool:
     return address.startswith(("http:", "https:", "//"))
 
 
+@pytest.mark.long
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     elsewhere = {}
     for page in site.rglob("*.html"):
