@@ -1,0 +1,265 @@
+"""Widths of the intervals of agreement before there are labels: the jackknife of labels that are only expected.
+
+On `n` pairs whose labels fall into profiles with probabilities pi, leaving out a pair of profile p moves a figure by
+d_p, and the jackknife over pairs gives n Var(d). Pairs of one HS are alike where HS explain a share of Var(d), so that
+the jackknife over HS gives n Var(d) + sum_h n_h (n_h - 1) share Var(d), n_h the pairs of HS h; and so do CNs. The
+interval is that of `jackknife_intervals.py`: V = V_HS + V_CN - V_pair, at least V_pair, times Student's t.
+
+V is itself estimated, so the width is a mean over what the three jackknives may give, and over values of the figure.
+V_pair has the variance of a sum of n squares of moves. V_HS is V_pair and the products of the moves of every two pairs
+of one HS: the fewer of these there are, the more the two agree. Nothing is drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from fcpair.stages.stats.intervals import LEVEL, t_reach
+from fcpair.stages.stats.kappa import cohens_kappa
+from fcpair.stages.stats.label_profiles import ClassModel, all_profiles
+from fcpair.stages.stats.multi_rater import Coefficient
+from fcpair.stages.stats.rating_counts import Sums, coincidence, moments
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+NODES = 16  # quantiles of each quantity that an estimate varies by
+NO_VARIANCE = 1e-9
+KAPPA_OF_TWO = "Cohen's kappa of two"
+
+
+@dataclass(frozen=True)
+class OverlapSize:
+    """A grid and how many of its pairs have two and more labels: `pairs` by the number of labels, 2 or more."""
+
+    n_hs: int
+    n_cn: int
+    n_annotators: int
+    pairs: Mapping[int, int]
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs with two or more labels."""
+        return sum(self.pairs.values())
+
+    @property
+    def shared(self) -> float:
+        """How many pairs every two annotators share, on average."""
+        return sum(n * comb(m, 2) for m, n in self.pairs.items()) / comb(self.n_annotators, 2)
+
+
+@dataclass(frozen=True)
+class SideShares:
+    """Shares of the variance of what one pair adds to a figure that its HS and its CN explain, each from 0 to 1."""
+
+    hs: float = 0.0
+    cn: float = 0.0
+
+
+@dataclass(frozen=True)
+class SideVariance:
+    """What pairs of one text add to the variance of a figure, for one side.
+
+    `products` is the sum over texts of n_t (n_t - 1), n_t the pairs of a text; `added` is the expected variance beyond
+    that of free pairs; `floor` what is left of it with endlessly many pairs of the same texts, of which there are
+    `n_texts` in the overlap.
+    """
+
+    n_texts: float
+    products: float
+    added: float
+    floor: float
+
+    def scaled(self, factor: float) -> SideVariance:
+        """The same, its variances multiplied by a factor."""
+        return replace(self, added=self.added * factor, floor=self.floor * factor)
+
+
+@dataclass(frozen=True)
+class FigureVariance:
+    """The variances that the jackknife is expected to give a figure of this `value` over `n` pairs.
+
+    `pair` is that over pairs, and `pair_spread` the relative variance of its estimate. The figure is `lowest` at least.
+    """
+
+    value: float
+    n: float
+    pair: float
+    pair_spread: float
+    hs: SideVariance
+    cn: SideVariance
+    lowest: float
+
+    @property
+    def total(self) -> float:
+        """V, as the interval is expected to rest on."""
+        return self.pair + self.hs.added + self.cn.added
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the interval."""
+        return min(self.hs.n_texts, self.cn.n_texts) - 1
+
+    def scaled(self, factor: float, value: float) -> FigureVariance:
+        """The same about another value, all variances multiplied by a factor."""
+        return replace(self, value=value, pair=self.pair * factor, hs=self.hs.scaled(factor), cn=self.cn.scaled(factor))
+
+
+@dataclass(frozen=True)
+class Influence:
+    """A figure on expected labels, and how far it moves without one pair of each profile or table cell.
+
+    `probabilities` (n_kinds,) of the kinds sum to 1.
+    """
+
+    value: float
+    moves: Floats
+    probabilities: Floats
+
+    @property
+    def variance(self) -> float:
+        """Variance of the moves over pairs."""
+        return float(self.probabilities @ self._squares)
+
+    @property
+    def spread(self) -> float:
+        """Relative variance of one squared move, by which an estimate of the variance varies."""
+        return float(self.probabilities @ self._squares**2) / self.variance**2 - 1 if self.variance else 0.0
+
+    @property
+    def _squares(self) -> Floats:
+        return np.asarray((self.moves - self.probabilities @ self.moves) ** 2)
+
+
+def coefficient_variance(
+    coefficient: Coefficient, model: ClassModel, size: OverlapSize, shares: SideShares
+) -> FigureVariance | None:
+    """The variances of a coefficient over a whole grid; None where too few pairs have the labels that it is about."""
+    pairs = {m: n for m, n in size.pairs.items() if n and coefficient.n_labels in {None, m}}
+    n = sum(pairs.values())
+    if n < 2:
+        return None
+    influence = coefficient_influence(coefficient, model, pairs)
+    pairs_of_text = (_even_products(n, size.n_hs), _even_products(n, size.n_cn))
+    texts = (min(n, size.n_hs), min(n, size.n_cn))
+    lowest = -1.0 if coefficient.corrects_chance else 0.0
+    return _figure_variance(influence, n, pairs_of_text, texts, size, shares, lowest)
+
+
+def kappa_variance(model: ClassModel, size: OverlapSize, shares: SideShares) -> FigureVariance | None:
+    """The variances of Cohen's kappa of two annotators who share as many pairs as any; None for fewer than 2."""
+    n = round(size.shared)
+    if n < 2:
+        return None
+    table = model.joint * n
+    one_less = table - np.eye(table.size).reshape(-1, *table.shape)
+    value = float(cohens_kappa(table, "none"))
+    influence = Influence(value, cohens_kappa(one_less, "none") - value, model.joint.ravel())
+    pairs_of_text = (_even_products(n, size.n_hs), _even_products(n, size.n_cn))
+    texts = (min(n, size.n_hs), min(n, size.n_cn))
+    return _figure_variance(influence, n, pairs_of_text, texts, size, shares, -1.0)
+
+
+def coefficient_influence(coefficient: Coefficient, model: ClassModel, pairs: Mapping[int, int]) -> Influence:
+    """A coefficient on labels as they are expected, where so many `pairs` have each number of labels."""
+    profiles = np.concatenate([all_profiles(m, len(model.shares)) for m in sorted(pairs)])
+    n = sum(pairs.values())
+    part = np.array([pairs[m] / n for m in profiles.sum(axis=1).tolist()])
+    probabilities = model.probabilities(profiles) * part
+    return influence_of(coefficient, profiles, probabilities, n)
+
+
+def influence_of(coefficient: Coefficient, profiles: Ints, probabilities: Floats, n: int) -> Influence:
+    """A coefficient on `n` pairs that fall into profiles with these probabilities; moves of impossible ones are 0."""
+    times = n * probabilities
+    value = float(coefficient.compute(_sums(times, profiles)))
+    moves = np.zeros(len(profiles))
+    for at in np.flatnonzero(times > 0):
+        left = times.copy()
+        left[at] -= 1
+        moves[at] = float(coefficient.compute(_sums(left, profiles))) - value
+    return Influence(value, moves, probabilities)
+
+
+def _sums(times: Floats, profiles: Ints) -> Sums:
+    weights = coincidence(profiles, times)
+    return Sums.from_moments(
+        times @ moments(profiles), lambda values: np.asarray(((values @ weights) * values).sum(axis=-1))
+    )
+
+
+def _even_products(n: int, n_texts: int) -> float:
+    """Sum over texts of n_t (n_t - 1), where `n` pairs are dealt to the texts as evenly as they go."""
+    each, more = divmod(n, n_texts)
+    return float(more * (each + 1) * each + (n_texts - more) * each * (each - 1))
+
+
+def _figure_variance(
+    influence: Influence,
+    n: float,
+    products: tuple[float, float],
+    texts: tuple[float, float],
+    size: OverlapSize,
+    shares: SideShares,
+    lowest: float,
+) -> FigureVariance:
+    variance = influence.variance
+    hs, cn = (
+        SideVariance(n_texts, of_two, of_two * share * variance, n * n * variance * share / all_texts)
+        for n_texts, of_two, share, all_texts in zip(
+            texts, products, (shares.hs, shares.cn), (size.n_hs, size.n_cn), strict=True
+        )
+    )
+    return FigureVariance(influence.value, n, n * variance, influence.spread / n, hs, cn, lowest)
+
+
+def mean_width(of: FigureVariance, level: float = LEVEL) -> float:
+    """The mean width of the interval that `agreement` prints for a figure of these variances; NaN below one df."""
+    if of.df < 1:
+        return np.nan
+    pair = of.pair * _gamma_quantiles(of.pair_spread)[:, None, None, None]
+    hs, cn = (_side_noise(of, side) for side in (of.hs, of.cn))
+    variance = np.maximum(pair + hs[:, None, None] + cn[:, None], pair)
+    reach = t_reach(of.df, 1.0, level) * np.sqrt(variance)
+    value = np.clip(of.value + np.sqrt(of.total) * _normal_quantiles(), of.lowest, 1.0)
+    width = np.minimum(1.0, value + reach) - np.maximum(of.lowest, value - reach)
+    return float(width.mean())
+
+
+def floor_width(of: FigureVariance, level: float = LEVEL) -> float:
+    """The width that endlessly many pairs of the same texts would leave, 0 where texts explain nothing."""
+    return 2 * t_reach(of.df, 1.0, level) * float(np.sqrt(of.hs.floor + of.cn.floor)) if of.df >= 1 else np.nan
+
+
+def _side_noise(of: FigureVariance, side: SideVariance) -> Floats:
+    """What an estimate of V_HS may have beyond that of V_pair, (NODES,)."""
+    noise = _gamma_quantiles(2 * side.products / of.n**2) - 1
+    return np.asarray(side.added + (of.pair + side.added) * noise)
+
+
+@cache
+def _gamma_quantiles(variance: float) -> Floats:
+    """Quantiles of a gamma distribution with mean 1 and this variance; 1 where it has none."""
+    from scipy.special import gammaincinv
+
+    if variance < NO_VARIANCE:
+        return np.ones(NODES)
+    shape = 1 / variance
+    return np.asarray(gammaincinv(shape, _middles()) / shape)
+
+
+@cache
+def _normal_quantiles() -> Floats:
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(_middles()))
+
+
+def _middles() -> Floats:
+    return (np.arange(NODES) + 0.5) / NODES
