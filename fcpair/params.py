@@ -41,6 +41,7 @@ Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
 FigureWidth = Literal["page", "column"]
+PlannedFigure = Literal["alpha", "fleiss", "mean-kappa"]
 Backend = Literal["torch", "onnx"]
 NoPositives = Literal["zero", "leave_out"]
 RESAMPLES = 10_000
@@ -286,6 +287,42 @@ class Simulate(Seeded):
     not_sure: float = param(0.05, "probability that an annotator is not sure", bounds=PROBABILITY)
     skips: float = param(0.01, "probability that a person skips", bounds=PROBABILITY)
     seed: int = param(0, "random seed")
+
+
+@dataclass(frozen=True)
+class Plan(Checked):
+    """What an overlap is planned for, and what is assumed of a grid that nobody has labelled yet."""
+
+    stage: ClassVar[str] = "plan"
+    width: float | None = param(None, "how wide the interval of the figure may be", otherwise="none is recommended")
+    figure: PlannedFigure = param("alpha", "the figure whose interval is wished for")
+    hs: int | None = param(None, "how many HS", otherwise="the grid's", bounds=AT_LEAST_ONE)
+    cn: int | None = param(None, "how many CN", otherwise="the grid's", bounds=AT_LEAST_ONE)
+    annotators: int | None = param(None, "how many annotators", otherwise="those of the study", bounds=AT_LEAST_ONE)
+    seconds: float | None = param(None, "how many seconds a label takes", otherwise="as measured, else 30")
+    prevalence: float = param(0.2, "which share of the labels is positive", bounds=PROBABILITY)
+    not_sure: float = param(0.05, "which share of the labels is not definite", bounds=PROBABILITY)
+    kappa: float = param(0.5, "how far every two annotators agree: Cohen's kappa", bounds=PROBABILITY)
+    three: float = param(0.0, "which share of the pairs with several labels gets three", bounds=PROBABILITY)
+    validated: float = param(1.0, "which share of the pairs is validated", bounds=PROBABILITY)
+    valid: float = param(0.9, "with which share of these validators agree", bounds=PROBABILITY)
+    hs_effect: float = param(0.0, "which share of what pairs are like HS explain", bounds=PROBABILITY)
+    cn_effect: float = param(0.0, "which share of what pairs are like CN explain", bounds=PROBABILITY)
+    annotator_effect: float = param(
+        0.0, "by how much annotators differ in leniency, in standard deviations of what pairs are like"
+    )
+    pilot: Path | None = param(None, "a file with the labels of a pilot", otherwise="the labels of the study, if any")
+    level: float = param(0.95, "the confidence level of the intervals")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in (("width", self.width), ("seconds", self.seconds)):
+            if value is not None and not 0 < value < float("inf"):
+                raise InputError(f"{name} is {value:g}; expected a number above 0")
+        if not 0 < self.level < 1:
+            raise InputError(f"level is {self.level:g}; expected a number between 0 and 1")
+        if not 0 <= self.annotator_effect < float("inf"):
+            raise InputError(f"annotator_effect is {self.annotator_effect:g}; expected 0 or more")
 
 
 @dataclass(frozen=True)

@@ -91,20 +91,29 @@ def fit_class_model(question: Closed, prevalence: float, not_sure: float, kappa:
         InputError: the shares leave nothing negative or positive, a positive or a negative answer is missing, or kappa
             is out of reach; the message says what can be reached.
     """
-    _check_shares(question, prevalence, not_sure)
-    definite = prevalence / (1 - not_sure)
-    least = _least_accuracy(question, definite)
-    lowest, highest = (_model(question, definite, not_sure, accuracy).kappa for accuracy in (least, 1.0))
+    lowest, highest = kappa_range(question, prevalence, not_sure)
     if not lowest - REACHABLE <= kappa <= highest + REACHABLE:
         raise InputError(
             f"kappa is {kappa:g}; with {prevalence:g} of the labels positive and {not_sure:g} not sure it can be from "
             f"{max(lowest, 0.0):.3f} to {highest:.3f}"
         )
+    definite = prevalence / (1 - not_sure)
+    least = _least_accuracy(question, definite)
     low, high = least, 1.0
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if _model(question, definite, not_sure, middle).kappa < kappa else (low, middle)
     return _model(question, definite, not_sure, high)
+
+
+def kappa_range(question: Closed, prevalence: float, not_sure: float) -> tuple[float, float]:
+    """The least and the greatest kappa that labels with these shares can have, as `fit_class_model` raises InputError."""
+    _check_shares(question, prevalence, not_sure)
+    definite = prevalence / (1 - not_sure)
+    lowest, highest = (
+        _model(question, definite, not_sure, accuracy).kappa for accuracy in (_least_accuracy(question, definite), 1.0)
+    )
+    return lowest, highest
 
 
 def _check_shares(question: Closed, prevalence: float, not_sure: float) -> None:

@@ -87,14 +87,13 @@ class PilotVariance:
         modelled = coefficient_influence(self.coefficient, model, self.pairs).variance * self.n
         return expected.scaled(self.pair / modelled, self.value)
 
-    def expect_range(self, model: ClassModel, size: OverlapSize) -> tuple[FigureVariance, FigureVariance] | None:
-        """The same where V_HS and V_CN are as low, and as high, as the pilot leaves open."""
-        ends = (
-            replace(self, hs=self.hs.at(quantile), cn=self.cn.at(quantile)).expect(model, size)
+    def ends(self) -> tuple[PilotVariance, PilotVariance, PilotVariance]:
+        """The pilot with V_HS and V_CN as low as it leaves open, as they are, and as high."""
+        low, high = (
+            replace(self, hs=self.hs.at(quantile), cn=self.cn.at(quantile))
             for quantile in ((1 - RANGE) / 2, (1 + RANGE) / 2)
         )
-        low, high = ends
-        return (low, high) if low and high else None
+        return low, self, high
 
 
 def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> PilotVariance | str:

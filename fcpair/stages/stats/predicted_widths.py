@@ -29,6 +29,7 @@ from fcpair.stages.stats.rating_counts import Sums, coincidence, moments
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+LEAST_SHARED = 12  # pairs of two annotators; on fewer, kappa is too far from linear
 NODES = 16  # quantiles of each quantity that an estimate varies by
 NO_VARIANCE = 1e-9
 KAPPA_OF_TWO = "Cohen's kappa of two"
@@ -153,9 +154,9 @@ def coefficient_variance(
 
 
 def kappa_variance(model: ClassModel, size: OverlapSize, shares: SideShares) -> FigureVariance | None:
-    """The variances of Cohen's kappa of two annotators who share as many pairs as any; None for fewer than 2."""
+    """The variances of Cohen's kappa of two annotators who share as many pairs as any; None for fewer than 12."""
     n = round(size.shared)
-    if n < 2:
+    if n < LEAST_SHARED:
         return None
     table = model.joint * n
     one_less = table - np.eye(table.size).reshape(-1, *table.shape)
