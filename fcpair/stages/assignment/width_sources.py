@@ -103,7 +103,7 @@ class AssumedLabels:
         explained = " and ".join(f"{name} {share:.0%}" for name, share in effects.items() if share)
         texts = f"{explained} of what pairs are like" if explained else "nothing: pairs are taken to be independent"
         return (
-            f"assumed: {plan.prevalence:.1%} of the labels positive, {plan.not_sure:.1%} not sure, kappa {plan.kappa:g}",
+            f"assumed: {plan.prevalence:.1%} of labels positive, {plan.not_sure:.1%} not sure, kappa {plan.kappa:g}",
             f"assumed: texts explain {texts}; annotators differ by {plan.annotator_effect:g} standard deviations",
         )
 
@@ -138,9 +138,7 @@ class PilotLabels:
         self._plan, self._coefficients, self._pilot = plan, planned_figures(question), pilot
         alpha = self._measured(_alpha_of(self._coefficients))
         if isinstance(alpha, str):
-            raise InputError(
-                f"the pilot tells no width: {alpha}; let several people label more of the same pairs first"
-            )
+            raise InputError(f"the pilot tells no width: {alpha}; have several people label more of the same pairs")
         self._alpha = alpha
         self.model = _fit_pilot(question, pilot, plan)
 
@@ -170,8 +168,8 @@ class PilotLabels:
         predicted = _predicted(name, middle, self._plan.level)
         if predicted.width is None or low is None or high is None:
             return predicted
-        ends = (mean_width(end, self._plan.level) for end in (low, high))
-        return replace(predicted, **dict(zip(("low", "high"), ends, strict=True)))
+        level = self._plan.level
+        return replace(predicted, low=mean_width(low, level), high=mean_width(high, level))
 
     def _variance(self, name: str, pilot: PilotVariance, size: OverlapSize) -> FigureVariance | None:
         if name == KAPPA_OF_TWO:

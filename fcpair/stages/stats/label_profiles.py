@@ -107,7 +107,7 @@ def fit_class_model(question: Closed, prevalence: float, not_sure: float, kappa:
 
 
 def kappa_range(question: Closed, prevalence: float, not_sure: float) -> tuple[float, float]:
-    """The least and the greatest kappa that labels with these shares can have, as `fit_class_model` raises InputError."""
+    """The least and the greatest kappa of labels with these shares; raises InputError as `fit_class_model` does."""
     _check_shares(question, prevalence, not_sure)
     definite = prevalence / (1 - not_sure)
     lowest, highest = (
