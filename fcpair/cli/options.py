@@ -204,9 +204,9 @@ def _multiple_settings(item: Field[Any], kind: Any) -> dict[str, Any]:
 
 
 def params(
-    cls: type, *, only: Collection[str] | None = None, without: tuple[str, ...] = ()
+    cls: type, *, only: Collection[str] | None = None, without: tuple[str, ...] = (), name: str = "options"
 ) -> Callable[[Command], Command]:
-    """Give the command an option for each field of `cls`, or `only` some, and call it with `options`, an instance.
+    """Give the command an option for each field of `cls`, or `only` some, and call it with an instance as `name`.
 
     Fields named in `without` are left to the command, which gets a dict of the others instead.
     """
@@ -216,7 +216,7 @@ def params(
         @functools.wraps(command)
         def call_with_options(**arguments: Any) -> Any:
             values = {item.name: _parse_value(item, arguments.pop(item.name)) for item in shown}
-            return command(options=values if without else cls(**values), **arguments)
+            return command(**{name: values if without else cls(**values)}, **arguments)
 
         hints = get_type_hints(cls)
         wrapped: Command = call_with_options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from fcpair.stages.stats.predicted_widths import OverlapSize
 
 LADDER = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 BISECTIONS = 14  # of a share: one in 16,000
+SHARES = 10_000  # in 1: shares are rounded up to so many
 HOUR_S = 3600.0
 
 
@@ -100,7 +102,8 @@ def _unanimous(model: ClassModel, question: Closed, n_labels: int) -> float:
 
 def split_labels(share: float, three: float) -> dict[int, float]:
     """The overlap in which so large a share of the pairs has several labels, and a share `three` of these has three."""
-    return {m: part for m, part in ((2, share * (1 - three)), (3, share * three)) if part}
+    of_three = round(share * three, 6)
+    return {m: part for m, part in ((2, round(share - of_three, 6)), (3, of_three)) if part}
 
 
 def least_share(width: Callable[[float], float], wish: float) -> float | None:
@@ -114,7 +117,7 @@ def least_share(width: Callable[[float], float], wish: float) -> float | None:
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if width(middle) <= wish else (middle, high)
-    return high
+    return ceil(high * SHARES) / SHARES
 
 
 def rungs(recommended: float | None) -> Sequence[float]:

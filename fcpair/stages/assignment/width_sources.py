@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from fcpair.stages.stats.rating_counts import Overlap
 from fcpair.stages.stats.simulated_means import Answer, answer_by_classes, answer_by_effects, simulate_mean_kappa
 
 NO_EFFECTS = SideShares()
+PILOT_STEP = 1.05  # by which pilots are enlarged until the range is halved
 FEW = "too few pairs have the labels that it is about"
 
 
@@ -56,6 +57,9 @@ class PredictedWidth:
 class WidthSource(Protocol):
     """Where widths come from."""
 
+    independence: str
+    """Caution where neither HS nor CN explain anything."""
+
     @property
     def model(self) -> ClassModel:
         """Shares and agreement of the labels."""
@@ -67,6 +71,9 @@ class WidthSource(Protocol):
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
         """The width of the figure of this name on an overlap."""
 
+    def floor(self, name: str, size: OverlapSize) -> float:
+        """The width that endlessly many pairs of the same texts would leave; 0 where nothing says so."""
+
 
 def planned_figures(question: Closed) -> dict[str, Coefficient]:
     """The coefficients whose widths are planned, by their names: the alpha of the question, and Fleiss' kappa."""
@@ -76,8 +83,21 @@ def planned_figures(question: Closed) -> dict[str, Coefficient]:
     return {alpha.name: alpha, **{name: of for name, of in named.items() if of.n_labels}}
 
 
+class PilotSize(NamedTuple):
+    """Size of a pilot: its pairs with several labels, and their HS and CN."""
+
+    n_pairs: int
+    n_hs: int
+    n_cn: int
+
+
 class AssumedLabels:
     """Labels whose shares and kappa are assumed; texts and annotators differ as far as effects say."""
+
+    independence = (
+        "pairs are taken to be independent, as they hardly ever are: the interval of FC-CONAN's alpha was three times "
+        "as wide as such a plan has it; have a pilot labelled, or assume effects of HS and CN"
+    )
 
     def __init__(self, plan: Plan, question: Closed) -> None:
         self._plan, self._coefficients = plan, planned_figures(question)
@@ -99,12 +119,10 @@ class AssumedLabels:
     def basis(self) -> tuple[str, ...]:
         """What is assumed."""
         plan = self._plan
-        effects = {"HS": plan.hs_effect, "CN": plan.cn_effect}
-        explained = " and ".join(f"{name} {share:.0%}" for name, share in effects.items() if share)
-        texts = f"{explained} of what pairs are like" if explained else "nothing: pairs are taken to be independent"
         return (
             f"assumed: {plan.prevalence:.1%} of labels positive, {plan.not_sure:.1%} not sure, kappa {plan.kappa:g}",
-            f"assumed: texts explain {texts}; annotators differ by {plan.annotator_effect:g} standard deviations",
+            f"assumed: HS explain {plan.hs_effect:.0%} and CN {plan.cn_effect:.0%} of the differences between pairs; "
+            f"the leniency of annotators has a standard deviation of {plan.annotator_effect:g}",
         )
 
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
@@ -118,6 +136,10 @@ class AssumedLabels:
             variance = coefficient_variance(coefficient, self.model, size, self._shares(coefficient, size))
         return _predicted(name, variance, self._plan.level)
 
+    def floor(self, name: str, size: OverlapSize) -> float:
+        """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
+        return self.predict(_alpha_of(self._coefficients).name if name == MEANS[0] else name, size).floor or 0.0
+
     def _shares(self, coefficient: Coefficient, size: OverlapSize) -> SideShares:
         if self._effects is None:
             return NO_EFFECTS
@@ -128,14 +150,18 @@ class AssumedLabels:
         if self._effects is None:
             return _drawn_mean(size, answer_by_classes(self.model), len(self.model.shares), self._plan.level)
         n_classes = len(self._effects.thresholds) + 1
-        return _drawn_mean(size, answer_by_effects(self._effects), n_classes, self._plan.level)
+        drawn = _drawn_mean(size, answer_by_effects(self._effects), n_classes, self._plan.level)
+        return drawn if drawn.width is None else replace(drawn, floor=self.floor(MEANS[0], size))
 
 
 class PilotLabels:
     """Labels as those of a pilot, with what its HS and CN explain."""
 
+    independence = "HS and CN explain nothing in the pilot, so pairs are taken to be independent"
+
     def __init__(self, plan: Plan, question: Closed, pilot: Overlap) -> None:
         self._plan, self._coefficients, self._pilot = plan, planned_figures(question), pilot
+        self._question = question
         alpha = self._measured(_alpha_of(self._coefficients))
         if isinstance(alpha, str):
             raise InputError(f"the pilot tells no width: {alpha}; have several people label more of the same pairs")
@@ -149,12 +175,13 @@ class PilotLabels:
     @property
     def basis(self) -> tuple[str, ...]:
         """The pilot in numbers."""
-        alpha, shares = self._alpha, self.model.shares
+        alpha = self._alpha
+        shares = (f"{choice.name} {share:.1%}" for choice, share in zip(self._question, self.model.shares, strict=True))
         return (
             f"from a pilot: {alpha.n} pairs with several labels, of {alpha.hs.n_texts} HS and {alpha.cn.n_texts} CN, "
             f"{alpha.coefficient.name} {alpha.value:.3f}",
             f"variance of HS {alpha.hs.variance / alpha.pair:.1f} times, of CN {alpha.cn.variance / alpha.pair:.1f} "
-            f"times that of independent pairs; labels by class: {', '.join(f'{share:.1%}' for share in shares)}",
+            f"times that of independent pairs; labels: {', '.join(shares)}",
         )
 
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
@@ -171,6 +198,37 @@ class PilotLabels:
         level = self._plan.level
         return replace(predicted, low=mean_width(low, level), high=mean_width(high, level))
 
+    def floor(self, name: str, size: OverlapSize) -> float:
+        """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
+        return self.predict(self._alpha.coefficient.name if name == MEANS[0] else name, size).floor or 0.0
+
+    def find_halving(self, name: str, size: OverlapSize) -> PilotSize | None:
+        """The least pilot within the grid that would halve the range of a width; None where none does.
+
+        It is as dense as this one, on more HS and CN.
+        """
+        measured = self._alpha if name in {KAPPA_OF_TWO, MEANS[0]} else self._measured(self._coefficients[name])
+        if isinstance(measured, str) or not (reach := self._reach(name, measured, size)):
+            return None
+        factor, goal = 1.0, reach / 2
+        while measured.hs.n_texts * factor < size.n_hs or measured.cn.n_texts * factor < size.n_cn:
+            factor *= PILOT_STEP
+            n_hs, n_cn = (
+                max(side.n_texts, min(round(side.n_texts * factor), most))
+                for side, most in ((measured.hs, size.n_hs), (measured.cn, size.n_cn))
+            )
+            larger = measured.enlarge(n_hs, n_cn)
+            if self._reach(name, larger, size) <= goal:
+                return PilotSize(larger.n, n_hs, n_cn)
+        return None
+
+    def _reach(self, name: str, pilot: PilotVariance, size: OverlapSize) -> float:
+        """How far the range of a width reaches; 0 where it has none."""
+        low, _, high = (self._variance(name, end, size) for end in pilot.ends())
+        if low is None or high is None or min(low.df, high.df) < 1:
+            return 0.0
+        return mean_width(high, self._plan.level) - mean_width(low, self._plan.level)
+
     def _variance(self, name: str, pilot: PilotVariance, size: OverlapSize) -> FigureVariance | None:
         if name == KAPPA_OF_TWO:
             return kappa_variance(self.model, size, pilot.shares)
@@ -184,10 +242,8 @@ class PilotLabels:
         if drawn.width is None or alpha.width is None or independent is None:
             return drawn
         factor = drawn.width / mean_width(independent, self._plan.level)
-        width, low, high, floor = (
-            None if part is None else part * factor for part in (alpha.width, alpha.low, alpha.high, alpha.floor)
-        )
-        return PredictedWidth(MEANS[0], drawn.value, width, low, high, floor)
+        width, low, high = (None if part is None else part * factor for part in (alpha.width, alpha.low, alpha.high))
+        return PredictedWidth(MEANS[0], drawn.value, width, low, high, alpha.floor)
 
 
 def _drawn_mean(size: OverlapSize, answer: Answer, n_classes: int, level: float) -> PredictedWidth:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from math import sqrt
 
 import numpy as np
@@ -31,7 +32,7 @@ NOISE = 0.5
 MANY = 1e12
 LEAST_NOISE, MOST_NOISE = 1e-2, 1e2  # in standard deviations of what pairs are like
 NOISE_BISECTIONS = 24
-TEXT_NODES, PAIR_NODES = 31, 61
+TEXT_NODES, PAIR_NODES, HARDNESS_NODES = 31, 61, 15
 MEANS = ("mean kappa", "mean kappa weighted by n")
 
 
@@ -102,7 +103,7 @@ class Effects:
 
     def of_pair(self) -> tuple[Floats, Floats]:
         """What a new pair is like, as nodes and weights."""
-        nodes, weights = _normal(61)
+        nodes, weights = _normal(PAIR_NODES)
         if self.camp is None:
             return nodes, weights
         ends, shares = self.camps
@@ -133,8 +134,9 @@ def joint(effects: Effects, leniency: Floats) -> Floats:
     from scipy.special import ndtr
 
     z, z_weight = effects.of_pair()
-    log_s, s_weight = _normal(15)
-    log_s = log_s * (effects.hs_hardness + effects.cn_hardness) ** 0.5
+    hardness = effects.hs_hardness + effects.cn_hardness
+    log_s, s_weight = _normal(HARDNESS_NODES if hardness else 1)
+    log_s = log_s * hardness**0.5
     what, hard = (grid.ravel() for grid in np.meshgrid(z, log_s, indexing="ij"))
     thresholds = np.array(effects.thresholds)[:, None, None]
     below = ndtr((thresholds - leniency[:, None] - what) / (effects.noise * np.exp(hard)))
@@ -144,6 +146,7 @@ def joint(effects: Effects, leniency: Floats) -> Floats:
     return np.asarray(found)
 
 
+@cache
 def _normal(n: int) -> tuple[Floats, Floats]:
     nodes, weights = np.polynomial.hermite_e.hermegauss(n)
     return nodes, weights / weights.sum()
@@ -158,7 +161,7 @@ def same_annotators(effects: Effects, leniency: Floats) -> tuple[dict[str, float
 
 def new_annotators(effects: Effects) -> dict[str, float]:
     """The figures on endlessly many HS and CN with endlessly many annotators."""
-    nodes, weights = _normal(31)
+    nodes, weights = _normal(TEXT_NODES if effects.leniency else 1)
     return _figures(joint(effects, nodes * effects.leniency), np.outer(weights, weights))[0]
 
 

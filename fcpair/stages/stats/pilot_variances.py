@@ -95,6 +95,20 @@ class PilotVariance:
         )
         return low, self, high
 
+    def enlarge(self, n_hs: int, n_cn: int) -> PilotVariance:
+        """What a pilot on so many HS and CN may be expected to show, whose pairs are as dense as in this one."""
+        times = n_hs * n_cn / (self.hs.n_texts * self.cn.n_texts)
+        pairs = {m: round(n * times) for m, n in self.pairs.items()}
+        n = sum(pairs.values())
+        pair, shares = self.pair * self.n / n, self.shares
+
+        def enlarge_side(side: PilotSide, n_texts: int, share: float) -> PilotSide:
+            products = side.products * times**2 * side.n_texts / n_texts
+            return PilotSide(n_texts, products, pair * (1 + products * share / n))
+
+        hs, cn = enlarge_side(self.hs, n_hs, shares.hs), enlarge_side(self.cn, n_cn, shares.cn)
+        return replace(self, pairs=pairs, pair=pair, hs=hs, cn=cn)
+
 
 def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> PilotVariance | str:
     """The variances of a coefficient on the labels of a pilot; or why it tells none."""

@@ -22,9 +22,9 @@ from fcpair.stages.stats.rating_counts import Overlap
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MOST_STUDIES = 60
+MOST_STUDIES = 40
 LEAST_STUDIES = 8
-MOST_LABELS = 500_000  # in all studies of one overlap
+MOST_LABELS = 200_000  # in all studies of one overlap
 MOST_GROUPS = 5_000  # of annotators; where there are more, as many are drawn
 Answer = Callable[[Overlap, np.random.Generator], Ints]
 
@@ -33,7 +33,7 @@ def simulate_mean_kappa(size: OverlapSize, answer: Answer, n_classes: int, level
     """The value and the width of the mean kappa in drawn studies of an overlap, (n_studies, 2).
 
     Studies without an interval are left out. `answer` draws the class of each label. The same arguments always give
-    the same studies: as many as hold `MOST_LABELS` labels, from 8 to 60.
+    the same studies: as many as hold `MOST_LABELS` labels, from 8 to 40.
     """
     rng = np.random.default_rng(0)
     places = deal_overlap(size, n_classes, rng)
