@@ -39,8 +39,8 @@ class GridFacts:
 
     def size(self, overlap: Mapping[int, float]) -> OverlapSize:
         """The overlap in pairs, as `assign` rounds it."""
-        pairs = {m: round(share * self.n_pairs) for m, share in sorted(overlap.items()) if share}
-        return OverlapSize(self.n_hs, self.n_cn, self.n_annotators, pairs)
+        pairs = {m: round(share * self.n_pairs) for m, share in sorted(overlap.items())}
+        return OverlapSize(self.n_hs, self.n_cn, self.n_annotators, {m: n for m, n in pairs.items() if n})
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,8 @@ def _as_text_keys(overlap: Mapping[int, float]) -> dict[str, float]:
 def plan_grid(plan: Plan, question: Closed, pilot: pd.DataFrame | None = None) -> OverlapPlan:
     """Plan the overlap of a grid whose texts and people `plan` has in full; as `plan_overlap` does it.
 
-    `pilot` has the labels of a pilot, as `find_overlap` takes them.
+    `pilot` has the labels of a pilot, as `find_overlap` takes them. Nobody is taken to be not sure where the question
+    has no such answer.
     """
     if plan.hs is None or plan.cn is None or plan.annotators is None:
         numbers = {"hs": plan.hs, "cn": plan.cn, "annotators": plan.annotators}
@@ -137,6 +138,8 @@ def plan_grid(plan: Plan, question: Closed, pilot: pd.DataFrame | None = None) -
         raise InputError(f"nothing says how large the grid is; give {missing} as well")
     seconds = USUAL_S if plan.seconds is None else plan.seconds
     facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid)
+    if len(question.definite) == len(question.codes):
+        plan = replace(plan, not_sure=0.0)
     return plan_overlap(plan, question, facts, None if pilot is None else _read_pilot(pilot, question))
 
 

@@ -29,7 +29,13 @@ from fcpair.stages.stats.predicted_widths import (
     mean_width,
 )
 from fcpair.stages.stats.rating_counts import Overlap
-from fcpair.stages.stats.simulated_means import Answer, answer_by_classes, answer_by_effects, simulate_mean_kappa
+from fcpair.stages.stats.simulated_means import (
+    MOST_AT_ONCE,
+    Answer,
+    answer_by_classes,
+    answer_by_effects,
+    simulate_mean_kappa,
+)
 
 NO_EFFECTS = SideShares()
 PILOT_STEP = 1.05  # by which pilots are enlarged until the range is halved
@@ -102,18 +108,15 @@ class AssumedLabels:
     def __init__(self, plan: Plan, question: Closed) -> None:
         self._plan, self._coefficients = plan, planned_figures(question)
         self.model = fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
-        self._positive = np.isin(question.codes, list(question.positive))
-        self._unsure = ~np.isin(question.codes, question.definite)
 
     @cached_property
     def _effects(self) -> Effects | None:
-        """The model in which HS, CN and annotators have effects; its classes are negative, not sure and positive."""
+        """The model in which HS, CN and annotators have effects; its classes are those of the question, in order."""
         plan = self._plan
         if not (plan.hs_effect or plan.cn_effect or plan.annotator_effect):
             return None
-        shares = np.array([1 - plan.prevalence - plan.not_sure, plan.not_sure, plan.prevalence])
         effects = Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
-        return fit_effects(effects, shares[shares > 0], plan.kappa)
+        return fit_effects(effects, self.model.shares, plan.kappa)
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -147,11 +150,14 @@ class AssumedLabels:
         return side_shares(self._effects, coefficient, pairs) if pairs else NO_EFFECTS
 
     def _simulate(self, size: OverlapSize) -> PredictedWidth:
-        if self._effects is None:
-            return _drawn_mean(size, answer_by_classes(self.model), len(self.model.shares), self._plan.level)
-        n_classes = len(self._effects.thresholds) + 1
-        drawn = _drawn_mean(size, answer_by_effects(self._effects), n_classes, self._plan.level)
-        return drawn if drawn.width is None else replace(drawn, floor=self.floor(MEANS[0], size))
+        """The width in drawn studies; beyond the labels of one study it falls as that of alpha."""
+        small = size.limit(MOST_AT_ONCE)
+        answer = answer_by_effects(self._effects) if self._effects else answer_by_classes(self.model)
+        drawn = _drawn_mean(small, answer, len(self.model.shares), self._plan.level)
+        of_small, alpha = (self.predict(_alpha_of(self._coefficients).name, of) for of in (small, size))
+        if drawn.width is None or of_small.width is None or alpha.width is None:
+            return drawn
+        return replace(drawn, width=drawn.width * alpha.width / of_small.width, floor=alpha.floor)
 
 
 class PilotLabels:
@@ -237,8 +243,9 @@ class PilotLabels:
     def _mean_kappa(self, size: OverlapSize) -> PredictedWidth:
         """The widths of alpha, by as much wider as the mean kappa is in drawn studies of independent pairs."""
         alpha = self.predict(self._alpha.coefficient.name, size)
-        independent = coefficient_variance(self._alpha.coefficient, self.model, size, NO_EFFECTS)
-        drawn = _drawn_mean(size, answer_by_classes(self.model), len(self.model.shares), self._plan.level)
+        small = size.limit(MOST_AT_ONCE)
+        independent = coefficient_variance(self._alpha.coefficient, self.model, small, NO_EFFECTS)
+        drawn = _drawn_mean(small, answer_by_classes(self.model), len(self.model.shares), self._plan.level)
         if drawn.width is None or alpha.width is None or independent is None:
             return drawn
         factor = drawn.width / mean_width(independent, self._plan.level)

@@ -116,6 +116,15 @@ def kappa_range(question: Closed, prevalence: float, not_sure: float) -> tuple[f
     return lowest, highest
 
 
+def class_model_at(question: Closed, positive: float, not_sure: float, accuracy: float) -> ClassModel:
+    """The model in which a share `positive` of the pairs is truly positive, and people see that with `accuracy`.
+
+    Raises InputError as `fit_class_model` does for such shares.
+    """
+    _check_shares(question, positive, not_sure)
+    return _truths_model(question, positive, not_sure, accuracy)
+
+
 def _check_shares(question: Closed, prevalence: float, not_sure: float) -> None:
     if not 0 < prevalence < 1:
         raise InputError(
@@ -139,19 +148,23 @@ def _least_accuracy(question: Closed, definite: float) -> float:
 
 def _model(question: Closed, definite: float, not_sure: float, accuracy: float) -> ClassModel:
     """The model at an accuracy, where `definite` of the definite labels are positive."""
-    codes, sure = list(question.codes), list(question.definite)
-    positive = np.array([code in question.positive for code in sure])
-    n, n_positive = len(sure), int(positive.sum())
+    n, n_positive = len(question.definite), len(question.positive)
     miss = (1 - accuracy) / (n - 1)
-    seen = np.full((n, n), miss) + np.eye(n) * (accuracy - miss)
-    of_positive, of_negative = (
-        seen[positive][:, positive].sum(axis=1).mean(),
-        seen[~positive][:, positive].sum(axis=1).mean(),
-    )
+    of_positive, of_negative = accuracy + (n_positive - 1) * miss, n_positive * miss
     gap = of_positive - of_negative
     share = float(np.clip((definite - of_negative) / gap, 0, 1)) if gap > 0 else definite  # clipped: rounding
-    truths = np.where(positive, share / n_positive, (1 - share) / (n - n_positive))
+    return _truths_model(question, share, not_sure, accuracy)
+
+
+def _truths_model(question: Closed, positive: float, not_sure: float, accuracy: float) -> ClassModel:
+    """The model at an accuracy, where a share `positive` of the pairs is truly positive."""
+    codes, sure = list(question.codes), list(question.definite)
+    is_positive = np.array([code in question.positive for code in sure])
+    n, n_positive = len(sure), int(is_positive.sum())
+    miss = (1 - accuracy) / (n - 1)
+    truths = np.where(is_positive, positive / n_positive, (1 - positive) / (n - n_positive))
     answers = np.zeros((n, len(codes)))
+    seen = np.full((n, n), miss) + np.eye(n) * (accuracy - miss)
     answers[:, [codes.index(code) for code in sure]] = seen * (1 - not_sure)
     unsure = [at for at, code in enumerate(codes) if code not in question.definite]
     answers[:, unsure] = not_sure / max(len(unsure), 1)

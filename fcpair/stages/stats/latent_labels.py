@@ -180,7 +180,7 @@ def _figures(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
 def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects:
     """The effects with the noise and the thresholds at which labels have these shares, and two people this kappa.
 
-    `class_shares` (n_classes,), all above 0, sum to 1. Raises InputError where hardness is not 0, HS and CN explain
+    `class_shares` (n_classes,) sum to 1. Raises InputError where hardness is not 0, HS and CN explain
     more than all, or not even without noise agreement would be as high; the message says how high it can be.
     """
     if effects.hs + effects.cn >= 1:
@@ -200,7 +200,7 @@ def _with_shares(effects: Effects, class_shares: Floats, noise: float) -> Effect
     from scipy.special import ndtri
 
     spread = sqrt(1 + noise**2 + effects.leniency**2)
-    thresholds = ndtri(np.cumsum(class_shares)[:-1]) * spread
+    thresholds = ndtri(np.minimum(np.cumsum(class_shares)[:-1], 1.0)) * spread
     return replace(effects, noise=noise, thresholds=tuple(thresholds.tolist()))
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from math import comb
+from math import ceil, comb
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,11 @@ class OverlapSize:
     def n_pairs(self) -> int:
         """Number of pairs with two or more labels."""
         return sum(self.pairs.values())
+
+    def limit(self, n_labels: int) -> OverlapSize:
+        """The overlap with so many labels at most, and as many pairs of each kind beside the others."""
+        share = min(1.0, n_labels / max(sum(m * n for m, n in self.pairs.items()), 1))
+        return self if share == 1 else replace(self, pairs={m: ceil(n * share) for m, n in self.pairs.items()})
 
     @property
     def shared(self) -> float:

@@ -25,6 +25,7 @@ Ints = npt.NDArray[np.int64]
 MOST_STUDIES = 40
 LEAST_STUDIES = 8
 MOST_LABELS = 200_000  # in all studies of one overlap
+MOST_AT_ONCE = 20_000  # labels of one study: on more, the width falls as that of alpha does
 MOST_GROUPS = 5_000  # of annotators; where there are more, as many are drawn
 Answer = Callable[[Overlap, np.random.Generator], Ints]
 
@@ -35,6 +36,8 @@ def simulate_mean_kappa(size: OverlapSize, answer: Answer, n_classes: int, level
     Studies without an interval are left out. `answer` draws the class of each label. The same arguments always give
     the same studies: as many as hold `MOST_LABELS` labels, from 8 to 40.
     """
+    if not size.n_pairs:
+        return np.zeros((0, 2))
     rng = np.random.default_rng(0)
     places = deal_overlap(size, n_classes, rng)
     n_studies = min(max(MOST_LABELS // max(len(places.pair), 1), LEAST_STUDIES), MOST_STUDIES)
