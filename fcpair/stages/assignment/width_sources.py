@@ -26,6 +26,7 @@ from fcpair.stages.stats.predicted_widths import (
     coefficient_variance,
     floor_width,
     kappa_variance,
+    low_width,
     mean_width,
 )
 from fcpair.stages.stats.rating_counts import Overlap
@@ -202,7 +203,7 @@ class PilotLabels:
         if predicted.width is None or low is None or high is None:
             return predicted
         level = self._plan.level
-        return replace(predicted, low=mean_width(low, level), high=mean_width(high, level))
+        return replace(predicted, low=low_width(low, level), high=mean_width(high, level))
 
     def floor(self, name: str, size: OverlapSize) -> float:
         """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
@@ -233,7 +234,7 @@ class PilotLabels:
         low, _, high = (self._variance(name, end, size) for end in pilot.ends())
         if low is None or high is None or min(low.df, high.df) < 1:
             return 0.0
-        return mean_width(high, self._plan.level) - mean_width(low, self._plan.level)
+        return mean_width(high, self._plan.level) - low_width(low, self._plan.level)
 
     def _variance(self, name: str, pilot: PilotVariance, size: OverlapSize) -> FigureVariance | None:
         if name == KAPPA_OF_TWO:

@@ -20,7 +20,7 @@ from fcpair.stages.stats.rating_counts import dense_codes
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-MOST_PROFILES = 20_000
+MOST_PROFILES = 2_000
 NEVER = -1e300  # the logarithm of a probability of 0, which no labels of its class multiply to 0
 BISECTIONS = 60  # enough for the last bit of a double
 REACHABLE = 1e-9  # how near a kappa may come to the bound that it cannot pass

@@ -3,7 +3,8 @@
 A pilot's three jackknives say how much of a figure's variance HS and CN explain: V_HS is V_pair and what the pairs of
 one HS have in common, times how many such pairs there are (see `predicted_widths.py`). A larger overlap has more of
 these. V_HS and V_CN are estimates on few texts, so what is expected is a range: each is taken to be chi-square with
-half as many degrees of freedom as its side has texts less one.
+half as many degrees of freedom as its side has texts less one. At the low end, V_pair is as low as the pilot leaves
+open, too; at the high end both sides are at theirs, which leaves room enough.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from fcpair.stages.stats.predicted_widths import (
     SideShares,
     coefficient_influence,
     coefficient_variance,
+    gamma_quantile,
 )
 from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-RANGE = 0.8  # how probable a range is to hold what is expected
+RANGE = 0.7  # how probable it is that each of V_HS and V_CN lies between its ends; the width does more often
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,15 @@ class PilotSide:
 class PilotVariance:
     """The jackknife variances of a coefficient on a pilot.
 
-    `pairs` counts its pairs by their number of labels, those that the coefficient is about.
+    `pairs` counts its pairs by their number of labels, those that the coefficient is about; `pair_spread` is the
+    relative variance of `pair` as an estimate.
     """
 
     coefficient: Coefficient
     value: float
     pairs: dict[int, int]
     pair: float
+    pair_spread: float
     hs: PilotSide
     cn: PilotSide
 
@@ -88,12 +92,17 @@ class PilotVariance:
         return expected.scaled(self.pair / modelled, self.value)
 
     def ends(self) -> tuple[PilotVariance, PilotVariance, PilotVariance]:
-        """The pilot with V_HS and V_CN as low as it leaves open, as they are, and as high."""
+        """The pilot with its variances as low as it leaves open, as they are, and as high."""
         low, high = (
             replace(self, hs=self.hs.at(quantile), cn=self.cn.at(quantile))
             for quantile in ((1 - RANGE) / 2, (1 + RANGE) / 2)
         )
-        return low, self, high
+        return low.scaled(gamma_quantile(self.pair_spread, (1 - RANGE) / 2)), self, high
+
+    def scaled(self, factor: float) -> PilotVariance:
+        """The same, all variances multiplied by a factor."""
+        hs, cn = (replace(side, variance=side.variance * factor) for side in (self.hs, self.cn))
+        return replace(self, pair=self.pair * factor, hs=hs, cn=cn)
 
     def enlarge(self, n_hs: int, n_cn: int) -> PilotVariance:
         """What a pilot on so many HS and CN may be expected to show, whose pairs are as dense as in this one."""
@@ -107,7 +116,7 @@ class PilotVariance:
             return PilotSide(n_texts, products, pair * (1 + products * share / n))
 
         hs, cn = enlarge_side(self.hs, n_hs, shares.hs), enlarge_side(self.cn, n_cn, shares.cn)
-        return replace(self, pairs=pairs, pair=pair, hs=hs, cn=cn)
+        return replace(self, pairs=pairs, pair=pair, pair_spread=self.pair_spread * self.n / n, hs=hs, cn=cn)
 
 
 def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> PilotVariance | str:
@@ -117,11 +126,9 @@ def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> PilotVariance |
     n = round(float(sums.sums.n))
     if why := coefficient.undefined_reason(sums.sums.labels, n):
         return why
-    spreads = {
-        cluster: jackknife_spread(coefficient.compute(left), times)
-        for cluster in TEXTS
-        for left, times in (sums.sums_without(cluster),)
-    }
+    left_out = {cluster: sums.sums_without(cluster) for cluster in TEXTS}
+    figures = {cluster: (coefficient.compute(left), times) for cluster, (left, times) in left_out.items()}
+    spreads = {cluster: jackknife_spread(*of) for cluster, of in figures.items()}
     if any(np.isnan(spread.variance) for spread in spreads.values()):
         return "without one text or pair the figure is undefined"
     if not spreads[Cluster.PAIR].variance or min(spreads[side].n for side in (Cluster.HS, Cluster.CN)) < 2:
@@ -133,7 +140,20 @@ def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> PilotVariance |
         for side, texts in ((Cluster.HS, part.hs), (Cluster.CN, part.cn))
     )
     value = float(coefficient.compute(sums.sums))
-    return PilotVariance(coefficient, value, pairs, spreads[Cluster.PAIR].variance, hs, cn)
+    pair, pair_spread = spreads[Cluster.PAIR].variance, _relative_variance(*figures[Cluster.PAIR])
+    return PilotVariance(coefficient, value, pairs, pair, pair_spread, hs, cn)
+
+
+def _relative_variance(left: Floats, times: Ints | None) -> float:
+    """Relative variance of the jackknife variance, from the figure without each kind of pair, of which it has several.
+
+    It is that of a mean of squared moves.
+    """
+    weights = np.ones(len(left)) if times is None else times
+    n = float(weights.sum())
+    squares = (left - weights @ left / n) ** 2
+    mean = float(weights @ squares) / n
+    return (float(weights @ squares**2) / n / mean**2 - 1) / n
 
 
 def _products(text: Ints, pair: Ints) -> float:

@@ -12,7 +12,7 @@ of one HS: the fewer of these there are, the more the two agree. Nothing is draw
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil, comb
@@ -24,7 +24,7 @@ from fcpair.stages.stats.intervals import LEVEL, t_reach
 from fcpair.stages.stats.kappa import cohens_kappa
 from fcpair.stages.stats.label_profiles import ClassModel, all_profiles
 from fcpair.stages.stats.multi_rater import Coefficient
-from fcpair.stages.stats.rating_counts import Sums, coincidence, moments
+from fcpair.stages.stats.rating_counts import Sums, moments
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -32,6 +32,8 @@ Ints = npt.NDArray[np.int64]
 LEAST_SHARED = 12  # pairs of two annotators; on fewer, kappa is too far from linear
 NODES = 16  # quantiles of each quantity that an estimate varies by
 NO_VARIANCE = 1e-9
+MOST_DRAWN, N_DRAWS = 100, 600  # pairs up to which overlaps are drawn, and how many are
+LOW = 0.1  # the share of studies below a low width
 KAPPA_OF_TWO = "Cohen's kappa of two"
 
 
@@ -88,10 +90,19 @@ class SideVariance:
 
 
 @dataclass(frozen=True)
+class Draws:
+    """A figure and its jackknife variance over pairs in each of several drawn overlaps, both (n_draws,)."""
+
+    values: Floats
+    pair: Floats
+
+
+@dataclass(frozen=True)
 class FigureVariance:
     """The variances that the jackknife is expected to give a figure of this `value` over `n` pairs.
 
     `pair` is that over pairs, and `pair_spread` the relative variance of its estimate. The figure is `lowest` at least.
+    `draws` are what drawn overlaps give, where there are so few pairs that the figure is far from linear.
     """
 
     value: float
@@ -101,6 +112,7 @@ class FigureVariance:
     hs: SideVariance
     cn: SideVariance
     lowest: float
+    draws: Draws | None = None
 
     @property
     def total(self) -> float:
@@ -114,7 +126,9 @@ class FigureVariance:
 
     def scaled(self, factor: float, value: float) -> FigureVariance:
         """The same about another value, all variances multiplied by a factor."""
-        return replace(self, value=value, pair=self.pair * factor, hs=self.hs.scaled(factor), cn=self.cn.scaled(factor))
+        draws = self.draws and Draws(self.draws.values + (value - self.value), self.draws.pair * factor)
+        hs, cn = self.hs.scaled(factor), self.cn.scaled(factor)
+        return replace(self, value=value, pair=self.pair * factor, hs=hs, cn=cn, draws=draws)
 
 
 @dataclass(frozen=True)
@@ -152,10 +166,9 @@ def coefficient_variance(
     if n < 2:
         return None
     influence = coefficient_influence(coefficient, model, pairs)
-    pairs_of_text = (_even_products(n, size.n_hs), _even_products(n, size.n_cn))
-    texts = (min(n, size.n_hs), min(n, size.n_cn))
+    compute = _compute_on(coefficient, _profiles_of(model, pairs))
     lowest = -1.0 if coefficient.corrects_chance else 0.0
-    return _figure_variance(influence, n, pairs_of_text, texts, size, shares, lowest)
+    return _figure_variance(influence, compute, n, size, shares, lowest)
 
 
 def kappa_variance(model: ClassModel, size: OverlapSize, shares: SideShares) -> FigureVariance | None:
@@ -163,41 +176,64 @@ def kappa_variance(model: ClassModel, size: OverlapSize, shares: SideShares) -> 
     n = round(size.shared)
     if n < LEAST_SHARED:
         return None
-    table = model.joint * n
-    one_less = table - np.eye(table.size).reshape(-1, *table.shape)
-    value = float(cohens_kappa(table, "none"))
-    influence = Influence(value, cohens_kappa(one_less, "none") - value, model.joint.ravel())
-    pairs_of_text = (_even_products(n, size.n_hs), _even_products(n, size.n_cn))
-    texts = (min(n, size.n_hs), min(n, size.n_cn))
-    return _figure_variance(influence, n, pairs_of_text, texts, size, shares, -1.0)
+
+    def compute(times: Floats) -> Floats:
+        return cohens_kappa(times.reshape(*times.shape[:-1], *model.joint.shape), "none")
+
+    return _figure_variance(_influence(compute, model.joint.ravel(), n), compute, n, size, shares, -1.0)
 
 
 def coefficient_influence(coefficient: Coefficient, model: ClassModel, pairs: Mapping[int, int]) -> Influence:
     """A coefficient on labels as they are expected, where so many `pairs` have each number of labels."""
-    profiles = np.concatenate([all_profiles(m, len(model.shares)) for m in sorted(pairs)])
-    n = sum(pairs.values())
+    profiles, n = _profiles_of(model, pairs), sum(pairs.values())
     part = np.array([pairs[m] / n for m in profiles.sum(axis=1).tolist()])
-    probabilities = model.probabilities(profiles) * part
-    return influence_of(coefficient, profiles, probabilities, n)
+    return influence_of(coefficient, profiles, model.probabilities(profiles) * part, n)
+
+
+def _profiles_of(model: ClassModel, pairs: Mapping[int, int]) -> Ints:
+    return np.concatenate([all_profiles(m, len(model.shares)) for m in sorted(pairs)])
 
 
 def influence_of(coefficient: Coefficient, profiles: Ints, probabilities: Floats, n: int) -> Influence:
     """A coefficient on `n` pairs that fall into profiles with these probabilities; moves of impossible ones are 0."""
+    return _influence(_compute_on(coefficient, profiles), probabilities, n)
+
+
+Compute = Callable[[Floats], Floats]
+"""A figure of overlaps that have so many pairs of each kind, (..., n_kinds); NaN where it is undefined, (...)."""
+
+
+def _influence(compute: Compute, probabilities: Floats, n: int) -> Influence:
     times = n * probabilities
-    value = float(coefficient.compute(_sums(times, profiles)))
-    moves = np.zeros(len(profiles))
-    for at in np.flatnonzero(times > 0):
-        left = times.copy()
-        left[at] -= 1
-        moves[at] = float(coefficient.compute(_sums(left, profiles))) - value
+    value = float(compute(times))
+    moves = np.where(times > 0, compute(times - np.eye(len(times))) - value, 0.0)
     return Influence(value, moves, probabilities)
 
 
-def _sums(times: Floats, profiles: Ints) -> Sums:
-    weights = coincidence(profiles, times)
-    return Sums.from_moments(
-        times @ moments(profiles), lambda values: np.asarray(((values @ weights) * values).sum(axis=-1))
-    )
+def _compute_on(coefficient: Coefficient, profiles: Ints) -> Compute:
+    """A coefficient as a function of how many pairs have each profile."""
+    terms, others = moments(profiles), np.maximum(profiles.sum(axis=1) - 1, 1)
+
+    def compute(times: Floats) -> Floats:
+        def products(values: Floats) -> Floats:
+            by_profile = ((values @ profiles.T) ** 2 - values**2 @ profiles.T) / others
+            return np.asarray((times * by_profile).sum(axis=-1))
+
+        return coefficient.compute(Sums.from_moments(times @ terms, products))
+
+    return compute
+
+
+def _draw(compute: Compute, probabilities: Floats, n: int) -> Draws | None:
+    """A figure on drawn overlaps of `n` pairs, without those that leave it without an interval; None if all do."""
+    times = np.random.default_rng(0).multinomial(n, probabilities / probabilities.sum(), N_DRAWS).astype(np.float64)
+    values, left = compute(times), compute(times[:, None] - np.eye(len(probabilities)))
+    with np.errstate(invalid="ignore"):
+        left = np.where(times > 0, left, 0.0)  # a kind without pairs has none to leave out
+        mean = (times * left).sum(axis=1, keepdims=True) / n
+        pair = (n - 1) / n * (times * (left - mean) ** 2).sum(axis=1)
+    has_interval = np.nan_to_num(pair) > NO_VARIANCE
+    return Draws(values[has_interval], pair[has_interval]) if has_interval.any() else None
 
 
 def _even_products(n: int, n_texts: int) -> float:
@@ -207,35 +243,51 @@ def _even_products(n: int, n_texts: int) -> float:
 
 
 def _figure_variance(
-    influence: Influence,
-    n: float,
-    products: tuple[float, float],
-    texts: tuple[float, float],
-    size: OverlapSize,
-    shares: SideShares,
-    lowest: float,
+    influence: Influence, compute: Compute, n: int, size: OverlapSize, shares: SideShares, lowest: float
 ) -> FigureVariance:
     variance = influence.variance
-    hs, cn = (
-        SideVariance(n_texts, of_two, of_two * share * variance, n * n * variance * share / all_texts)
-        for n_texts, of_two, share, all_texts in zip(
-            texts, products, (shares.hs, shares.cn), (size.n_hs, size.n_cn), strict=True
-        )
-    )
-    return FigureVariance(influence.value, n, n * variance, influence.spread / n, hs, cn, lowest)
+
+    def vary_side(n_texts: int, share: float) -> SideVariance:
+        products = _even_products(n, n_texts)
+        return SideVariance(min(n, n_texts), products, products * share * variance, n * n * variance * share / n_texts)
+
+    hs, cn = vary_side(size.n_hs, shares.hs), vary_side(size.n_cn, shares.cn)
+    draws = _draw(compute, influence.probabilities, n) if n <= MOST_DRAWN else None
+    return FigureVariance(influence.value, n, n * variance, influence.spread / n, hs, cn, lowest, draws)
 
 
 def mean_width(of: FigureVariance, level: float = LEVEL) -> float:
     """The mean width of the interval that `agreement` prints for a figure of these variances; NaN below one df."""
+    return float(_widths(of, level).mean())
+
+
+def low_width(of: FigureVariance, level: float = LEVEL) -> float:
+    """The width that the interval of one study in ten is below; NaN below one df."""
+    return float(np.quantile(_widths(of, level), LOW))
+
+
+def _widths(of: FigureVariance, level: float) -> Floats:
+    """Widths that studies may have, all as probable; a NaN below one df."""
     if of.df < 1:
-        return np.nan
-    pair = of.pair * _gamma_quantiles(of.pair_spread)[:, None, None, None]
+        return np.array([np.nan])
+    value, pair = _values_and_pairs(of)
     hs, cn = (_side_noise(of, side) for side in (of.hs, of.cn))
     variance = np.maximum(pair + hs[:, None, None] + cn[:, None], pair)
     reach = t_reach(of.df, 1.0, level) * np.sqrt(variance)
-    value = np.clip(of.value + np.sqrt(of.total) * _normal_quantiles(), of.lowest, 1.0)
-    width = np.minimum(1.0, value + reach) - np.maximum(of.lowest, value - reach)
-    return float(width.mean())
+    return np.asarray(np.minimum(1.0, value + reach) - np.maximum(of.lowest, value - reach))
+
+
+def _values_and_pairs(of: FigureVariance) -> tuple[Floats, Floats]:
+    """Values of the figure and estimates of its variance over pairs, to be taken with all that texts may add.
+
+    They vary by the first axis and the last.
+    """
+    if of.draws is None:
+        value = of.value + np.sqrt(of.total) * _normal_quantiles()
+        return np.clip(value, of.lowest, 1.0), of.pair * _gamma_quantiles(of.pair_spread)[:, None, None, None]
+    by_texts = np.sqrt(of.hs.added + of.cn.added) * (_normal_quantiles() if of.hs.added + of.cn.added else np.zeros(1))
+    value = of.draws.values[:, None, None, None] + by_texts
+    return np.clip(value, of.lowest, 1.0), of.draws.pair[:, None, None, None]
 
 
 def floor_width(of: FigureVariance, level: float = LEVEL) -> float:
@@ -247,6 +299,13 @@ def _side_noise(of: FigureVariance, side: SideVariance) -> Floats:
     """What an estimate of V_HS may have beyond that of V_pair, (NODES,)."""
     noise = _gamma_quantiles(2 * side.products / of.n**2) - 1
     return np.asarray(side.added + (of.pair + side.added) * noise)
+
+
+def gamma_quantile(variance: float, probability: float) -> float:
+    """A quantile of a gamma distribution with mean 1 and this variance; 1 where it has none."""
+    from scipy.special import gammaincinv
+
+    return 1.0 if variance < NO_VARIANCE else float(gammaincinv(1 / variance, probability) * variance)
 
 
 @cache
