@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.latent import Shape
 from fcpair.records import Figure
 from fcpair.stages.stats.jackknife_intervals import CLUSTERS, Cluster, Spread, add_bounds
 from fcpair.stages.stats.kappa import MEANS, Subsets, mean_terms, summary_figures
+from fcpair.stages.stats.latent_labels import Shape
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figures
 from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, dense_codes, moments, ratio, sums_by
 

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.batch import Bounds, batch_intervals, check, flat, sums_of
-from benchmarks.latent import N_CLASSES, Effects, Shape, draw, new_annotators, same_annotators
 from benchmarks.measure import SEED, Figure
 from fcpair.stages.stats.interval_cautions import find_cautions
 from fcpair.stages.stats.kappa import Subsets, subset_figures
+from fcpair.stages.stats.latent_labels import Effects, Shape, draw, new_annotators, same_annotators
 from fcpair.stages.stats.multi_rater import COEFFICIENTS
 from fcpair.stages.stats.rating_counts import Overlap
 
@@ -146,7 +146,7 @@ def warned(shape: Shape, effects: Effects, n_studies: int) -> float:
     """The share of studies of which `fcpair agreement` warns."""
     rng = np.random.default_rng(SEED)
     drawn = (draw(shape, effects, rng)[0] for _ in range(n_studies))
-    names = [str(at) for at in range(N_CLASSES)]
+    names = [str(at) for at in range(len(effects.thresholds) + 1)]
     return float(np.mean([bool(find_cautions(one, names)) for one in drawn]))
 
 

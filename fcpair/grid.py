@@ -90,6 +90,9 @@ class Grid(GridContext):
     select = steps.select.select
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
+    plan = steps.overlap_plan.plan_overlap
+    save_overlap = steps.overlap_plan.save_overlap
+    plan_power = steps.systems_power.plan_power
     assign = steps.assign.assign
     plan_more_labels = steps.assign.plan_more_labels
     close_open_assignment = steps.leases.close_open_assignment

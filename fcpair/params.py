@@ -42,13 +42,25 @@ Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
 FigureWidth = Literal["page", "column"]
+PlannedFigure = Literal["alpha", "fleiss", "mean-kappa"]
 Backend = Literal["torch", "onnx"]
 NoPositives = Literal["zero", "leave_out"]
 RESAMPLES = 10_000
 MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
 LONGEST_NAME = 60  # of a person, a grid or a round: a sheet is named for it, and a file name holds 255 bytes
 MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
+USUAL_S = 30.0  # seconds that a label is taken to need, as long as none was measured
 DEFAULT_SERVER_URL = "http://127.0.0.1:8000"  # `fcpair serve`, as long as it is told nothing else
+
+
+# What parameters of several classes mean.
+ANNOTATORS_HELP = "how many annotators; if not given, those that `people` lists"
+LEVEL_HELP = "confidence level of all intervals, between 0 and 1"
+NOT_SURE_HELP = "probability that an annotator is not sure"
+SYSTEMS_HELP = "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; may be repeated"
+HS_EFFECT_HELP = "share of the differences between pairs that HS explain"
+CN_EFFECT_HELP = "share of the differences between pairs that CN explain"
+ANNOTATOR_EFFECT_HELP = "standard deviation of how lenient annotators are, where that of pairs is 1"
 
 
 def _table(help: str) -> Any:
@@ -176,9 +188,7 @@ class Assign(Seeded):
 
     stage: ClassVar[str] = "assign"
     of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
-    annotators: int | None = param(
-        None, "how many annotators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
-    )
+    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=AT_LEAST_ONE)
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get that many, such as 2:0.126")
     groups: tuple[tuple[str, ...], ...] = param(
         (), "annotators who share the overlapping pairs, such as ana,ben", flag="--annotator-group"
@@ -284,9 +294,89 @@ class Simulate(Seeded):
         0.0, "probability that an annotator gives the preferred label, whatever the true one", bounds=PROBABILITY
     )
     leaning_to: str = param("appropriate", "the preferred label, given with the probability `leaning`")
-    not_sure: float = param(0.05, "probability that an annotator is not sure", bounds=PROBABILITY)
+    not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY)
     skips: float = param(0.01, "probability that a person skips", bounds=PROBABILITY)
+    hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY)
+    cn_effect: float = param(0.0, CN_EFFECT_HELP, bounds=PROBABILITY)
+    annotator_effect: float = param(0.0, ANNOTATOR_EFFECT_HELP)
     seed: int = param(0, "random seed")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_effects(self)
+
+
+@dataclass(frozen=True)
+class Plan(Checked):
+    """What an overlap is planned for, and what is assumed of a grid that nobody has labelled yet."""
+
+    stage: ClassVar[str] = "plan"
+    width: float | None = param(None, "how wide the interval of the figure may be", otherwise="none is recommended")
+    coefficient: PlannedFigure = param("alpha", "the coefficient whose interval `--width` is about")
+    hs: int | None = param(None, "how many HS to draw", otherwise="those of the study", bounds=AT_LEAST_ONE)
+    cn: int | None = param(None, "how many CN to cross them with", otherwise="those of the study", bounds=AT_LEAST_ONE)
+    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=AT_LEAST_ONE)
+    seconds: float | None = param(
+        None, f"seconds that a label takes; if not given, as measured in the study, else {USUAL_S:g}"
+    )
+    prevalence: float = param(0.2, "share of the labels that are positive", bounds=PROBABILITY)
+    not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY)
+    kappa: float = param(0.5, "Cohen's kappa of every two annotators", bounds=PROBABILITY)
+    three: float = param(0.0, "share of the pairs with several labels that have three", bounds=PROBABILITY)
+    validated: float = param(1.0, "share of the pairs that are validated", bounds=PROBABILITY)
+    valid: float = param(0.9, "share of these with which their validators agree", bounds=PROBABILITY)
+    hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY)
+    cn_effect: float = param(0.0, CN_EFFECT_HELP, bounds=PROBABILITY)
+    annotator_effect: float = param(0.0, ANNOTATOR_EFFECT_HELP)
+    pilot: Path | None = param(
+        None, "a file with the labels of a pilot, as `labels export` writes it; if not given, the study's own labels"
+    )
+    level: float = param(0.95, LEVEL_HELP)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in (("width", self.width), ("seconds", self.seconds)):
+            _check_above_zero(name, value)
+        if not 0 < self.level < 1:
+            raise InputError(f"level is {self.level:g}; expected a number between 0 and 1")
+        _check_effects(self)
+
+
+@dataclass(frozen=True)
+class Power(Checked):
+    """What two systems are to be told apart by, and how surely."""
+
+    stage: ClassVar[str] = "power"
+    power: float = param(0.8, "probability that the test finds the difference", bounds=Bounds(0, below=1))
+    difference: float = param(0.05, "difference of NDCG@10 that is to be found")
+    sd: float | None = param(
+        None, "standard deviation over HS of the difference of NDCG@10; if not given, as evaluated"
+    )
+    systems: tuple[str, ...] = param((), SYSTEMS_HELP, metavar="NAME")
+    comparisons: int = param(1, "number of comparisons that Holm's correction is for", bounds=AT_LEAST_ONE)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_above_zero("difference", self.difference)
+        _check_above_zero("sd", self.sd)
+        if self.difference > 1:
+            raise InputError(f"difference is {self.difference:g}; NDCG@10 lies between 0 and 1")
+        if self.sd is not None and self.systems:
+            raise InputError("`sd` and `systems` are both given; give one of them")
+
+
+def _check_above_zero(name: str, value: float | None) -> None:
+    if value is not None and not 0 < value < float("inf"):
+        raise InputError(f"{name} is {value:g}; expected a number above 0")
+
+
+def _check_effects(options: Plan | Simulate) -> None:
+    if options.hs_effect + options.cn_effect >= 1:
+        raise InputError(
+            f"hs_effect is {options.hs_effect:g} and cn_effect {options.cn_effect:g}; expected less than 1 together"
+        )
+    if not 0 <= options.annotator_effect < float("inf"):
+        raise InputError(f"annotator_effect is {options.annotator_effect:g}; expected 0 or more")
 
 
 @dataclass(frozen=True)
@@ -301,7 +391,7 @@ class Agree(Checked):
     intervals: IntervalScope = param(
         "texts", "what intervals generalise to: new HS and CN with the same annotators, or new annotators too"
     )
-    level: float = param(0.95, "confidence level of all intervals, between 0 and 1")
+    level: float = param(0.95, LEVEL_HELP)
     by: AgreementBlocks | None = param(
         None,
         "what each block of a round's figures covers: all pairs, or one column or row",
@@ -390,9 +480,7 @@ class Evaluate(Seeded):
     """Which systems are evaluated, on what, and by which measures."""
 
     stage: ClassVar[str] = "evaluate"
-    systems: tuple[str, ...] = param(
-        (), "a system, such as tfidf, bm25(k1=1.2) or sbert:all-MiniLM-L6-v2; may be repeated"
-    )
+    systems: tuple[str, ...] = param((), SYSTEMS_HELP)
     pool: str = param("judged", f"{_POOL}. They are ranked", metavar=_POOL_NAMES)
     tiers: tuple[str, ...] = param(
         TIERS, "which tier. Systems are evaluated on it; may be repeated", metavar=f"[{'|'.join(TIERS)}]"

@@ -107,7 +107,7 @@ def test_only_the_corpus_has_no_default(options: type) -> None:
 
 def test_every_stage_has_its_options_in_this_test() -> None:
     assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "Agree", "Partition", "Export"}
-    assert len(OPTIONS) == 14
+    assert len(OPTIONS) == 16
 
 
 @pytest.mark.parametrize("memory_mb", [15, 0, -1])

@@ -42,6 +42,7 @@ SECTIONS = {
         "select": ("corpus.select:select", "Choose the HS, by seed or from a file."),
         "retrieve": ("corpus.retrieve:retrieve", "Retrieve candidate CNs."),
         "pair": ("corpus.pair:pair", "Cross the HS with the candidates."),
+        "plan": ("assignment.plan:plan", "Plan how much overlap is needed, and what it costs."),
         "assign": ("assignment.assign:assign", "Assign the pairs to annotators."),
     },
     "People": {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -61,11 +61,17 @@ def write_figures(folder: FigureFolder, figures: Sequence[Forest]) -> None:
     Raises:
         InputError: nothing can be written there.
     """
-    from fcpair.files.tables.folders import make_writable_folder
-    from fcpair.files.tables.tabular import write_all
     from fcpair.report.figures import render_forests
 
+    write_files(folder, render_forests(figures, folder.style))
+
+
+def write_files(folder: FigureFolder, contents: Mapping[str, bytes]) -> None:
+    """Write rendered figures into a folder by the names of their files; raises what `write_figures` does."""
+    from fcpair.files.tables.folders import make_writable_folder
+    from fcpair.files.tables.tabular import write_all
+
     make_writable_folder(folder.path)
-    files = {folder.path / name: content for name, content in render_forests(figures, folder.style).items()}
+    files = {folder.path / name: content for name, content in contents.items()}
     write_all(files)
     print_message(f"{len(files)} files in {folder.path}: {', '.join(path.name for path in files)}")

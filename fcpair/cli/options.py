@@ -204,9 +204,9 @@ def _multiple_settings(item: Field[Any], kind: Any) -> dict[str, Any]:
 
 
 def params(
-    cls: type, *, only: Collection[str] | None = None, without: tuple[str, ...] = ()
+    cls: type, *, only: Collection[str] | None = None, without: tuple[str, ...] = (), name: str = "options"
 ) -> Callable[[Command], Command]:
-    """Give the command an option for each field of `cls`, or `only` some, and call it with `options`, an instance.
+    """Give the command an option for each field of `cls`, or `only` some, and call it with an instance as `name`.
 
     Fields named in `without` are left to the command, which gets a dict of the others instead.
     """
@@ -216,7 +216,7 @@ def params(
         @functools.wraps(command)
         def call_with_options(**arguments: Any) -> Any:
             values = {item.name: _parse_value(item, arguments.pop(item.name)) for item in shown}
-            return command(options=values if without else cls(**values), **arguments)
+            return command(**{name: values if without else cls(**values)}, **arguments)
 
         hints = get_type_hints(cls)
         wrapped: Command = call_with_options
@@ -237,11 +237,12 @@ def _option(item: Field[Any], hint: Any) -> Callable[[Command], Command]:
         return click.option(one, item.name, multiple=True, type=_click_type(Path), metavar="FILE", help=text)
     if get_origin(kind) is Mapping or get_origin(kind) is tuple:
         name = flag.removesuffix("s")
-        return click.option(name, item.name, multiple=True, metavar=_METAVARS[get_origin(kind)], help=text)
+        metavar = item.metadata.get("metavar") or _METAVARS[get_origin(kind)]
+        return click.option(name, item.name, multiple=True, metavar=metavar, help=text)
     default = None if item.default is MISSING else item.default
-    choice, metavar = _click_type(kind, item.metadata.get("bounds")), item.metadata.get("metavar")
-    is_shown = default is not None
-    settings: dict[str, Any] = {"type": choice, "default": default, "show_default": is_shown, "metavar": metavar}
+    choice, is_shown = _click_type(kind, item.metadata.get("bounds")), default is not None
+    settings: dict[str, Any] = {"type": choice, "default": default, "show_default": is_shown}
+    settings["metavar"] = item.metadata.get("metavar")
     return click.option(flag, item.name, help=text, **settings)
 
 

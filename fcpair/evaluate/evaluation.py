@@ -165,6 +165,13 @@ def _values(part: _MeasuredTier, measures: Sequence[Measure]) -> NDArray[np.floa
     return np.stack([np.stack([measure(judged) for measure in measures], axis=1) for judged in part.judged], axis=1)
 
 
+def score_each_hs(
+    tier: TierLabels, rankings: Sequence[Ranking], measure: Measure, no_positives: NoPositives
+) -> NDArray[np.float64]:
+    """The score of each HS of a tier by each ranking, shape `(n, n_systems)`: what the tests of `evaluate` rest on."""
+    return _values(_measured_tier(tier, rankings, no_positives), [measure])[:, :, 0]
+
+
 def _scores(
     part: _MeasuredTier,
     values: NDArray[np.float64],

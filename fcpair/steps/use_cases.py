@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         withdraw,
         work_queue,
     )
-    from fcpair.steps.assignment import assign, extra_labels, leases, rounds, spot_checks, validate
+    from fcpair.steps.assignment import assign, extra_labels, leases, overlap_plan, rounds, spot_checks, validate
     from fcpair.steps.base import grid_rows, init, recipe_options, sample_size, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve, select
     from fcpair.steps.oversight import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         summaries,
     )
     from fcpair.steps.people import access, guidelines, people, qualification, terms
-    from fcpair.steps.release import evaluate, export, partition
+    from fcpair.steps.release import evaluate, export, partition, systems_power
     from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks, wording
     from fcpair.steps.surveys import group_comparison, item_answers, survey
 

@@ -17,6 +17,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("import",): ("empty", "{corpus} --only-language en"),
     ("select",): ("imported", "--hs 3"),
     ("pair",): ("retrieved", ""),
+    ("plan",): ("paired", "--annotators 2"),
     ("assign",): ("paired", "--annotators 2"),
     ("people", "add"): ("dealt", "زهرا"),
     ("people", "list"): ("dealt", ""),

@@ -28,14 +28,18 @@ class Habits:
     skips: float
 
 
-def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
+def draw_truths(
+    n_pairs: int, question: Closed, positive: float, seed: int, is_positive: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
     """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
 
-    Where no answer is positive, or each is, they are all alike.
+    Where no answer is positive, or each is, they are all alike. `is_positive` (n_pairs,) says which pairs truly are
+    where that is not to be drawn.
     """
     rng = np.random.default_rng([seed, 0])
     others = [code for code in question.definite if code not in question.positive]
-    is_positive = rng.random(n_pairs) < positive
+    drawn_positive = rng.random(n_pairs) < positive
+    is_positive = drawn_positive if is_positive is None else is_positive
     drawn = [rng.choice(codes or question.definite, n_pairs) for codes in (question.positive, others)]
     return np.where(is_positive, *drawn)
 
@@ -50,8 +54,15 @@ def draw_answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed
         seed: of all that is drawn.
     """
     rng = np.random.default_rng([seed, 1])
-    n = len(true)
     codes = _perceive(true, question, habits.accuracy, rng)
+    return add_leaning_and_skips(codes, habits, question, rng)
+
+
+def add_leaning_and_skips(
+    codes: NDArray[np.int64], habits: Habits, question: Closed, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """The answers of people who see these codes, some of whom lean, are not sure, or skip (-1), shape `(n,)`."""
+    n = len(codes)
     codes = np.where(rng.random(n) < habits.leaning, habits.leaning_to, codes)
     indefinite = [code for code in question.codes if code not in question.definite]
     if indefinite:

@@ -1,5 +1,7 @@
 """Assignment of work to people: shards, rounds, leases, further labels, validation, and what it costs them.
 
-`plan` says which rounds can follow each other, `rounds` assigns them, `assign` makes the shards of a grid of labels and
-`extra_labels` assigns more once people are at work. `pace` and `reading_load` say how long it takes.
+`plan` says which rounds can follow each other, `rounds` assigns them, `assign` makes the shards of a grid of labels
+and `extra_labels` assigns more once people are at work. `overlap_plan` says beforehand what an overlap costs and
+narrows: `overlap_ladder` has its costs, `width_sources` where its widths come from. `pace` and `reading_load` say how
+long it takes.
 """

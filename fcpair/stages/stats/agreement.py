@@ -161,10 +161,7 @@ def compute_agreement(
     _check_labels(labels, question)
     classes, codes = _classes_of(question, options)
     labels = labels.loc[labels["code"].isin(codes)]
-    overlapped = labels.loc[labels.duplicated("cell_id", keep=False)]
-    annotator, names = _annotators_by_name(overlapped)
-    columns = {name: overlapped[name].to_numpy(dtype=np.int64) for name in ("cell_id", "hs_id", "cn_id", "code")}
-    overlap = _overlap({**columns, "annotator": annotator}, codes)
+    overlap, names = _find_overlap(labels, codes)
     subsets = Subsets(overlap, options.weights)
     bins = parse_bins(question, options.bins) if options.bins else None
     on_bins = Subsets(overlap.merge_classes(bins.bin_of), "none") if bins else None
@@ -173,7 +170,7 @@ def compute_agreement(
         options=options,
         classes=tuple(choice.name for choice in classes),
         n_pairs=int(labels["cell_id"].nunique()),
-        n_overlapped=int(overlapped["cell_id"].nunique()),
+        n_overlapped=len(np.unique(overlap.pair)),
         n_labels=len(labels),
         subsets=subset_figures(subsets, names, options.level, sides),
         summary=(
@@ -186,6 +183,23 @@ def compute_agreement(
         on_bins=subset_figures(on_bins, names, options.level, sides, ON_BINS) if on_bins else (),
         cautions=find_cautions(overlap, [choice.name for choice in classes], sides),
     )
+
+
+def find_overlap(labels: pd.DataFrame, question: Closed) -> Overlap:
+    """The labels of the pairs with two or more, whose classes are all answers in the order of their codes.
+
+    `labels` is as in `compute_agreement`, and checked as there.
+    """
+    _check_labels(labels, question)
+    return _find_overlap(labels, np.asarray(question.codes))[0]
+
+
+def _find_overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overlap, list[str]]:
+    """The labels of the pairs with two or more, and the names of who gave them."""
+    overlapped = labels.loc[labels.duplicated("cell_id", keep=False)]
+    annotator, names = _annotators_by_name(overlapped)
+    columns = {name: overlapped[name].to_numpy(dtype=np.int64) for name in ("cell_id", "hs_id", "cn_id", "code")}
+    return _overlap({**columns, "annotator": annotator}, codes), names
 
 
 def part_agreements(

@@ -184,7 +184,7 @@ class LeftOutSums:
         return products
 
 
-def coincidence(profiles: Ints, times: Ints) -> Floats:
+def coincidence(profiles: Ints, times: Ints | Floats) -> Floats:
     """Krippendorff's coincidence matrix of so many pairs of each profile, (n_classes, n_classes)."""
     n_labels = profiles.sum(axis=1)
     weights = np.where(n_labels >= 2, times / np.maximum(n_labels - 1, 1), 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from fcpair.param_values import as_params
 from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
+from fcpair.stages.answers.simulate_effects import (
+    TextEffects,
+    are_positive,
+    draw_latent_answers,
+    draw_leniency,
+    draw_pairs,
+    fit_habits,
+)
 from fcpair.stages.answers.simulate_form import draw_form_answers, draw_form_truths
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.steps.answers.answer_import import save_answers
@@ -47,15 +56,21 @@ def simulate(
     leaning_to: str = own("appropriate"),
     not_sure: float = own(0.05),
     skips: float = own(0.01),
+    hs_effect: float = own(0.0),
+    cn_effect: float = own(0.0),
+    annotator_effect: float = own(0.0),
     seed: int = own(0),
 ) -> RunRecord:
     """Let simulated people answer everything that is open: labels first, else verdicts; without options, as the recipe
     says.
 
+    With effects, HS, CN and annotators differ; the first run draws by them what is true, and later ones keep to that.
     They also answer what the study asks people about themselves, where that has a list of answers.
 
     Raises:
         StageError: nothing is open, or a person has answered in this study.
+        InputError: effects where a round asks something else than one closed question, or with which people could not
+            agree as far as the accuracy has it.
     """
     options = options or by_recipe(grid, Simulate)
     with grid._store.write() as tx:
@@ -72,7 +87,7 @@ def simulate(
         if not open_rounds:
             raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
         round_ = open_rounds[0]
-        truth_settings = {"seed": options.seed, "positive": options.positive, **settings.of_stage(tx, TRUTH)}
+        truth_settings = settings.of_stage(tx, TRUTH) or _truth_settings(options)
         simulated_people = _SimulatedPeople(tx, round_, options, **truth_settings)
         run_id = begin_run(tx, options.stage, as_params(options))
         settings.save_settings(tx, TRUTH, truth_settings, run_id)
@@ -82,6 +97,13 @@ def simulate(
         if round_.counts and simulated_people.question:
             counts |= rule_decisions.apply_policy(tx, assignments.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
+
+
+def _truth_settings(options: Simulate) -> dict[str, Any]:
+    """Settings of what is true: effects are among them where there are any."""
+    effects = {name: getattr(options, name) for name in ("hs_effect", "cn_effect", "annotator_effect")}
+    drawn = {"seed": options.seed, "positive": options.positive}
+    return drawn | (effects if any(effects.values()) else {})
 
 
 def _describe_people(tx: Tx, round_: Round, seed: int) -> None:
@@ -104,12 +126,37 @@ def n_answers_by_people(tx: Tx) -> int:
 class _SimulatedPeople:
     """Simulated people and their answers in a round."""
 
-    def __init__(self, tx: Tx, round_: Round, options: Simulate, seed: int, positive: float) -> None:
+    def __init__(
+        self,
+        tx: Tx,
+        round_: Round,
+        options: Simulate,
+        seed: int,
+        positive: float,
+        hs_effect: float = 0.0,
+        cn_effect: float = 0.0,
+        annotator_effect: float = 0.0,
+    ) -> None:
         self._tx, self._round, self._draw_params = tx, round_, (positive, seed)
         self._form = form_of((rounds.primary(tx) if round_.checks else round_).form)
         self.question = closed_question(self._form)
-        self._habits = _habits(options, self.question)
-        self._truth_table = self._truths(cells.cells(tx)["cell_id"])
+        self._habits = replace(_habits(options, self.question), positive=positive)
+        self._effects = TextEffects(hs_effect, cn_effect, annotator_effect)
+        if self._effects and self.question is None:
+            raise InputError(
+                f"round `{round_.name}` does not ask a single closed question, and effects of texts and people are for "
+                "one; set them to 0"
+            )
+        grid_cells = cells.cells(tx)
+        self._latent_by_cell = self._draw_latent(grid_cells) if self._effects else None
+        self._truth_table = self._truths(grid_cells["cell_id"])
+
+    def _draw_latent(self, grid_cells: pd.DataFrame) -> pd.Series[float]:
+        """What each cell of the grid is like, by its number."""
+        import pandas as pd
+
+        hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
+        return pd.Series(draw_pairs(hs, cn, self._effects, self._draw_params[1]), index=grid_cells["cell_id"])
 
     def _truths(self, cell_ids: pd.Series[int]) -> pd.DataFrame:
         """True codes of each cell of the grid, by its number: the same for all who are ever asked about it."""
@@ -117,7 +164,21 @@ class _SimulatedPeople:
 
         if self.question is None:
             return pd.DataFrame(draw_form_truths(len(cell_ids), self._form, *self._draw_params), index=cell_ids)
-        return pd.DataFrame(simulation.draw_truths(len(cell_ids), self.question, *self._draw_params), index=cell_ids)
+        latent, positive = self._latent_by_cell, self._draw_params[0]
+        is_positive = None if latent is None else are_positive(np.asarray(latent, np.float64), positive)
+        truths = simulation.draw_truths(len(cell_ids), self.question, *self._draw_params, is_positive)
+        return pd.DataFrame(truths, index=cell_ids)
+
+    def _draw_labels(
+        self, question: Closed, answers: pd.DataFrame, true: NDArray[np.int64], seed: int
+    ) -> NDArray[np.int64]:
+        """The codes of labels, by what is true alone, or by what texts and people are like."""
+        if self._latent_by_cell is None:
+            return simulation.draw_answers(true, question, self._habits, seed)
+        model = fit_habits(question, self._habits, self._effects)
+        pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
+        leniency = draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._draw_params[1])
+        return draw_latent_answers(pairs, leniency, true, question, model, self._habits, seed)
 
     def answer_open(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
         """The answers to what is open, as `save_answers` takes them."""
@@ -126,9 +187,10 @@ class _SimulatedPeople:
         truths = self._truth_table.loc[answers["cell_id"]].to_numpy(np.int64)
         if self.question is None:
             return answers.assign(answer_id=self._form_answer_ids(answers["cell_id"], truths, seed))
-        simulate_answers = simulation.draw_second_looks if self._round.checks else simulation.draw_answers
-        answers["code"] = simulate_answers(truths[:, 0], self.question, self._habits, seed)
-        if self._round.checks:
+        if not self._round.checks:
+            answers["code"] = self._draw_labels(self.question, answers, truths[:, 0], seed)
+        else:
+            answers["code"] = simulation.draw_second_looks(truths[:, 0], self.question, self._habits, seed)
             answers = validate.with_decisions(self._tx, answers, blind=True)
             answers["own_code"] = answers["own_code"].where(answers["blind"])
         return answers

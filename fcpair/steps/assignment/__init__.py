@@ -1,4 +1,4 @@
-"""Assignment of work to people: shards, rounds, leases, further labels, spot checks, validation.
+"""Assignment of work to people: plans of overlap, shards, rounds, leases, further labels, spot checks, validation.
 
 `spot_checks` is the one place for which cells of a batch are looked at, and when.
 """

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
+from fcpair.evaluate import evaluation
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.evaluation import Options, TierLabels, evaluate, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
@@ -157,6 +158,19 @@ def _evaluate_and_record(
             save_options(tx, options, run)
         write_all(files)  # here, so that nothing is noted without its files, and no file is there without the note
     return outcome, run
+
+
+def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[str, NDArray[np.float64]]:
+    """The largest of the tiers of an evaluation, and the score of each of its HS by each system, (n_hs, n_systems).
+
+    Nothing is noted. Raises what `run_evaluation` does.
+    """
+    systems = _parse_systems(options)
+    inputs = _load_inputs(grid, options, grid.effective_options(Partition))
+    rankings = [system.rank(inputs.search) for system in systems]
+    tier = max(inputs.tiers, key=lambda tier: int(tier.there.sum()))
+    scored_measure = parse_measure(measure, options.k)
+    return tier.tier, evaluation.score_each_hs(tier, rankings, scored_measure, options.no_positives)
 
 
 def _parse_systems(options: Evaluate) -> list[System]:

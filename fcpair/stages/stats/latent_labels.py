@@ -7,13 +7,19 @@ CNs are harder than others. Where HS are in two camps, r has two values only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
+from fcpair.errors import InputError
 from fcpair.stages.stats.kappa import cohens_kappa
-from fcpair.stages.stats.multi_rater import COEFFICIENTS
+from fcpair.stages.stats.label_profiles import all_profiles, profile_probabilities
+from fcpair.stages.stats.multi_rater import COEFFICIENTS, Coefficient
+from fcpair.stages.stats.predicted_widths import SideShares, influence_of
 from fcpair.stages.stats.rating_counts import Overlap, Sums
 
 Floats = npt.NDArray[np.float64]
@@ -23,8 +29,10 @@ THRESHOLDS = (0.9, 1.2)
 """With them and `NOISE` the classes have shares near 0.78, 0.07 and 0.15, and alpha is near 0.4, as in FC-CONAN."""
 
 NOISE = 0.5
-N_CLASSES = 3
 MANY = 1e12
+LEAST_NOISE, MOST_NOISE = 1e-2, 1e2  # in standard deviations of what pairs are like
+NOISE_BISECTIONS = 24
+TEXT_NODES, PAIR_NODES, HARDNESS_NODES = 31, 61, 15
 MEANS = ("mean kappa", "mean kappa weighted by n")
 
 
@@ -77,7 +85,7 @@ class Effects:
     cn_hardness: float = 0.0
     leniency: float = 0.0
     camp: float | None = None
-    thresholds: tuple[float, float] = THRESHOLDS
+    thresholds: tuple[float, ...] = THRESHOLDS
     noise: float = NOISE
 
     @property
@@ -95,7 +103,7 @@ class Effects:
 
     def of_pair(self) -> tuple[Floats, Floats]:
         """What a new pair is like, as nodes and weights."""
-        nodes, weights = _normal(61)
+        nodes, weights = _normal(PAIR_NODES)
         if self.camp is None:
             return nodes, weights
         ends, shares = self.camps
@@ -115,7 +123,7 @@ def draw(shape: Shape, effects: Effects, rng: np.random.Generator) -> tuple[Over
     annotator = np.argsort(rng.random((len(hs), shape.n_annotators)), axis=1)[pair, nth]
     seen = latent[pair] + effects.noise * np.exp(log_s)[pair] * rng.normal(size=len(pair)) + leniency[annotator]
     klass = np.searchsorted(effects.thresholds, seen)
-    return Overlap(N_CLASSES, pair, hs[pair], cn[pair], annotator, klass), leniency
+    return Overlap(len(effects.thresholds) + 1, pair, hs[pair], cn[pair], annotator, klass), leniency
 
 
 def joint(effects: Effects, leniency: Floats) -> Floats:
@@ -126,8 +134,9 @@ def joint(effects: Effects, leniency: Floats) -> Floats:
     from scipy.special import ndtr
 
     z, z_weight = effects.of_pair()
-    log_s, s_weight = _normal(15)
-    log_s = log_s * (effects.hs_hardness + effects.cn_hardness) ** 0.5
+    hardness = effects.hs_hardness + effects.cn_hardness
+    log_s, s_weight = _normal(HARDNESS_NODES if hardness else 1)
+    log_s = log_s * hardness**0.5
     what, hard = (grid.ravel() for grid in np.meshgrid(z, log_s, indexing="ij"))
     thresholds = np.array(effects.thresholds)[:, None, None]
     below = ndtr((thresholds - leniency[:, None] - what) / (effects.noise * np.exp(hard)))
@@ -137,6 +146,7 @@ def joint(effects: Effects, leniency: Floats) -> Floats:
     return np.asarray(found)
 
 
+@cache
 def _normal(n: int) -> tuple[Floats, Floats]:
     nodes, weights = np.polynomial.hermite_e.hermegauss(n)
     return nodes, weights / weights.sum()
@@ -151,7 +161,7 @@ def same_annotators(effects: Effects, leniency: Floats) -> tuple[dict[str, float
 
 def new_annotators(effects: Effects) -> dict[str, float]:
     """The figures on endlessly many HS and CN with endlessly many annotators."""
-    nodes, weights = _normal(31)
+    nodes, weights = _normal(TEXT_NODES if effects.leniency else 1)
     return _figures(joint(effects, nodes * effects.leniency), np.outer(weights, weights))[0]
 
 
@@ -165,3 +175,68 @@ def _figures(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
     kappas = cohens_kappa(found * MANY, "none")
     mean = float((kappas * weights).sum())
     return {one.name: float(one.compute(sums)) for one in COEFFICIENTS} | dict.fromkeys(MEANS, mean), kappas
+
+
+def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects:
+    """The effects with the noise and the thresholds at which labels have these shares, and two people this kappa.
+
+    `class_shares` (n_classes,) sum to 1. Raises InputError where hardness is not 0, HS and CN explain
+    more than all, or not even without noise agreement would be as high; the message says how high it can be.
+    """
+    if effects.hs + effects.cn >= 1:
+        raise InputError(
+            f"HS and CN explain {effects.hs:g} and {effects.cn:g} of what pairs are like; expected less than 1 together"
+        )
+    low, high = LEAST_NOISE, MOST_NOISE
+    if kappa > (highest := _kappa(_with_shares(effects, class_shares, low))):
+        raise InputError(f"kappa is {kappa:g}; with annotators this different it is {highest:.3f} at most")
+    for _ in range(NOISE_BISECTIONS):
+        middle = sqrt(low * high)
+        low, high = (middle, high) if _kappa(_with_shares(effects, class_shares, middle)) > kappa else (low, middle)
+    return _with_shares(effects, class_shares, high)
+
+
+def _with_shares(effects: Effects, class_shares: Floats, noise: float) -> Effects:
+    from scipy.special import ndtri
+
+    spread = sqrt(1 + noise**2 + effects.leniency**2)
+    thresholds = ndtri(np.minimum(np.cumsum(class_shares)[:-1], 1.0)) * spread
+    return replace(effects, noise=noise, thresholds=tuple(thresholds.tolist()))
+
+
+def _kappa(effects: Effects) -> float:
+    return new_annotators(effects)[MEANS[0]]
+
+
+def side_shares(effects: Effects, coefficient: Coefficient, pairs: Mapping[int, int]) -> SideShares:
+    """How much of what a pair adds to a coefficient its HS and its CN explain; as many `pairs` as given by labels.
+
+    Each is the variance of the mean move over HS (or CN) by the variance of moves; HS and CN are alike in hardness.
+    """
+    profiles = np.concatenate([all_profiles(m, len(effects.thresholds) + 1) for m in sorted(pairs)])
+    n = sum(pairs.values())
+    part = np.array([pairs[m] / n for m in profiles.sum(axis=1).tolist()])
+    (of_hs, weights), (of_cn, _) = (_given_text(effects, variance, profiles) for variance in (effects.hs, effects.cn))
+    influence = influence_of(coefficient, profiles, (weights @ of_hs) * part, n)
+    mean = influence.probabilities @ influence.moves
+    between = (float(weights @ ((of_text * part) @ influence.moves - mean) ** 2) for of_text in (of_hs, of_cn))
+    hs, cn = (each / influence.variance if influence.variance else 0.0 for each in between)
+    return SideShares(hs, cn)
+
+
+def _given_text(effects: Effects, variance: float, profiles: Ints) -> tuple[Floats, Floats]:
+    """Probabilities of profiles on pairs of each text (n_texts, n_profiles), and weights of texts.
+
+    What a text adds to its pairs has this `variance`.
+    """
+    from scipy.special import ndtr
+
+    text, weights = _normal(TEXT_NODES)
+    rest, rest_weights = _normal(PAIR_NODES)
+    what = sqrt(variance) * text[:, None] + sqrt(1 - variance) * rest
+    spread = sqrt(effects.noise**2 + effects.leniency**2)  # of annotators drawn anew for each pair
+    below = ndtr((np.array(effects.thresholds)[:, None, None] - what) / spread)
+    ends = np.concatenate([np.zeros_like(below[:1]), below, np.ones_like(below[:1])])
+    share = np.moveaxis(np.diff(ends, axis=0), 0, -1)
+    probabilities = profile_probabilities(share.reshape(-1, share.shape[-1]), profiles)
+    return np.einsum("trp,r->tp", probabilities.reshape(*what.shape, -1), rest_weights), weights

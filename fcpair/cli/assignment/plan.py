@@ -1,0 +1,246 @@
+"""plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.figure_files import FigureFolder, figures_option, write_files
+from fcpair.cli.options import close_at_end, format_option, grid_option, params, study_option
+from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
+from fcpair.cli.table import Cell
+from fcpair.errors import InputError
+from fcpair.params import DEFAULT_SCHEME, Plan, Power
+
+if TYPE_CHECKING:
+    from fcpair.grid import Grid
+    from fcpair.stages.assignment.overlap_plan import OverlapPlan, PlanRung
+    from fcpair.stages.assignment.width_sources import PredictedWidth
+    from fcpair.stages.stats.paired_power import PowerPlan
+
+COSTS = ("overlap", "labels", "hours", "pairs each", "h each", "conflicts", "diamond", "gold")
+SHORT_NAMES = {"Krippendorff's ": "", "Fleiss' kappa, 2 labels": "Fleiss 2", "Fleiss' kappa, 3 labels": "Fleiss 3"}
+SHORT_NAMES |= {"Cohen's kappa of two": "kappa of two"}
+
+
+@click.command()
+@params(Plan)
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Plan the number of HS instead, so that a difference of two systems is found with this probability.",
+)
+@params(Power, without=("power",), name="power_options")
+@click.option("--scheme", help=f"The question that the labels answer, without a study.  [default: {DEFAULT_SCHEME}]")
+@click.option("--save", is_flag=True, help="Write the recommended overlap into the study's recipe.")
+@figures_option
+@format_option
+@grid_option
+@study_option
+def plan(
+    options: Plan,
+    power: float | None,
+    power_options: dict[str, Any],
+    scheme: str | None,
+    save: bool,
+    figures: FigureFolder | None,
+    form: str,
+    grid: str | None,
+    study: Any,
+) -> None:
+    """Plan how much overlap is needed, and what it costs.
+
+    For a ladder of overlaps it prints labels, hours, conflicts, tiers, and how wide the intervals will be that
+    `agreement` prints. With --width it recommends the least overlap that is enough. Texts, people, seconds and the
+    labels of a pilot are the study's; without a study, give --hs, --cn and --annotators. With --power it says how many
+    HS tell two systems apart.
+
+    \b
+    Example:
+      fcpair plan --hs 45 --cn 129 --annotators 9 --hs-effect 0.2 --cn-effect 0.3 --width 0.2
+      fcpair plan --pilot pilot.csv --width 0.3 --save
+      fcpair plan --power 0.8 --difference 0.05 --sd 0.2
+    """
+    opened = _open_grid(study, grid)
+    if power is not None:
+        _refuse_with_power(options, scheme, figures, save=save)
+        _emit_power(form, _plan_power(opened, Power(power=power, **power_options)))
+        return
+    if power_options["sd"] is not None or power_options["systems"]:
+        raise click.UsageError("--sd and --system are about the number of HS; give --power as well")
+    if save and (opened is None or options.width is None):
+        raise click.UsageError("--save needs a study, and --width, for which an overlap is recommended")
+    if scheme is not None and opened is not None:
+        raise click.UsageError("--scheme is for a plan without a study; this one has its question")
+    with status_spinner("planning"):
+        found = opened.plan(options) if opened else _plan_new(options, scheme or DEFAULT_SCHEME)
+    if save and opened:
+        run = opened.save_overlap(found)
+        if form == "table":
+            print_run(run)
+    if figures is not None:
+        from fcpair.report.figures.overlap_figure import render_plan
+
+        write_files(figures, render_plan(found, figures.style))
+    _emit_plan(form, found, opened)
+
+
+def _open_grid(place: Any, name: str | None) -> Grid | None:
+    """The grid of the study, if there is a study."""
+    from fcpair.study import Study
+
+    if not Study.exists(place):
+        return None
+    return close_at_end(Study.open(place)).grid(name)
+
+
+def _refuse_with_power(options: Plan, scheme: str | None, figures: FigureFolder | None, *, save: bool) -> None:
+    if options != Plan() or scheme is not None or figures is not None or save:
+        raise click.UsageError("--power plans the number of HS; of the other options it takes those about systems only")
+
+
+def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
+    """The plan of a grid that is in no study yet."""
+    from fcpair.files.answers.pilot_labels import read_pilot_labels
+    from fcpair.stages.assignment.overlap_plan import plan_grid
+    from fcpair.stages.questions.labels import read_labels
+
+    if None in (options.hs, options.cn, options.annotators):
+        raise click.UsageError("there is no study here: give --hs, --cn and --annotators, or name a study with --study")
+    question = read_labels(scheme)
+    return plan_grid(options, question, read_pilot_labels(options.pilot, question) if options.pilot else None)
+
+
+def _plan_power(grid: Grid | None, options: Power) -> PowerPlan:
+    if grid is not None:
+        with status_spinner("planning"):
+            return grid.plan_power(options)
+    from fcpair.evaluate.outcome import ALPHA
+    from fcpair.stages.stats.paired_power import describe_assumed, plan_hs
+
+    if options.sd is None:
+        raise InputError("there is no study whose systems could be compared; give the standard deviation as `sd`")
+    return plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd))
+
+
+def _emit_plan(form: str, found: OverlapPlan, grid: Grid | None) -> None:
+    simulated = grid.simulated_note if grid else None
+    data = {**found.as_dict(), "simulated": simulated}
+    emit(form, data=data, tables=list(_tables(found)), rows=found.rows(), simulated=simulated)
+    if form == "table" and found.recommended:
+        print_message(f"In the recipe:\n[assign]\noverlap = {_as_toml(found)}")
+
+
+def _as_toml(found: OverlapPlan) -> str:
+    shares = (f"{n} = {share:g}" for n, share in (found.recommended or {}).items())
+    return f"{{ {', '.join(shares)} }}"
+
+
+def _tables(found: OverlapPlan) -> Iterator[Table]:
+    marked = (
+        [f"*: the least overlap at which {_short(found.figure)} is as narrow as wished"] if found.recommended else []
+    )
+    of_all = found.rungs[0].expected
+    yield Table(
+        f"{found.grid.n_hs:,} HS x {found.grid.n_cn:,} CN, {found.grid.n_annotators} annotators: costs and yields",
+        COSTS,
+        [_cost_row(found, rung) for rung in found.rungs],
+        [
+            "overlap: share of the pairs with several labels; pairs each, h each: pairs and hours of a person",
+            f"at any overlap, silver has {of_all.silver:,.0f} pairs and bronze {of_all.bronze:,.0f}",
+            *marked,
+        ],
+    )
+    names = [name for name in _names(found) if any(_width(rung, name).width is not None for rung in found.rungs)]
+    level = f"{100 * found.options.level:g} %"
+    yield Table(
+        f"Expected widths of the {level} intervals that `agreement` prints",
+        ("overlap", *(_short(name) for name in names)),
+        [[_share(found, rung), *(_cell(_width(rung, name)) for name in names)] for rung in found.rungs],
+        [*_undefined_notes(found), *found.basis, *_range_notes(found), *found.advice],
+    )
+
+
+def _cost_row(found: OverlapPlan, rung: PlanRung) -> list[Cell]:
+    of = rung.expected
+    hours, tiers = (
+        (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}"),
+        (round(of.diamond), round(of.gold)),
+    )
+    return [_share(found, rung), of.labels, *hours, round(of.conflicts), *tiers]
+
+
+def _share(found: OverlapPlan, rung: PlanRung) -> str:
+    return f"{rung.share:g}{' *' if rung is found.recommended_rung else ''}"
+
+
+def _names(found: OverlapPlan) -> list[str]:
+    return [width.name for width in found.rungs[0].widths]
+
+
+def _width(rung: PlanRung, name: str) -> PredictedWidth:
+    return next(width for width in rung.widths if width.name == name)
+
+
+def _short(name: str) -> str:
+    for long, short in SHORT_NAMES.items():
+        name = name.replace(long, short)
+    return name
+
+
+def _cell(width: PredictedWidth) -> Cell:
+    """The width, or its range where a pilot leaves one open."""
+    if width.width is None:
+        return None
+    return f"{width.width:.3f}" if width.low is None else f"{width.low:.2f} to {width.high:.2f}"
+
+
+def _undefined_notes(found: OverlapPlan) -> Iterator[str]:
+    """Yield why figures have no width at some overlaps."""
+    reasons: dict[str, dict[str, None]] = {}
+    for rung in found.rungs:
+        for width in rung.widths:
+            if width.undefined:
+                reasons.setdefault(width.undefined, {})[_short(width.name)] = None
+    for reason, names in reasons.items():
+        yield f"{', '.join(names)}: no width where {reason}"
+
+
+def _range_notes(found: OverlapPlan) -> Iterator[str]:
+    """Yield what ranges are, and which pilot would halve that of the figure wished for."""
+    if not any(width.low is not None for rung in found.rungs for width in rung.widths):
+        return
+    yield (
+        "widths are ranges that the pilot leaves open, which hold the width in 8 of 10 studies; an overlap is "
+        "recommended by what is likeliest"
+    )
+    if found.halving is None:
+        yield f"no pilot on this grid would halve the range of {_short(found.figure)}"
+    else:
+        n_pairs, n_hs, n_cn = found.halving
+        yield (
+            f"a pilot of {n_pairs:,} pairs with several labels, on {n_hs:,} HS and {n_cn:,} CN, would halve the range "
+            f"of {_short(found.figure)}"
+        )
+
+
+def _emit_power(form: str, found: PowerPlan) -> None:
+    rows: list[dict[str, Cell]] = [dict(vars(each)) for each in found.others]
+    options = found.options
+    corrected = f", corrected for {options.comparisons:,} comparisons by Holm" if options.comparisons > 1 else ""
+    known = (
+        [f"the {found.known.hs:,} HS of the study find {found.known.difference:g} with power {found.known.power:.2f}"]
+        if found.known
+        else []
+    )
+    title = (
+        f"{found.needed.hs:,} HS find a difference of {found.needed.difference:g} in NDCG@10 with power "
+        f"{options.power:g}"
+    )
+    test = f"paired randomisation test, two-sided, p below {found.alpha:g}{corrected}"
+    table = Table(
+        title, ("difference", "HS", "power"), [list(row.values()) for row in rows], [test, *found.basis, *known]
+    )
+    emit(form, data=found.as_dict(), tables=[table], rows=rows)

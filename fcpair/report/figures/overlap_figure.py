@@ -1,0 +1,148 @@
+"""The figure of a plan: hours against the width of intervals, with the width that no hours go below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fcpair.report.figures import layout
+from fcpair.report.figures.colours import PAPER
+from fcpair.report.figures.forest import SHAPES, TONES
+from fcpair.report.figures.layout import AXIS, LINE, MARGIN, Canvas, Sheet
+from fcpair.report.figures.paper import PaperFigure, PaperStyle, render_for_paper
+from fcpair.report.figures.save import save_figure
+from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+
+    from fcpair.stages.assignment.overlap_plan import OverlapPlan
+    from fcpair.stages.assignment.width_sources import PredictedWidth
+
+TITLE = "Hours and widths of intervals"
+HEIGHT = 2.6  # of the axes, in inches
+LEFT = 0.6  # of the axes
+
+
+def render_plan(plan: OverlapPlan, style: PaperStyle | None = None) -> dict[str, bytes]:
+    """The figure of a plan as papers take it, by the names of its files."""
+    description = " ".join([f"{TITLE} at {len(plan.rungs)} overlaps.", *_notes(plan)])
+    return render_for_paper(
+        [PaperFigure(TITLE, description, partial(_render, plan, description))], style or PaperStyle()
+    )
+
+
+def _render(plan: OverlapPlan, description: str, kind: str, sheet: Sheet) -> bytes:
+    return save_figure(lambda: draw_plan(plan, sheet), kind, TITLE, description)
+
+
+def draw_plan(plan: OverlapPlan, sheet: Sheet = layout.SCREEN) -> Figure:
+    """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
+    lines = dict(_lines(plan))
+    marks = layout.wrap_legend(_legend(plan, list(lines)), sheet)
+    notes = layout.note_lines(_notes(plan), sheet) if sheet.has_caption else []
+    canvas = _make_canvas(sheet, layout.LEGEND_LINE * layout.n_lines(marks) + MARGIN, len(notes))
+    for at, points in enumerate(lines.values()):
+        hours, widths = zip(*((hours, width.width) for hours, width in points), strict=True)
+        canvas.axes.plot(hours, widths, **_line_style(at))
+    _draw_range(canvas, lines.get(plan.figure, []))
+    if floor := _floor(plan):
+        canvas.axes.axhline(floor, **_floor_style())
+    if rung := plan.recommended_rung:
+        canvas.axes.axvline(rung.expected.hours, **_recommended_style())
+    canvas.axes.set_ylim(bottom=0)
+    layout.write_title_and_notes(canvas, TITLE, notes)
+    layout.draw_legend(canvas, MARGIN, marks)
+    return canvas.figure
+
+
+def _notes(plan: OverlapPlan) -> list[str]:
+    return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*plan.basis, *plan.advice)]
+
+
+def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, PredictedWidth]]]]:
+    """Yield each figure that has widths, with the hours and the width of every overlap at which it has one.
+
+    Not the kappas of two, which are so much wider that the others could not be told apart.
+    """
+    names = dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO)
+    for name in names:
+        points = [
+            (rung.expected.hours, width)
+            for rung in plan.rungs
+            for width in rung.widths
+            if width.name == name and width.width is not None
+        ]
+        if points:
+            yield name, points
+
+
+def _floor(plan: OverlapPlan) -> float | None:
+    """The floor of the figure that is wished for, with most labels; None where nothing sets one."""
+    return next((width.floor for width in plan.rungs[-1].widths if width.name == plan.figure), None) or None
+
+
+def _make_canvas(sheet: Sheet, legend: float, n_notes: int) -> Canvas:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    below = AXIS + LINE * n_notes + MARGIN
+    height = sheet.top + legend + HEIGHT + below
+    figure = Figure(figsize=(sheet.width, height), facecolor=PAPER.page)
+    FigureCanvasAgg(figure)
+    place = (LEFT / sheet.width, below / height, (sheet.width - LEFT - sheet.right) / sheet.width, HEIGHT / height)
+    axes = figure.add_axes(place, facecolor=PAPER.page)
+    axes.set_xlabel("hours of all annotators", color=PAPER.ink, fontsize=sheet.name_size)
+    axes.set_ylabel("width of the interval", color=PAPER.ink, fontsize=sheet.name_size)
+    axes.tick_params(colors=PAPER.ink, labelsize=sheet.size)
+    axes.grid(color=PAPER.soft, alpha=0.35, linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in {"left", "bottom"})
+        spine.set_color(PAPER.ink)
+    return Canvas(sheet, figure, axes, height, PAPER)
+
+
+def _draw_range(canvas: Canvas, points: list[tuple[float, PredictedWidth]]) -> None:
+    """Draw the range that a pilot leaves open around the width that is wished for."""
+    ends = [(hours, width.low, width.high) for hours, width in points if width.low is not None]
+    if ends:
+        hours, low, high = zip(*ends, strict=True)
+        canvas.axes.fill_between(hours, low, high, **_range_style())
+
+
+def _line_style(at: int) -> dict[str, Any]:
+    from matplotlib import colormaps
+
+    colour = colormaps["cividis"](TONES[at % len(TONES)])
+    marker = {"marker": SHAPES[at % len(SHAPES)], "markersize": 5, "markeredgecolor": PAPER.ink}
+    return {"color": colour, "markerfacecolor": colour, "linewidth": 1.2, **marker, "markeredgewidth": 0.6}
+
+
+def _floor_style() -> dict[str, Any]:
+    return {"color": PAPER.ink, "linewidth": 0.9, "linestyle": "--"}
+
+
+def _recommended_style() -> dict[str, Any]:
+    return {"color": PAPER.ink, "linewidth": 0.9, "linestyle": ":"}
+
+
+def _range_style() -> dict[str, Any]:
+    return {"color": PAPER.soft, "alpha": 0.3, "linewidth": 0}
+
+
+def _legend(plan: OverlapPlan, names: list[str]) -> dict[str, Artist]:
+    """Legend entries: what each mark means, for those that the figure has."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    marks: dict[str, Artist] = {name: Line2D([], [], **_line_style(at)) for at, name in enumerate(names)}
+    if _floor(plan):
+        marks["endlessly many labels on these texts"] = Line2D([], [], **_floor_style())
+    if plan.recommended_rung:
+        marks["recommended overlap"] = Line2D([], [], **_recommended_style())
+    if any(width.low is not None for rung in plan.rungs for width in rung.widths):
+        marks["range that the pilot leaves open"] = Patch(**_range_style())
+    return marks

@@ -1,0 +1,284 @@
+"""Plan of an overlap: what each share of pairs with several labels costs and yields, and the least that is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import InputError
+from fcpair.notebook import Result, frame_of
+from fcpair.param_values import as_params
+from fcpair.params import USUAL_S, Plan
+from fcpair.stages.assignment.overlap_ladder import (
+    GridFacts,
+    Yield,
+    expect_yield,
+    least_share,
+    more_texts,
+    rungs,
+    split_labels,
+)
+from fcpair.stages.assignment.width_sources import (
+    AssumedLabels,
+    PilotLabels,
+    PilotSize,
+    PredictedWidth,
+    WidthSource,
+    figure_names,
+    planned_figures,
+)
+from fcpair.stages.questions import Closed
+from fcpair.stages.stats.agreement import find_overlap
+from fcpair.stages.stats.kappa import MEANS
+from fcpair.stages.stats.multi_rater import ALPHA
+from fcpair.stages.stats.predicted_widths import OverlapSize
+from fcpair.stages.stats.rating_counts import Overlap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = {"n_hs": "HS", "n_cn": "CN"}
+BOTH, SIDES = ("n_hs", "n_cn"), (("n_hs",), ("n_cn",))
+MOST_TIMES = 10  # as many texts of a side, as far as a plan looks for some that lower a floor
+COLUMNS = (
+    *("share", "labels", "hours", "pairs_each", "hours_each", "conflicts", "diamond", "gold", "silver", "bronze"),
+    *("figure", "value", "width", "low", "high", "floor", "undefined"),
+)
+
+
+@dataclass(frozen=True)
+class PlanRung:
+    """One share of pairs with several labels: as `assign` takes the `overlap`, its yield, and the widths of figures."""
+
+    share: float
+    overlap: Mapping[int, float]
+    expected: Yield
+    widths: tuple[PredictedWidth, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class OverlapPlan(Result):
+    """A ladder of overlaps for a grid, with the least that meets the wish.
+
+    `figure` is the name of the figure that is wished for; `recommended` the overlap, None without a wish. `basis` says
+    what all of it rests on; `advice` what else narrows intervals. `halving` is the least pilot within the grid that
+    would halve the range of the width of the figure, None where none does, or nothing was measured.
+    """
+
+    options: Plan
+    grid: GridFacts
+    figure: str
+    rungs: tuple[PlanRung, ...]
+    recommended: Mapping[int, float] | None
+    basis: tuple[str, ...]
+    advice: tuple[str, ...]
+    halving: PilotSize | None = None
+
+    @property
+    def recommended_rung(self) -> PlanRung | None:
+        """The rung of the recommended overlap."""
+        return next((rung for rung in self.rungs if rung.overlap == self.recommended), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain Python values, ready for JSON."""
+        return {
+            "options": as_params(self.options),
+            "grid": asdict(self.grid),
+            "figure": self.figure,
+            "recommended": _as_text_keys(self.recommended) if self.recommended else None,
+            "rungs": [
+                {
+                    "share": rung.share,
+                    "overlap": _as_text_keys(rung.overlap),
+                    **asdict(rung.expected),
+                    "widths": [asdict(width) for width in rung.widths],
+                }
+                for rung in self.rungs
+            ],
+            "basis": list(self.basis),
+            "advice": list(self.advice),
+            "halving": self.halving._asdict() if self.halving else None,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each figure of each rung: the costs and yields of the rung, then the fields of `PredictedWidth`."""
+        return frame_of(self.rows(), COLUMNS)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_frame`."""
+        for rung in self.rungs:
+            for width in rung.widths:
+                values = vars(width) | {"figure": width.name}
+                del values["name"]
+                yield {"share": rung.share, **vars(rung.expected), **values}
+
+    def _summary(self) -> str:
+        if self.recommended is None:
+            return f"{len(self.rungs)} overlaps of {self.grid.n_pairs:,} pairs"
+        return f"overlap {', '.join(f'{m}:{share:.4g}' for m, share in self.recommended.items())} for {self.figure}"
+
+
+def _as_text_keys(overlap: Mapping[int, float]) -> dict[str, float]:
+    return {str(n_labels): share for n_labels, share in overlap.items()}
+
+
+def plan_grid(plan: Plan, question: Closed, pilot: pd.DataFrame | None = None) -> OverlapPlan:
+    """Plan the overlap of a grid whose texts and people `plan` has in full; as `plan_overlap` does it.
+
+    `pilot` has the labels of a pilot, as `find_overlap` takes them. Nobody is taken to be not sure where the question
+    has no such answer.
+    """
+    if plan.hs is None or plan.cn is None or plan.annotators is None:
+        numbers = {"hs": plan.hs, "cn": plan.cn, "annotators": plan.annotators}
+        missing = ", ".join(f"`{name}`" for name, number in numbers.items() if number is None)
+        raise InputError(f"nothing says how large the grid is; give {missing} as well")
+    seconds = USUAL_S if plan.seconds is None else plan.seconds
+    facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid)
+    if len(question.definite) == len(question.codes):
+        plan = replace(plan, not_sure=0.0)
+    return plan_overlap(plan, question, facts, None if pilot is None else _read_pilot(pilot, question))
+
+
+def _read_pilot(labels: pd.DataFrame, question: Closed) -> Overlap:
+    """The overlap of a pilot; raises InputError where it has none."""
+    n_people = labels["annotator"].nunique()
+    if n_people < 2:
+        raise InputError(
+            f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
+            "people label the same pairs"
+        )
+    overlap = find_overlap(labels, question)
+    if not len(overlap.pair):
+        raise InputError("the pilot tells no width: no pair in it has two labels; have two people label the same pairs")
+    return overlap
+
+
+def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap | None = None) -> OverlapPlan:
+    """The ladder of overlaps of a grid, and the least overlap at which an interval is as narrow as wished.
+
+    Args:
+        plan: what is wished for and assumed; shares and kappa of the labels are the pilot's where there is one.
+        question: the answers that there are, a positive and a negative one among them.
+        grid: texts, people and seconds.
+        pilot: labels of pairs with two or more, whose classes are those of `question` in the order of its codes.
+
+    Raises:
+        InputError: fewer than two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells
+            nothing, a wish that no overlap meets; the message says what can be had.
+    """
+    _check_grid(grid, plan)
+    source: WidthSource = PilotLabels(plan, question, pilot) if pilot else AssumedLabels(plan, question)
+    figure = _figure_name(plan, question)
+    width_at = _width_at(source, figure, grid, plan.three)
+    recommended = None
+    if plan.width is not None:
+        recommended = least_share(lambda share: width_at(share).width or float("nan"), plan.width)
+        if recommended is None:
+            raise InputError(_describe_miss(source, figure, grid, plan, width_at(1.0)))
+    names = figure_names(question)
+    return OverlapPlan(
+        options=plan,
+        grid=grid,
+        figure=figure,
+        rungs=tuple(_rung(source, names, grid, question, share, plan.three) for share in rungs(recommended)),
+        recommended=split_labels(recommended, plan.three) if recommended else None,
+        basis=(*source.basis, _describe_validation(grid)),
+        advice=tuple(_advise(source, figure, grid, plan, width_at(recommended or 1.0))),
+        halving=_find_halving(source, figure, grid.size(split_labels(recommended or 1.0, plan.three))),
+    )
+
+
+def _describe_validation(grid: GridFacts) -> str:
+    return (
+        f"hours are at {grid.seconds:g} seconds a label; {grid.validated:.0%} of the pairs are validated, and "
+        f"validators agree with {grid.valid:.0%} of these"
+    )
+
+
+def _find_halving(source: WidthSource, figure: str, size: OverlapSize) -> PilotSize | None:
+    return source.find_halving(figure, size) if isinstance(source, PilotLabels) else None
+
+
+def _check_grid(grid: GridFacts, plan: Plan) -> None:
+    if min(grid.n_hs, grid.n_cn) < 2:
+        raise InputError(f"a plan needs 2 HS and 2 CN or more; found {grid.n_hs} and {grid.n_cn}")
+    least = 3 if plan.three else 2
+    if grid.n_annotators < least:
+        raise InputError(f"{least} labels on a pair need {least} annotators or more; found {grid.n_annotators}")
+
+
+def _figure_name(plan: Plan, question: Closed) -> str:
+    alpha, *fleiss = planned_figures(question)
+    return {"alpha": alpha, "fleiss": fleiss[0], "mean-kappa": MEANS[0]}[plan.coefficient]
+
+
+def _width_at(source: WidthSource, figure: str, grid: GridFacts, three: float) -> Callable[[float], PredictedWidth]:
+    return cache(lambda share: source.predict(figure, grid.size(split_labels(share, three))))
+
+
+def _rung(
+    source: WidthSource, names: tuple[str, ...], grid: GridFacts, question: Closed, share: float, three: float
+) -> PlanRung:
+    overlap = split_labels(share, three)
+    size = grid.size(overlap)
+    widths = tuple(source.predict(name, size) for name in names)
+    return PlanRung(share, overlap, expect_yield(grid, size, source.model, question), widths)
+
+
+def _describe_miss(source: WidthSource, figure: str, grid: GridFacts, plan: Plan, nearest: PredictedWidth) -> str:
+    """Why a wish cannot be met, and what is nearest to it."""
+    if nearest.width is None:
+        return f"{figure} has no interval even where all pairs have several labels: {nearest.undefined}"
+    return (
+        f"no overlap makes the interval of {figure} {plan.width:g} wide: with {2 + (plan.three > 0)} labels on every "
+        f"pair of these {grid.n_hs} HS and {grid.n_cn} CN it is {nearest.width:.3f}"
+        + "".join(_describe_all_by_all(source, figure, grid))
+        + "".join(f"; {sentence}" for sentence in _advise(source, figure, grid, plan, nearest))
+    )
+
+
+def _describe_all_by_all(source: WidthSource, figure: str, grid: GridFacts) -> Iterator[str]:
+    """How wide the interval is where everybody labels every pair, if the figure is defined then."""
+    size = OverlapSize(grid.n_hs, grid.n_cn, grid.n_annotators, {grid.n_annotators: grid.n_pairs})
+    with suppress(InputError):  # labels may fall in too many ways
+        if figure in ALPHA.values() and (width := source.predict(figure, size).width):
+            yield f", and with the labels of all {grid.n_annotators} annotators {width:.3f}"
+
+
+def _advise(source: WidthSource, figure: str, grid: GridFacts, plan: Plan, width: PredictedWidth) -> Iterator[str]:
+    """The floor that texts set, and how many more of them would lower it to the wish, or halve it."""
+    if not width.floor:
+        yield source.independence
+        return
+    yield f"endlessly many labels on these texts would leave {width.floor:.3f}"
+    below = plan.width is not None and width.floor > plan.width
+    wish = plan.width if below and plan.width is not None else width.floor / 2
+    factors: dict[tuple[str, ...], float | None] = {
+        sides: _least_factor(source, figure, grid, plan.three, sides, wish) for sides in SIDES
+    }
+    if not any(factors.values()):
+        factors = {BOTH: _least_factor(source, figure, grid, plan.three, BOTH, wish)}
+    for sides, factor in factors.items():
+        if factor is not None:
+            larger = " and ".join(f"{ceil(getattr(grid, name) * factor):,} {NAMES[name]}" for name in sides)
+            now = " and ".join(f"{getattr(grid, name):,}" for name in sides)
+            yield f"{larger} instead of {now} would leave {wish:.3f}"
+    if not any(factors.values()):
+        yield f"not even {MOST_TIMES} times as many HS and CN would leave {wish:.3f}"
+
+
+def _least_factor(
+    source: WidthSource, figure: str, grid: GridFacts, three: float, sides: tuple[str, ...], wish: float
+) -> float | None:
+    """By how much sides of a grid have to be enlarged for the floor to be as wished; None where it is too much."""
+
+    def floor(thousandths: int) -> float:
+        sizes = {name: ceil(getattr(grid, name) * thousandths / 1000) for name in sides}
+        return source.floor(figure, replace(grid, **sizes).size(split_labels(1.0, three)))
+
+    thousandths = more_texts(floor, 1000, wish, 1000 * MOST_TIMES)
+    return None if thousandths is None else thousandths / 1000

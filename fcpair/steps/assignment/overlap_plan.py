@@ -1,0 +1,141 @@
+"""Planning an overlap before it costs anything, and writing it into the study's recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import InputError, StageError
+from fcpair.files.answers.pilot_labels import read_pilot_labels
+from fcpair.param_values import as_params
+from fcpair.params import Assign, Plan, PlannedFigure
+from fcpair.records import Role, RunRecord
+from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
+from fcpair.stages.questions import Closed
+from fcpair.steps.base import departures
+from fcpair.steps.base.context import GridContext, as_settings, effective_options, is_planned, note_run, scheme_of
+from fcpair.steps.base.keywords import takes_params
+from fcpair.store import Tx
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells
+from fcpair.store.oversight import build_progress, settings
+from fcpair.store.people import people
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST_PAIRS = 2  # with several labels, for the study's own labels to be a pilot
+LEAST_MEASURED = 5  # labels whose seconds are known, for their median to count
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Parameters of a plan that the study fills in, the sentences that say so, and its labels if they are a pilot."""
+
+    values: Mapping[str, int | float]
+    basis: tuple[str, ...]
+    labels: pd.DataFrame | None
+
+
+@takes_params
+def plan_overlap(
+    grid: GridContext,
+    options: Plan | None = None,
+    *,
+    width: float | None = None,
+    coefficient: PlannedFigure = "alpha",
+    hs: int | None = None,
+    cn: int | None = None,
+    annotators: int | None = None,
+    seconds: float | None = None,
+    prevalence: float = 0.2,
+    not_sure: float = 0.05,
+    kappa: float = 0.5,
+    three: float = 0.0,
+    validated: float = 1.0,
+    valid: float = 0.9,
+    hs_effect: float = 0.0,
+    cn_effect: float = 0.0,
+    annotator_effect: float = 0.0,
+    pilot: str | Path | None = None,
+    level: float = 0.95,
+) -> OverlapPlan:
+    """Plan how much overlap a grid needs, before anybody is asked: what each costs, yields, and narrows.
+
+    What is not given of texts, people and seconds is the study's own. Widths rest on the labels of a pilot: of the
+    file, else of the study where two pairs or more have several labels; without any, on what is assumed.
+
+    Raises:
+        StageError: the grid is planned: its rounds say how many answers each cell gets.
+        InputError: the study does not say how large the grid is; shares and kappa that cannot be; a pilot that cannot
+            be read, or without overlap; a width that no overlap leaves. The message says what can be had.
+    """
+    options = options or Plan()
+    with grid._store.read() as tx:
+        if is_planned(tx):
+            raise StageError(
+                "a plan is for a grid made from a corpus; in a planned grid each round says how many answers each "
+                "cell gets"
+            )
+        question = scheme_of(tx)
+        known = _read_known(tx, question, options)
+    labels = read_pilot_labels(options.pilot, question) if options.pilot else known.labels
+    plan = plan_grid(replace(options, **known.values), question, labels)  # type: ignore[arg-type]
+    return replace(plan, basis=(*known.basis, *plan.basis))
+
+
+def _read_known(tx: Tx, question: Closed, options: Plan) -> _Known:
+    n_hs, n_cn = cells.shape(tx)
+    n_people = len(people.people(tx, Role.ANNOTATOR, active=True)) or effective_options(tx, Assign, {}).annotators
+    answers = judgements.all_answers(tx, rounds.primary(tx))
+    measured = answers["seconds"].dropna()
+    known: dict[str, int | float] = {}
+    basis = []
+    for name, number, what in (
+        ("hs", n_hs, f"{n_hs:,} HS"),
+        ("cn", n_cn, f"{n_cn:,} CN"),
+        ("annotators", n_people, f"{n_people} annotators"),
+    ):
+        if number and getattr(options, name) is None:
+            known[name] = number
+            basis.append(what)
+    if options.seconds is None and len(measured) >= LEAST_MEASURED:
+        known["seconds"] = round(float(measured.median()), 1)
+        basis.append(f"{known['seconds']:g} seconds a label, the median of {len(measured):,}")
+    sentence = (f"from the study: {', '.join(basis)}",) if basis else ()
+    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
+    n_labels = labels.groupby("cell_id").size()
+    return _Known(known, sentence, labels if int((n_labels > 1).sum()) >= LEAST_PAIRS else None)
+
+
+def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
+    """Write the recommended overlap into the study's recipe, for `assign` to take.
+
+    Raises:
+        InputError: the plan recommends none.
+        StageError: the pairs have been assigned.
+    """
+    if plan.recommended is None:
+        raise InputError("the plan recommends no overlap; give the `width` that is wished for")
+    with grid._store.write() as tx:
+        if build_progress.n_built(tx)["assign"]:
+            flags = " ".join(f"--overlap {n}:{share:g}" for n, share in plan.recommended.items())
+            raise StageError(
+                f"pairs have been assigned, so the recipe stays as it is; `fcpair assign --more {flags}` raises the "
+                "overlap"
+            )
+        run = note_run(tx, "plan", as_params(plan.options), _count(plan))
+        overlap = as_settings(Assign(overlap=plan.recommended))["overlap"]
+        settings.save_settings(tx, settings.RECIPE + Assign.stage, {"overlap": overlap}, run.id)
+        if departures.recipe_version(tx):
+            departures.add_recipe_version(tx, run.id)
+        return run
+
+
+def _count(plan: OverlapPlan) -> dict[str, object]:
+    rung = plan.recommended_rung
+    overlap = {str(n): share for n, share in (plan.recommended or {}).items()}
+    return {"overlap": overlap, "labels": rung.expected.labels if rung else 0}
