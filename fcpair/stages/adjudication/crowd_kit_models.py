@@ -23,7 +23,7 @@ def glad(labels: LabelTable) -> LabelFit:
         warnings.simplefilter("ignore")
         from crowdkit.aggregation import GLAD
 
-        return _to_fit(labels, GLAD().fit(_table(labels)).probas_)
+        return _to_fit(labels, GLAD().fit_predict_proba(_table(labels)))
 
 
 def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
@@ -37,7 +37,7 @@ def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
         warnings.simplefilter("ignore")
         from crowdkit.aggregation import MACE
 
-        return _to_fit(labels, MACE(n_restarts=1, random_state=seed).fit(_table(labels)).probas_)
+        return _to_fit(labels, MACE(n_restarts=1, random_state=seed).fit_predict_proba(_table(labels)))
 
 
 def _table(labels: LabelTable) -> pd.DataFrame:
