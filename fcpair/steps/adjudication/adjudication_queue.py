@@ -16,7 +16,7 @@ from fcpair.records import Person, Role
 from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
 from fcpair.stages.questions.answer_keys import Keys
 from fcpair.steps.adjudication import adjudicate
-from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, order_cases, select_cases
+from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, order_cases, select_cases, split_route
 from fcpair.steps.adjudication.conflict_cache import ConflictCache
 from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch, find_decisions
 from fcpair.steps.base.context import GridContext, find_cell, load_opaque_ids, scheme_of
@@ -155,6 +155,8 @@ class AdjudicationQueue:
         n_ahead: int = 0,
         queue: CaseQueue = CaseQueue.ALL,
         order: CaseOrder = CaseOrder.SPREAD,
+        *,
+        estimates: bool = True,
     ) -> ConflictCase | None:
         """The next case for this person, None when nothing waits or a limit is reached.
 
@@ -162,23 +164,44 @@ class AdjudicationQueue:
         flagged ones end with the last, because a decision does not take a case out of them.
 
         Adjudicators begin at different places, so that two of them seldom have the same case before them.
+
+        Nobody waits for the order by doubt: until `is_ranked`, it is the usual one. Without `estimates` this process
+        leaves it to another one to work that out.
         """
         with self._read_as(person_id) as (tx, person):
             if not may_read_more(tx, person_id, self._annotate, n_ahead):
                 return None
-            cell_id = self._next_pair(tx, person, None if after is None else to_cell_id(tx, after), queue, order)
+            after_id = None if after is None else to_cell_id(tx, after)
+            cell_id = self._next_pair(tx, person, after_id, queue, order, estimates)
             return None if cell_id is None else _build_case(tx, person, cell_id)
 
-    def _next_pair(self, tx: Tx, person: Person, after: int | None, queue: CaseQueue, order: CaseOrder) -> int | None:
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the order by doubt is known here, or that there is none."""
+        return self._conflicts.ranking.is_ready
+
+    def wait_for_ranking(self) -> None:
+        """Wait for the order by doubt that is being worked out, if one is."""
+        self._conflicts.ranking.wait()
+
+    def _next_pair(
+        self, tx: Tx, person: Person, after: int | None, queue: CaseQueue, order: CaseOrder, estimates: bool
+    ) -> int | None:
         excluded, everybody = permissions.excluded_pairs(tx, person), disputes.adjudicators(tx)
         with self._conflicts.snapshot(tx) as conflicts:
-            if order is CaseOrder.DOUBT:
-                conflicts.refresh_doubts(tx)
-            route = order_cases(conflicts, order, everybody.index(person.id), len(everybody))
-            start = route.index(after) + 1 if after in route else 0
-            onward = chain(route[start:], () if queue is CaseQueue.FLAGGED else route[:start])
-            cases = select_cases(conflicts, queue, person.id)
-            return next((cell_id for cell_id in onward if cell_id in cases and cell_id not in excluded), None)
+            if order is CaseOrder.DOUBT and estimates:
+                conflicts.ranking.refresh(self._grid._store, conflicts.newest_answer)
+            is_early = order is CaseOrder.DOUBT and not conflicts.ranking.is_ready
+            usable = CaseOrder.SPREAD if is_early else order
+            route = order_cases(conflicts, usable, everybody.index(person.id), len(everybody))
+            shown_early = conflicts.ranking.shown_early[person.id] if usable is CaseOrder.DOUBT else frozenset()
+            before, onward = split_route(route, after, shown_early)
+            cases = select_cases(conflicts, queue, person.id) - excluded
+            rest = chain(onward, () if queue is CaseQueue.FLAGGED else before)
+            next_id = next((cell_id for cell_id in rest if cell_id in cases), None)
+            if order is CaseOrder.DOUBT and next_id is not None:
+                conflicts.ranking.note_shown(person.id, next_id, early=is_early)
+            return next_id
 
     def case(self, person_id: int, number: int) -> ConflictCase:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import get_args
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.param_values import invalid_value
-from fcpair.params import CaseRanking
 from fcpair.records import BY_HAND, Round
 from fcpair.stages.adjudication.aggregate import (
-    DAWID_SKENE,
     Aggregation,
+    LabelData,
     Reference,
     check_models,
     compute_aggregation,
-    doubt_of,
-    fit_model,
     prepare_labels,
 )
 from fcpair.stages.assignment.validate import combine_verdicts
@@ -79,31 +74,14 @@ def aggregate_labels(
     )
 
 
-def find_doubts(tx: Tx) -> dict[int, float]:
-    """The doubt of each pair with a definite label, by Dawid and Skene's model on the labels that count.
+def load_label_data(tx: Tx) -> LabelData:
+    """The labels that count, as label models take them.
 
-    Raises InputError where there is no such model of these labels, as `aggregate_labels` does.
+    Raises InputError where no label model says anything of them, as `aggregate_labels` does; StageError without any.
     """
     of = rounds.primary(tx)
     question, labels = _question_of(tx, of), _label_columns(tx, of)
-    prepared = prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
-    probability = fit_model(DAWID_SKENE, prepared.table).probability
-    return dict(zip(prepared.cell_ids.tolist(), doubt_of(probability).tolist(), strict=True))
-
-
-def order_by_doubt(cell_ids: Iterable[int], doubts: Mapping[int, float]) -> list[int]:
-    """Pairs in the order of their doubt, the greatest first; equal doubt goes by id.
-
-    Pairs without a definite label, of which no model says anything, are before all others.
-    """
-    return sorted(cell_ids, key=lambda cell_id: (-doubts.get(cell_id, 1.0), cell_id))
-
-
-def rank_cases(tx: Tx, cell_ids: Sequence[int], order: CaseRanking) -> Sequence[int]:
-    """Cases that are in the order of their rows as they are, or by doubt; raises what `find_doubts` raises."""
-    if order not in get_args(CaseRanking):
-        raise invalid_value("order", order, f"one of {', '.join(get_args(CaseRanking))}")
-    return order_by_doubt(cell_ids, find_doubts(tx)) if order == "doubt" and cell_ids else cell_ids
+    return prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
 
 
 def _question_of(tx: Tx, of: Round) -> Closed:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from itertools import chain, groupby
 from operator import itemgetter
 
-from fcpair.steps.adjudication.aggregate import order_by_doubt
 from fcpair.steps.adjudication.conflict_cache import ConflictCache
+from fcpair.steps.adjudication.doubts import order_by_doubt
 
 
 class CaseQueue(StrEnum):
@@ -49,7 +50,7 @@ def order_cases(conflicts: ConflictCache, order: CaseOrder, index: int, n_adjudi
     By doubt they take turns, so that those in most doubt come first for each of them, and then what is left of others'.
     """
     if order is CaseOrder.DOUBT:
-        ranked = order_by_doubt(conflicts.order, conflicts.doubts)
+        ranked = order_by_doubt(conflicts.order, conflicts.ranking.doubts)
         others = [cell_id for at, cell_id in enumerate(ranked) if at % n_adjudicators != index]
         return [*ranked[index::n_adjudicators], *others]
     groups = (
@@ -58,6 +59,19 @@ def order_cases(conflicts: ConflictCache, order: CaseOrder, index: int, n_adjudi
         else [[cell_id] for cell_id in conflicts.order]
     )
     return list(chain.from_iterable(groups[at] for at in visiting_order(len(groups), index, n_adjudicators)))
+
+
+def split_route(route: list[int], after: int | None, shown_early: Collection[int]) -> tuple[list[int], list[int]]:
+    """What is before the place from which somebody goes on, with the pair that they go on from, and what is behind it.
+
+    From a pair that was shown before there was an order by doubt, they go on at its beginning; what was shown so comes
+    last, as they have it already.
+    """
+    if after in shown_early:
+        early = [cell_id for cell_id in route if cell_id in shown_early]
+        return early, [cell_id for cell_id in route if cell_id not in shown_early]
+    start = route.index(after) + 1 if after in route else 0
+    return route[:start], route[start:]
 
 
 def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:

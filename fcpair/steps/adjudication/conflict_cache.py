@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Lock
 
-from fcpair.errors import InputError, StageError
-from fcpair.steps.adjudication.aggregate import find_doubts
+from fcpair.steps.adjudication.doubts import DoubtRanking
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.adjudication.disputes import DisputedPair
 from fcpair.store.answers import activity_log
-
-NEW_SHARE = 100  # of the answers are so many times those after which doubt is estimated anew
 
 
 class ConflictCache:
@@ -40,9 +37,8 @@ class ConflictCache:
         """Those with a "not sure" label, or another that decides nothing."""
         self.flagged_ids: set[int] = set()
         """Those whose newest decision by a person said that the guidelines should say more."""
-        self.doubts: dict[int, float] = {}
-        """The doubt of pairs, as `refresh_doubts` found it; empty where no label model says anything of the labels."""
-        self._doubts_at = 0
+        self.ranking = DoubtRanking()
+        """By doubt; nobody waits for it, so it may be older than the list."""
 
     @contextmanager
     def snapshot(self, tx: Tx) -> Iterator[ConflictCache]:
@@ -51,17 +47,10 @@ class ConflictCache:
             self._refresh(tx)
             yield self
 
-    def refresh_doubts(self, tx: Tx) -> None:
-        """Fit the model of doubt anew, if a hundredth of the answers or more came since; within `snapshot`.
-
-        It takes a second or two of 200,000 labels. A pair with newer labels keeps its place until then.
-        """
-        newest = self._marks[0]
-        if self._doubts_at and newest - self._doubts_at < newest / NEW_SHARE:
-            return
-        self._doubts_at = newest
-        with suppress(InputError, StageError):
-            self.doubts = find_doubts(tx)
+    @property
+    def newest_answer(self) -> int:
+        """The last judgement that the list knows of."""
+        return self._marks[0]
 
     def __iter__(self) -> Iterator[DisputedPair]:
         return (self._conflicts[cell_id] for cell_id in self.order)

@@ -11,7 +11,7 @@ from fcpair.files.answers.sheets import SHEET_FORMATS, write_sheet
 from fcpair.params import CaseRanking
 from fcpair.stages.questions.labels import decision_words
 from fcpair.steps.adjudication.adjudicate import as_lines, shown_answers
-from fcpair.steps.adjudication.aggregate import rank_cases
+from fcpair.steps.adjudication.doubts import rank_cases
 from fcpair.steps.answers.sheets import label_blank
 from fcpair.steps.base.context import GridContext, scheme_of
 from fcpair.steps.rules import permissions

@@ -63,6 +63,7 @@ class AdjudicatorPages:
         self._language = context.language(visitor)
         self._queue = _parse_choice(request, "queue", CaseQueue.ALL)
         self._order = _parse_choice(request, "order", CaseOrder.SPREAD)
+        self._estimates = getattr(request.app.state, "aside", None) is None  # else the process that looks does
 
     def address(self, path: str, **query: Any) -> str:
         """An address in this grid that keeps the queue and the order, unless `query` names others."""
@@ -80,6 +81,7 @@ class AdjudicatorPages:
             "queue": self.queue.state(self._visitor.id),
             "queues": self._queue_links(counts),
             "is_by_row": self._order is CaseOrder.ROW,
+            "awaits_order": self._order is CaseOrder.DOUBT and not self.queue.is_ranked,
             "other_orders": {one: self.address("/adjudicate", order=one) for one in CaseOrder if one != self._order},
             "left": in_words(self.queue.left_s(self._visitor.id, counts[self._queue]), self._language),
             "elsewhere": self._waiting_elsewhere(),
@@ -106,7 +108,8 @@ class AdjudicatorPages:
 
     def show_next(self, after: int | None = None, problem: str = "", *, n_ahead: int = 0) -> Response:
         """The next case, if any waits; `n_ahead` of the visitor's are at hand already."""
-        case = self.queue.next(self._visitor.id, after, n_ahead, self._queue, self._order)
+        choice = (self._queue, self._order)
+        case = self.queue.next(self._visitor.id, after, n_ahead, *choice, estimates=self._estimates)
         return self.show_case(case, problem)
 
     def _queue_links(self, counts: dict[CaseQueue, int]) -> list[tuple[str, str, bool]]:

@@ -37,6 +37,9 @@ def id_of(study: Study, name: str) -> int:
 def walk(study: Study, name: str, queue: CaseQueue = CaseQueue.ALL, order: CaseOrder = CaseOrder.SPREAD) -> list[int]:
     """The pairs that somebody is shown who leaves each for later, until one comes again."""
     docket, person = AdjudicationQueue(study.grid()), id_of(study, name)
+    if order is CaseOrder.DOUBT:
+        docket.next(person, queue=queue, order=order)
+        docket.wait_for_ranking()
     pairs: list[int] = []
     case = docket.next(person, queue=queue, order=order)
     while case and case.cell_id not in pairs:
@@ -140,11 +143,15 @@ def test_the_dialogue_and_the_sheet_have_the_pair_in_most_doubt_first(study: Stu
 
 def test_new_labels_change_the_order_by_doubt(study: Study, tmp_path: Path) -> None:
     docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    docket.next(judy, order=CaseOrder.DOUBT)
+    docket.wait_for_ranking()
     first = docket.next(judy, order=CaseOrder.DOUBT)
     assert first
     rows = study.grid().labels()
     who = rows["annotator"][rows["pair"] == first.cell_id].tolist()
     record(study, tmp_path, [(str(name), first.cell_id, "appropriate") for name in who], supersede=True)
+    docket.next(judy, order=CaseOrder.DOUBT)
+    docket.wait_for_ranking()
     second = docket.next(judy, order=CaseOrder.DOUBT)
     assert second
     assert second.cell_id == next(iter(walk(study, "judy", order=CaseOrder.DOUBT))) != first.cell_id

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from html import escape, unescape
 from pathlib import Path
+from threading import Event
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,12 +17,15 @@ from steps.small import ANNOTATORS, dump, open_work, record, standing
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
+from fcpair.steps.adjudication import doubts
 from fcpair.study import Study
+from fcpair.web.context import Context
 from fcpair.web.languages import ENGLISH
 from fcpair.web.pages.adjudicate import in_words
 from web.conftest import Site
 
 SCRIPT = "<script>alert(1)</script>"
+AWAITED = "the order by doubt is being worked out; mixed until then"
 Enter = Callable[..., TestClient]
 
 
@@ -198,7 +202,14 @@ def test_a_queue_is_chosen_by_a_link_with_its_count_and_kept_from_case_to_case(s
     assert '<a href="/adjudicate">Go on with all that wait</a>' in page.text
 
 
-def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter) -> None:
+@pytest.fixture
+def docket(site: Site) -> AdjudicationQueue:
+    """What the pages show."""
+    context: Context = site.app.state.context
+    return context.grids.oldest.adjudication_queue
+
+
+def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter, docket: AdjudicationQueue) -> None:
     browser = enter("judy")
     assert '<a href="/adjudicate?order=row">row by row</a>' in browser.get("/adjudicate").text
     page = browser.get("/adjudicate?order=row&queue=not_sure")
@@ -207,6 +218,29 @@ def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter) -> None:
     assert '<a href="/adjudicate?queue=not_sure&amp;order=doubt">doubtful first</a>' in page.text
     page = browser.get("/adjudicate?order=doubt")
     assert '<a href="/adjudicate">mixed</a> · <a href="/adjudicate?order=row">row by row</a>' in page.text
+    docket.wait_for_ranking()
+
+
+def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_on(
+    study: Study, enter: Enter, docket: AdjudicationQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranked, decided = study.grid().agenda("judy", order="doubt").pairs, []
+    fitting, estimate, address = Event(), doubts.estimate_doubts, "/adjudicate?order=doubt"
+    monkeypatch.setattr(doubts, "estimate_doubts", lambda labels: estimate(labels) if fitting.wait() else {})
+    judy, jack = enter("judy"), enter("jack")
+    page = judy.get(address)
+    assert AWAITED in page.text
+    assert form(page, re.escape(address))["cell_id"] == str(pair_on(judy.get("/adjudicate")))
+    for browser, path in ((judy, address), (jack, "/adjudicate")):
+        case = form(browser.get(path), re.escape(path))
+        assert browser.post(path, data={**case, "outcome": "irreconcilable"}).status_code == 303
+        decided.append(int(case["cell_id"]))
+    fitting.set()
+    docket.wait_for_ranking()
+    page = judy.get(f"{address}&after={decided[0]}")
+    assert AWAITED not in page.text
+    in_turn = [*ranked[::2], *ranked[1::2]]
+    assert int(form(page, re.escape(address))["cell_id"]) == next(pair for pair in in_turn if pair not in decided)
 
 
 def test_the_time_that_the_rest_takes_is_told_once_it_is_known(study: Study, enter: Enter) -> None:

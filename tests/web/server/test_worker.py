@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -102,6 +103,42 @@ def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_
     assert loaded(the_looker(server).pid) == {"pandas"}  # matplotlib comes with pictures of surveys alone
     niceness = psutil.Process(server.process.pid).nice() + worker_main.NICE
     assert the_looker(server).nice() == min(niceness, LEAST_NICE)
+
+
+HANGS = """
+from pathlib import Path
+from time import sleep
+from fcpair.steps.adjudication import doubts
+estimate = doubts.estimate_doubts
+def estimate_later(labels):
+    while not Path({gate!r}).exists():
+        sleep(0.01)
+    return estimate(labels)
+doubts.estimate_doubts = estimate_later
+"""
+
+
+@pytest.mark.slow
+def test_a_model_of_doubt_that_takes_long_holds_nobody_up(
+    files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, address = tmp_path / "gate", "/adjudicate?order=doubt"
+    (tmp_path / "sitecustomize.py").write_text(HANGS.format(gate=str(gate)))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with serving(Path(shutil.copy(files["labelled"], tmp_path / "study.db"))) as started:
+        server = started()
+        lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
+        for at in range(3):
+            status, page = server.ask(address, judy)
+            assert (status, b"is being worked out" in page) == (200, True)
+            case = json.loads(server.ask("/api/conflicts/next", judy)[1])["case"]
+            decision = {"request_id": f"r-0000000{at}", "cell_id": case["cell_id"], "outcome": "irreconcilable"}
+            assert server.ask("/api/decisions", judy, decision)[0] == 200
+        assert server.ask("/lead/conflicts", lea)[0] == 200
+        gate.touch()
+        until(lambda: b"is being worked out" not in server.ask(address, judy)[1])
+        first = Study.open(server.place).grid().agenda("judy", order="doubt").pairs[0]
+        assert f'name="cell_id" value="{first}"'.encode() in server.ask(address, judy)[1]
 
 
 @pytest.mark.slow
