@@ -65,8 +65,8 @@ class Client:
         """Send an answer; it counts as acknowledged when the whole reply is here."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         connection.request("POST", "/api/judgements", json.dumps(answer), headers)
-        response = connection.getresponse()
-        body = response.read()
+        with connection.getresponse() as response:  # which has the socket where the server closes it after this
+            body = response.read()
         assert response.status == 200, body
         reply: dict[str, int] = json.loads(body)
         self.acknowledged[answer["request_id"]] = reply
