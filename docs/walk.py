@@ -253,7 +253,10 @@ def lead_survey(browser: Browser, folder: Path, respondents: list[str], look: Lo
         for name in respondents:
             with visit(browser, links[name]) as page:
                 assert answer_all(page, name, SURVEY_KEYS)
-        lead.goto(f"{server.url}/lead")
+        lead.goto(f"{server.url}/lead#results")
+        results = lead.locator("#results")
+        expect(results).to_contain_text("What people said")
+        results.evaluate("it => it.scrollIntoView()")  # what is above it may have come after it
         look(lead, "walk-results")
         lead.goto(f"{server.url}/lead/downloads")
         download(lead, "answers", folder)
