@@ -112,7 +112,7 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
         )
     unreadable = ", ".join(f"{name} {item.n_unreadable:,} of {item.n:,}" for name, item in scored_by_name.items())
     text = (
-        f"Intervals at {LEVEL:.0%} by a {METHOD}. Answers that cannot be read are left out of every figure: "
+        f"Intervals at {100 * LEVEL:.0f} % by a {METHOD}. Answers that cannot be read are left out of every figure: "
         f"{unreadable}."
     )
     if tied := ", ".join(f"{name} {item.n_tied:,}" for name, item in scored_by_name.items() if item.n_tied):

@@ -306,7 +306,7 @@ def test_two_refusals_at_once_are_known_by_their_words(code: str) -> None:
 
 
 def test_refusals_are_those_that_the_floors_below_say() -> None:
-    floors = ("evaluate", "files", "models", "report", "stages", "steps", "web")
+    floors = ("bias", "evaluate", "files", "models", "report", "stages", "steps", "web")
     paths = [path for folder in floors for path in (ROOT / "fcpair" / folder).rglob("*.py")]
     paths += [ROOT / "fcpair" / name for name in ("params.py", "practice.py", "words.py")]
     texts = [path.read_text("utf-8") for path in paths if not path.name.endswith("refusals.py")]
@@ -316,12 +316,12 @@ def test_refusals_are_those_that_the_floors_below_say() -> None:
         "a file"
     )
     ends_in_tables = re.compile(
-        rf"{ends.pattern}|\b(?:pairs?|cells?|exactly|two or more|and waits?) ?|an |the distinct|rows and columns|"
+        rf"{ends.pattern}|\b(?:pairs?|cells?|exactly|two or more|and waits?) ?|an |by a |the distinct|rows and columns|"
         r"(?:negative|unsure|positive) label |HS "
     )
     pieces = {sentence: max(ends.split(sentence), key=len).strip(" ()“”`") for sentence in SENTENCES}
     pieces |= {
-        one: max(ends_in_tables.split(one), key=len).strip(" ()“”`") for one in (*LEAD_SENTENCES, *ACT_SENTENCES)
+        one: max(ends_in_tables.split(one), key=len).strip(" .()“”`") for one in (*LEAD_SENTENCES, *ACT_SENTENCES)
     }
     pieces |= {word: word for word in TABLE_WORDS}
     assert {sentence: piece for sentence, piece in pieces.items() if piece.lower() not in said.lower()} == {}
