@@ -33,6 +33,12 @@ def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> 
         return draw_chart(found, measure, inks or PAPER)
 
 
+@pytest.fixture(scope="module")
+def rendered() -> dict[str, bytes]:
+    """All figures of `outcome()`."""
+    return evaluation_figures.render_all(outcome())
+
+
 def scores_of(found: Outcome, measure: str = "NDCG@5") -> list[Score]:
     """In the order of the bars; the first system ranks at random."""
     own = [score for score in found.scores if score.measure == measure]
@@ -71,12 +77,11 @@ def test_file_names_can_be_used_everywhere_and_never_collide(measures: tuple[str
     assert save.file_names(measures) == names
 
 
-def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set() -> None:
-    one = evaluation_figures.render_all(outcome())
+def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set(rendered: dict[str, bytes]) -> None:
     with mpl.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.facecolor": "red"}):
         two = evaluation_figures.render_all(Outcome.from_data(outcome().as_data()))
-    assert one == two
-    assert all(mpl.__version__.encode() not in content for content in one.values())
+    assert rendered == two
+    assert all(mpl.__version__.encode() not in content for content in rendered.values())
 
 
 def test_a_bar_is_as_long_as_its_score_systems_in_their_order_and_best_tier_first() -> None:
@@ -121,13 +126,13 @@ def test_a_random_system_is_drawn_by_its_exact_expectation_which_is_marked_and_o
     assert "exact expectation" not in words_of(drawn(outcome(TWO[1:])))
 
 
-def test_a_random_system_looks_the_same_whatever_was_drawn() -> None:
+def test_a_random_system_looks_the_same_whatever_was_drawn(rendered: dict[str, bytes]) -> None:
     found = outcome()
     scores = [
         replace(one, score=0.9, low=0.8, high=0.95, highest=1.0) if one.system == "random" and not one.expected else one
         for one in found.scores
     ]
-    assert evaluation_figures.render_all(replace(found, scores=tuple(scores))) == evaluation_figures.render_all(found)
+    assert evaluation_figures.render_all(replace(found, scores=tuple(scores))) == rendered
 
 
 def test_a_measure_with_one_reading_has_no_band_and_says_so() -> None:
