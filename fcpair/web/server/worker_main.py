@@ -104,7 +104,10 @@ def look(pipe: IO[bytes], out: IO[bytes]) -> None:
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, signal.SIG_IGN)  # the server says when
     _step_back()
-    place, given = _read_message(pipe)
+    first = _read_message(pipe)
+    if first is None:
+        os._exit(0)  # nobody waits for it any longer
+    place, given = first
     study = Study.open(place)
     app = create_app(study, study.effective_options(Annotate, **given), given=given.keys())
     asyncio.run(_WorkerServer(app, out).serve(pipe))

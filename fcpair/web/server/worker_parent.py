@@ -15,7 +15,7 @@ import socket
 import stat
 import threading
 import traceback
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from typing import NoReturn
 
@@ -46,17 +46,20 @@ class WorkerParent:
         return cls(pid, own)
 
     async def start_worker(self) -> tuple[int, socket.socket] | None:
-        """The number of a new process that looks, and the socket to it; None where its parent has ended."""
+        """The number of a new process that looks, and the socket to it; None where its parent has ended.
+
+        The number comes by that socket, which is closed where nobody waits any longer: the new process ends then.
+        """
         own, other = socket.socketpair()
-        try:
-            with other:
+        own.setblocking(False)
+        with ExitStack() as closing:
+            closing.enter_context(own)
+            with other, suppress(OSError):
                 socket.send_fds(self._control, [ASKED], [other.fileno()])
-            answer = await asyncio.get_running_loop().sock_recv(self._control, PID_BYTES)
-        except OSError:
-            answer = b""
-        if answer:
-            return int.from_bytes(answer, "big"), own
-        own.close()
+            with suppress(OSError):
+                if answer := await asyncio.get_running_loop().sock_recv(own, PID_BYTES):
+                    closing.pop_all()
+                    return int.from_bytes(answer, "big"), own
         with suppress(ChildProcessError):
             os.waitpid(self._pid, os.WNOHANG)
         return None
@@ -113,5 +116,5 @@ def _fork_for_server(control: socket.socket) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             with socket.socket(fileno=sockets[0]) as pipe:
                 worker_main.look(pipe.makefile("rb"), pipe.makefile("wb"))
-        os.close(sockets[0])
-        control.sendall(pid.to_bytes(PID_BYTES, "big"))
+        with socket.socket(fileno=sockets[0]) as pipe, suppress(OSError):  # nobody waits for it any longer
+            pipe.sendall(pid.to_bytes(PID_BYTES, "big"))

@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -261,6 +263,35 @@ def test_without_its_parent_it_begins_by_itself(served: Callable[..., Served]) -
     assert server.ask("/lead/guidelines", lea)[0] == 200
     (looker,) = psutil.Process(server.process.pid).children()
     assert looker.cmdline()[-1] == "fcpair.web.server.worker_main"
+
+
+GIVEN_UP = """
+import asyncio, gc, os
+from fcpair.web.server.worker_parent import WorkerParent
+
+async def give_up_and_ask_again():
+    first = asyncio.create_task(parent.start_worker())
+    while not first._fut_waiter:
+        await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    pid, pipe = await parent.start_worker()
+    with pipe:
+        os.kill(pid, 0)
+    while os.path.exists(f"/proc/{pid}"):
+        await asyncio.sleep(0.01)
+
+parent = WorkerParent.fork()
+asyncio.run(asyncio.wait_for(give_up_and_ask_again(), 30))
+parent.end()
+gc.collect()
+"""
+
+
+def test_who_gives_up_while_it_begins_leaves_no_socket_and_no_process_of_another() -> None:
+    line = [sys.executable, "-W", "error", "-c", GIVEN_UP]
+    ended = subprocess.run(line, check=False, capture_output=True, text=True, timeout=90)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.slow
