@@ -6,6 +6,7 @@ from fcpair.errors import StageError
 from fcpair.records import RunRecord, Status
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import StudyContext, begin_run, labels_of
+from fcpair.steps.people.known_dealing import assign_everywhere
 from fcpair.steps.people.people import find_person
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.steps.rules import rule_decisions
@@ -40,6 +41,7 @@ def dismiss(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
             people.retire(tx, person.id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
         counts = {"set_aside": n_set_aside, "withdrawn": n_withdrawn, **reassign_everywhere(tx, seed)}
+        counts |= assign_everywhere(tx)
         departures.update_people(tx, run_id)
         return runs.end_run(tx, run_id, counts)
 

@@ -25,6 +25,7 @@ from fcpair.stages.answers.simulate_effects import (
 from fcpair.stages.answers.simulate_form import draw_form_answers, draw_form_truths
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.steps.answers.answer_import import save_answers
+from fcpair.steps.answers.simulate_known import answer_known_pairs, has_open_known_pairs
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
@@ -82,7 +83,9 @@ def simulate(
         open_rounds = [
             candidate
             for candidate in rounds.of_grid(tx)
-            if open_slots.n_free(tx, candidate) or not assignments.open_work(tx, candidate).empty
+            if open_slots.n_free(tx, candidate)
+            or not assignments.open_work(tx, candidate).empty
+            or has_open_known_pairs(tx, candidate)
         ]
         if not open_rounds:
             raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
@@ -94,6 +97,9 @@ def simulate(
         _describe_people(tx, round_, options.seed)
         update_simulate_section(tx, options, run_id)
         counts = _simulate_round(tx, round_, simulated_people, options.seed, run_id)
+        if simulated_people.question:
+            habits = _habits(options, simulated_people.question)
+            counts |= answer_known_pairs(tx, round_, simulated_people.question, habits, options.seed, run_id)
         if round_.counts and simulated_people.question:
             counts |= rule_decisions.apply_policy(tx, assignments.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
