@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         import_fc_conan,
         label_files,
         practice,
+        qualification_review,
         sheets,
         simulate,
         withdraw,

@@ -13,6 +13,7 @@ from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight import grid_status
 from fcpair.steps.oversight.next_commands import final_commands, main_commands, next_and_also
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, load_open_work
+from fcpair.steps.people.known_scores import scores
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.steps.rules.wording import effective_words
@@ -39,7 +40,8 @@ def status(study: StudyContext) -> dict[str, Any]:
 
     Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
     (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
-    `decided`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
+    `decided`), `known_pairs` (only where there are any: of each grid what `known_scores` lists, with `grid`), `rounds`,
+    `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
     `pairs` (each once: `pair_counts.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
@@ -67,6 +69,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **({"sampled": main["sampled"]} if main.get("sampled") else {}),
             "overlap": main["overlap"],
             "people": _people_status(tx, counts),
+            **_known_pairs_status(tx),
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": simulated_note(origins),
@@ -74,6 +77,11 @@ def status(study: StudyContext) -> dict[str, Any]:
             "grids": planned_grids,
             **next_and_also(filter(None, steps_now), final_commands(tx)),
         }
+
+
+def _known_pairs_status(tx: Tx) -> dict[str, list[dict[str, Any]]]:
+    rows = [{"grid": key.name, **row} for key in for_each_grid(tx) for row in scores(tx)]
+    return {"known_pairs": rows} if rows else {}
 
 
 _NO_MAIN: dict[str, Any] = {

@@ -12,12 +12,12 @@ from fcpair.known_pairs import PARAMS, Controls, KnownOptions, KnownPair, Qualif
 from fcpair.records import Known, Round, RunRecord
 from fcpair.stages.questions import Closed
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import GridContext, note_stage_run, options_as_done
+from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run, options_as_done
 from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.text_digests import digester
 from fcpair.store import Tx
 from fcpair.store.assignment import known_work, rounds
-from fcpair.store.corpus import cells, sides
+from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import build_progress, settings
 
 KNOWN_PAIRS = "known_pairs"  # the settings that hold the pairs, by their use
@@ -30,7 +30,7 @@ def save_qualification(
     grid: GridContext,
     options: Qualification = REQUIRED,
     *,
-    file: Path = REQUIRED,
+    file: str | Path = REQUIRED,
     pass_mark: float = 0.75,
     pairs: int | None = None,
     seed: int = 0,
@@ -48,7 +48,7 @@ def save_qualification(
 
 @takes_params
 def save_controls(
-    grid: GridContext, options: Controls = REQUIRED, *, file: Path = REQUIRED, rate: float = 0.05, seed: int = 0
+    grid: GridContext, options: Controls = REQUIRED, *, file: str | Path = REQUIRED, rate: float = 0.05, seed: int = 0
 ) -> RunRecord:
     """Set the known pairs that `assign` puts among the others of each shard; raises what `save_qualification` does."""
     return _save(grid, options)
@@ -143,6 +143,12 @@ def _findings(
 def known_pairs_of(tx: Tx, use: Known) -> list[KnownPair]:
     """The known pairs of the grid for a use; empty where none were set."""
     return [KnownPair(*saved) for saved in settings.of_stage(tx, KNOWN_PAIRS).get(use, [])]
+
+
+def has_control_pairs(study: StudyContext) -> bool:
+    """Whether any grid of the study has control pairs, of which consent says that there are some."""
+    with study._store.read() as tx:
+        return any(known_pairs_of(tx, Known.CONTROLS) for _ in grids.for_each_grid(tx))
 
 
 def known_options(tx: Tx, use: Known) -> Any:

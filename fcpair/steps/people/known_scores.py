@@ -97,7 +97,7 @@ def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
 def known_scores(grid: GridContext) -> list[dict[str, Any]]:
     """Everybody's right answers to known pairs of a grid, by use and in the order in which people came.
 
-    Keys: `name`, `use` (qualification, controls), `assigned`, `answered`, `skipped`, `right`, `share` of the answers
+    Keys: `name`, `retired`, `use` (qualification, controls), `assigned`, `answered`, `skipped`, `right`, `share` of the answers
     (None where there is none), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification: open,
     passed, waits or let on; empty for controls.
     """
@@ -120,6 +120,7 @@ def scores(tx: Tx) -> Iterator[dict[str, Any]]:
                 )
                 yield {
                     "name": person.name,
+                    "retired": person.retired,
                     "use": known_round.options.known,
                     **score._asdict(),
                     **_share(score),

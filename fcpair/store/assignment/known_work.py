@@ -126,7 +126,8 @@ def shown_texts(tx: Tx, text_ids: Sequence[int]) -> dict[int, str]:
 def faults(tx: Tx, known: Round, main: Round, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, str]]:
     """Cells that somebody has both as a known pair and in their shard (both), or that are no known pairs (unknown)."""
     given = select(assignment.c.cell_id, assignment.c.person_id, cell.c.row_id, cell.c.column_id)
-    given = given.join(cell, cell.c.id == assignment.c.cell_id).where(rounds.in_round(known))
+    given = given.join(cell, cell.c.id == assignment.c.cell_id)
+    given = given.where(rounds.in_round(known), assignment.c.status != Status.WITHDRAWN.value)
     rows = list(tx.execute(given))
     own = select(assignment.c.cell_id, assignment.c.person_id).where(
         rounds.in_round(main), assignment.c.status != Status.WITHDRAWN.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +19,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
 from steps.online import at_desk, give
 from steps.people.known import controls, known_table, qualification, right_answer
-from steps.small import ANNOTATORS, assert_refused
+from steps.small import ANNOTATORS, assert_refused, write_csv
 
 At = Callable[[str], Study]
 DEAL = Assign(overlap={2: 0.25, 3: 0.25}, seed=1)
@@ -232,8 +233,6 @@ def test_nobody_is_shown_a_pair_twice_when_somebody_leaves(at: At, tmp_path: Pat
 
 
 def refused(study: Study, folder: Path, rows: list[dict[str, Any]], match: str) -> None:
-    from steps.small import write_csv
-
     path = write_csv(folder / "known.csv", rows)
     assert_refused(study, lambda: study.grid().save_qualification(Qualification(path)), InputError, match)
 
@@ -242,9 +241,8 @@ def refused(study: Study, folder: Path, rows: list[dict[str, Any]], match: str) 
 def test_tables_that_cannot_be_are_refused_and_leave_the_study_as_it_was(at: At, tmp_path: Path) -> None:
     study = at("paired")
     table = known_table(study, tmp_path / "good.csv", [1, 2])
-    from fcpair.files.tables.tabular import read_table
-
-    row, other = read_table(table)[["row", "column", "answer", "explanation"]].to_dict("records")
+    with table.open(encoding="utf-8", newline="") as file:
+        row, other = csv.DictReader(file)
     refused(study, tmp_path, [row, {**other, "column": "Nobody said this."}], ":3: this pair is not in the grid")
     refused(study, tmp_path, [row, {**row, "answer": "not_sure"}], ":3: this pair has a known answer in line 2")
     refused(study, tmp_path, [{**row, "answer": "fine"}], "`answer` is 'fine'")
