@@ -16,7 +16,7 @@ from fcpair.known_pairs import Controls, Qualification
 if TYPE_CHECKING:
     from fcpair.grid import Grid
 
-COLUMNS = ("name", "use", "assigned", "answered", "skipped", "right", "share", "low", "high", "standing")
+COLUMNS = ("name", "use", "answered", "right", "share", "low", "high", "standing")
 NOTE = "right answers of those answered, with Wilson's interval at 95 %; a skip is no answer, and is not right either."
 
 file_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
@@ -70,7 +70,7 @@ def qualified(grid: Grid, form: str) -> None:
     rows = grid.known_scores()
     if not rows:
         raise StageError("nobody has known pairs; `fcpair people qualify FILE` sets some before `fcpair assign`")
-    emit(form, data=rows, tables=[score_table(rows, COLUMNS)], rows=rows, columns=COLUMNS)
+    emit(form, data=rows, tables=[score_table(rows, COLUMNS)], rows=rows)
 
 
 def score_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Table:

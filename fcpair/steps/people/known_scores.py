@@ -97,9 +97,9 @@ def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
 def known_scores(grid: GridContext) -> list[dict[str, Any]]:
     """Everybody's right answers to known pairs of a grid, by use and in the order in which people came.
 
-    Keys: `name`, `retired`, `use` (qualification, controls), `assigned`, `answered`, `skipped`, `right`, `share` of the answers
-    (None where there is none), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification: open,
-    passed, waits or let on; empty for controls.
+    Keys: `name`, `retired`, `use` (qualification, controls), `assigned`, `answered`, `skipped`, `right`, `share` of the
+    answers (None where there is none), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification:
+    open, passed, waits or let on; empty for controls.
     """
     with grid._store.read() as tx:
         return list(scores(tx))
