@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fcpair.known_pairs import Controls, Qualification
+from fcpair.params import Assign, Pair
 from fcpair.store.corpus import cells
 from fcpair.study import Study
 from steps.small import write_csv
@@ -39,6 +40,15 @@ def known_table(study: Study, path: Path, pairs: Iterable[int]) -> Path:
 def qualification(study: Study, folder: Path, **options: object) -> Qualification:
     """Options for a qualification."""
     return Qualification(known_table(study, folder / "qualification.csv", FOR_QUALIFICATION), **options)  # type: ignore[arg-type]
+
+
+def assign_with_known_pairs(study: Study, folder: Path) -> None:
+    """Assign the pairs anew, behind a qualification on two pairs, with control pairs."""
+    grid = study.grid()
+    grid.pair(Pair(), redo=True)
+    grid.save_qualification(qualification(study, folder, pairs=2))
+    grid.save_controls(controls(study, folder))
+    grid.assign(Assign(overlap={2: 0.25}, seed=1))
 
 
 def controls(study: Study, folder: Path, rate: float = 0.1) -> Controls:

@@ -8,19 +8,10 @@ from pathlib import Path
 
 import pytest
 from steps.online import give
-from steps.people.known import controls, qualification, right_answer
+from steps.people.known import assign_with_known_pairs, right_answer
 
-from fcpair.params import Annotate, Assign, Pair
+from fcpair.params import Annotate
 from web.conftest import Site, csrf_of
-
-
-def qualifying(site: Site, folder: Path) -> None:
-    """Assign the pairs anew, behind a qualification on two pairs, with control pairs."""
-    grid = site.study.grid()
-    grid.pair(Pair(), redo=True)
-    grid.save_qualification(qualification(site.study, folder, pairs=2))
-    grid.save_controls(controls(site.study, folder))
-    grid.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
 
 
 def answer_all(site: Site, name: str, *, right: bool) -> None:
@@ -32,7 +23,7 @@ def answer_all(site: Site, name: str, *, right: bool) -> None:
 
 @pytest.mark.parametrize("right", [True, False])
 def test_who_has_answered_all_reads_what_was_right_and_why(site: Site, tmp_path: Path, right: bool) -> None:
-    qualifying(site, tmp_path)
+    assign_with_known_pairs(site.study, tmp_path)
     assert site.browser("ana").get("/qualification").headers["location"] == "/annotate"
     answer_all(site, "ana", right=right)
     browser = site.browser("ana")
@@ -46,7 +37,7 @@ def test_who_has_answered_all_reads_what_was_right_and_why(site: Site, tmp_path:
 
 
 def test_the_lead_sees_who_waits_and_lets_them_begin(site: Site, tmp_path: Path) -> None:
-    qualifying(site, tmp_path)
+    assign_with_known_pairs(site.study, tmp_path)
     answer_all(site, "ana", right=False)
     lead = site.browser("lea")
     page = lead.get("/lead/people").text
@@ -59,7 +50,7 @@ def test_the_lead_sees_who_waits_and_lets_them_begin(site: Site, tmp_path: Path)
 
 
 def test_who_is_dismissed_reads_the_reason(site: Site, tmp_path: Path) -> None:
-    qualifying(site, tmp_path)
+    assign_with_known_pairs(site.study, tmp_path)
     answer_all(site, "ana", right=False)
     browser, token = site.browser("ana"), site.token("ana")
     lead = site.browser("lea")
@@ -83,7 +74,7 @@ def test_consent_says_that_there_are_control_pairs(site: Site, tmp_path: Path) -
     note = "some whose answer is known"
     site.token("ana", consent=False)
     assert note not in site.browser("ana").get("/welcome").text
-    qualifying(site, tmp_path)
+    assign_with_known_pairs(site.study, tmp_path)
     browser = site.browser("ana")
     page = browser.get("/welcome").text
     assert note in page
