@@ -13,14 +13,13 @@ from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight import grid_status
 from fcpair.steps.oversight.next_commands import final_commands, main_commands, next_and_also
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, load_open_work
-from fcpair.steps.people.known_scores import scores
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
@@ -80,6 +79,10 @@ def status(study: StudyContext) -> dict[str, Any]:
 
 
 def _known_pairs_status(tx: Tx) -> dict[str, list[dict[str, Any]]]:
+    if not rounds.known_ids(tx):
+        return {}
+    from fcpair.steps.people.known_scores import scores
+
     rows = [{"grid": key.name, **row} for key in for_each_grid(tx) for row in scores(tx)]
     return {"known_pairs": rows} if rows else {}
 
