@@ -34,6 +34,7 @@ class Qualification(Seeded):
         None,
         "how many pairs each person gets, of those that are not in their shard",
         otherwise="as many as everybody can have",
+        flag="--known-pairs",
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed")

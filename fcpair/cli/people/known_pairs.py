@@ -35,7 +35,7 @@ def qualify(grid: Grid, said: dict[str, Any], file: Path) -> None:
 
     \b
     Example:
-      fcpair people qualify known.csv --pass-mark 0.75 --pairs 40
+      fcpair people qualify known.csv --pass-mark 0.75 --known-pairs 40
     """
     print_run(grid.save_qualification(grid.recipe_options(Qualification, file=file, **said)))
 

@@ -135,12 +135,11 @@ def test_the_round_that_counts_of_a_planned_grid_has_known_pairs_too(at: At, tmp
         SidePlan(names=names["row"]),
         SidePlan(names=names["column"]),
         (RoundPlan("rate", "answer: one_of(no,yes+)", role="rater", people=3),),
-        qualification=Qualification(table, pairs=3),
     )
     study.add_grid(plan)
     grid = study.grid("rate")
     grid.pair()
-    grid.save_qualification(plan.qualification)
+    grid.save_qualification(Qualification(table, pairs=3))
     grid.assign_round()
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0))
     assert [(one["right"], one["standing"]) for one in grid.known_scores()] == [(3, "passed")] * 3
