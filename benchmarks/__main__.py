@@ -12,6 +12,7 @@ from types import ModuleType
 from benchmarks import (
     asking,
     cluster,
+    controls,
     coverage,
     crashes,
     encoding,
@@ -69,6 +70,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "plan": planning,
     "groups": groups,
     "label_models": label_models,
+    "controls": controls,
     "flips": flips,
     "writing": writing,
     "asking": asking,

@@ -95,6 +95,10 @@ class Grid(GridContext):
     plan_power = steps.systems_power.plan_power
     assign = steps.assign.assign
     plan_more_labels = steps.assign.plan_more_labels
+    save_qualification = steps.known_pairs.save_qualification
+    save_controls = steps.known_pairs.save_controls
+    known_scores = steps.known_scores.known_scores
+    let_on = steps.known_scores.let_on
     close_open_assignment = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from fcpair.deprecation import old_names
 from fcpair.errors import InputError
+from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import Checked, param
 from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, check_unique, grid_names
 from fcpair.round_options import ROW, Checks, RoundDesign
@@ -260,6 +261,10 @@ class RoundPlan(RoundDesign, _Asked):
         return self.after if self.edits == ROW else self.edits or self.after
 
 
+STAGES_OF_GRID = ("qualification", "controls", "agreement", "adjudicate", "validate", "partition")
+"""The fields of a plan that are sections of their own in a recipe."""
+
+
 @dataclass(frozen=True)
 class GridPlan(Checked):
     """A grid of any two sides, its rounds in their order, and how its answers become decisions and tiers."""
@@ -270,6 +275,8 @@ class GridPlan(Checked):
     rounds: tuple[RoundPlan, ...] = field(metadata={"help": "the rounds, in their order"})
     row_name: str = param("row", "what a row is called")
     column_name: str = param("column", "what a column is called")
+    qualification: Qualification | None = param(None, "the known pairs on which people qualify")
+    controls: Controls | None = param(None, "the known pairs among the others of each shard")
     agreement: Agree | None = param(None, "how agreement is computed")
     adjudicate: Adjudicate | None = param(None, "how a cell's answers become one")
     validate: Validate | None = param(None, "how decisions are validated; without it, they are not")

@@ -12,7 +12,8 @@ from fcpair.param_values import Checked, param, short_repr
 from fcpair.records import Role
 
 PRACTISING = (Role.ANNOTATOR, Role.VALIDATOR, Role.RATER)  # who judges what has a right answer
-COLUMNS = ("row", "column", "answer", "explanation")
+EXPLANATION = "explanation"
+COLUMNS = ("row", "column", "answer", EXPLANATION)
 MAY_BE_EMPTY = "column"  # where one text is judged
 MOST_ITEMS = 200
 LONGEST_ITEM = 20_000  # characters of a text, or of an explanation
@@ -55,14 +56,18 @@ def check_items(items: Sequence[Mapping[str, str]], answers: Sequence[str] = ())
         raise InputError("; ".join(problems))
 
 
-def item_problems(item: Mapping[str, str], answers: Sequence[str] = ()) -> Iterator[str]:
-    """What is wrong with a known item by itself, and where `answers` are given, whether its answer is one of them."""
+def item_problems(item: Mapping[str, str], answers: Sequence[str] = (), *, explained: bool = True) -> Iterator[str]:
+    """What is wrong with a known item by itself, and where `answers` are given, whether its answer is one of them.
+
+    It must be `explained`, or may be.
+    """
+    optional = {MAY_BE_EMPTY} if explained else {MAY_BE_EMPTY, EXPLANATION}
     for name in item:
         if name not in COLUMNS:
             yield f"there is no `{name}`; {suggest_name(name, COLUMNS, 'expected')}"
     for name in COLUMNS:
         value = item.get(name, "")
-        if not value.strip() and name != MAY_BE_EMPTY:
+        if not value.strip() and name not in optional:
             yield f"`{name}` is empty"
         elif len(value) > LONGEST_ITEM:
             yield f"`{name}` has {len(value):,} characters; at most {LONGEST_ITEM:,}"

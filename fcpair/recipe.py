@@ -20,6 +20,7 @@ from fcpair.errors import (
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.files.tables import toml
+from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import as_params, field_readers, is_required, plain_type
 from fcpair.params import (
     MAIN,
@@ -38,7 +39,7 @@ from fcpair.params import (
     Validate,
     defaults_of,
 )
-from fcpair.plans import GridPlan, RoundPlan
+from fcpair.plans import STAGES_OF_GRID, GridPlan, RoundPlan
 from fcpair.practice import Practice
 from fcpair.recipe_values import check_texts, expand_variables, prefix_errors, read_value
 from fcpair.round_options import Models
@@ -64,6 +65,8 @@ class Recipe:
     select: Select | None = None
     retrieve: Retrieve | None = None
     pair: Pair | None = None
+    qualification: Qualification | None = None
+    controls: Controls | None = None
     assign: Assign | None = None
     annotate: Annotate | None = None
     words: Words | None = None
@@ -268,9 +271,7 @@ def _section_toml(heading: str, options: Any) -> str:
 
 def _grid_toml(plan: GridPlan) -> str:
     changed = {name: value for name, value in _changed_values(plan).items() if name != "rounds"}
-    stages = {
-        name: changed.pop(name) for name in ("agreement", "adjudicate", "validate", "partition") if name in changed
-    }
+    stages = {name: changed.pop(name) for name in STAGES_OF_GRID if name in changed}
     rounds = [toml.format_section("[[grid.round]]", _round_values(round_)) for round_ in plan.rounds]
     stage_sections = [_section_toml(f"grid.{name}", getattr(plan, name)) for name in stages]
     return "\n".join([toml.format_section("[[grid]]", changed), *rounds, *stage_sections])

@@ -104,6 +104,13 @@ class Example(NamedTuple):
     used: bool | None
 
 
+class Known(StrEnum):
+    """Use of pairs whose right answer is known: people qualify by them, or they are controls in a shard."""
+
+    QUALIFICATION = "qualification"
+    CONTROLS = "controls"
+
+
 class Status(StrEnum):
     """Where an assignment stands. Skipped and withdrawn work goes back to be assigned to somebody else."""
 

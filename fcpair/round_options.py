@@ -108,12 +108,15 @@ class RoundOptions(RoundDesign):
 
     Beside what its plan says: `hides` is the side that those who answer are not shown; with `answers_rows` a written
     text is known by the row that it answers, too, so that the same words to two rows are two texts; with `rewords_rows`
-    what is written is the row's text in other words, such as a translation that is mended.
+    what is written is the row's text in other words, such as a translation that is mended. A round of `known` pairs
+    (`known_pairs.Known`) has those of the round that it is `known_for`.
     """
 
     answers_rows: bool = False
     hides: str | None = None
     rewords_rows: bool = False
+    known: str = ""
+    known_for: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Options as JSON, in the form that a row of the study has them and `from_params` reads."""

@@ -260,6 +260,9 @@ class Study(StudyContext):
     read_practice_text = steps.practice.read_practice_text
     known_items = steps.practice.known_items
     practice_round = steps.practice.practice_round
+    review_qualifications = steps.qualification_review.review_qualifications
+    waits_for_lead = steps.qualification_review.waits_for_lead
+    has_control_pairs = steps.known_pairs.has_control_pairs
     save_words = steps.wording.save_words
     page_words = steps.wording.page_words
     load_names = steps.wording.load_names

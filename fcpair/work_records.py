@@ -33,6 +33,7 @@ class RoundForm:
     a `row`, or a `list` of rows with all their cells. In a round that checks decisions, `blind` says that these are not
     shown. `row_text` and `column_text` are what people read in place of the names of the sides, and `texts` in place of
     the names that are columns or rows, or labels to check. A `single_column` only names the grid, and is not shown.
+    With `qualifies`, people answer it before their shard, which waits for it.
     """
 
     grid: str
@@ -46,6 +47,7 @@ class RoundForm:
     column_text: str | None
     texts: dict[str, dict[str, str]]
     single_column: bool
+    qualifies: bool = False
 
 
 @dataclass(frozen=True)

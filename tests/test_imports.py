@@ -71,6 +71,7 @@ LAYERS = {
             "examination_records",
             "pair_filter",
             "extras",
+            "known_pairs",
             "notebook",
             "open_files",
             "param_values",

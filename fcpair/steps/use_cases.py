@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         import_fc_conan,
         label_files,
         practice,
+        qualification_review,
         sheets,
         simulate,
         withdraw,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
         study_start,
         summaries,
     )
-    from fcpair.steps.people import access, guidelines, people, qualification, terms
+    from fcpair.steps.people import access, guidelines, known_pairs, known_scores, people, qualification, terms
     from fcpair.steps.release import evaluate, export, partition, systems_power
     from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks, wording
     from fcpair.steps.surveys import group_comparison, item_answers, survey

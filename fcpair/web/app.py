@@ -50,7 +50,7 @@ from fcpair.web.lead import (
     progress,
     search,
 )
-from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline, practice
+from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline, practice, qualification
 from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.long_acts import LongActs
@@ -133,6 +133,7 @@ _MODULES = (
     annotator,
     offline,
     practice,
+    qualification,
     adjudicate_row,
     adjudicate,
     *_START,

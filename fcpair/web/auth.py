@@ -212,6 +212,13 @@ class Auth:
         self._sessions = Sessions(secret, self._name)
         return True
 
+    def farewell(self, request: Request) -> str | None:
+        """Reason for which whoever sends a request was dismissed, by their session; None for anybody else."""
+        cookie = request.cookies.get(self._sessions.cookie)
+        session = self._sessions.parse_cookie(cookie) if cookie else None
+        left = self._access.farewell_of(session.person_id) if session else None
+        return left[1] if session and left and self._sessions.has_key(session, left[0]) else None
+
     def _check_csrf(self, request: Request, cookie: str) -> None:
         sent = request.headers.get("x-csrf-token") or field(request, "csrf")
         if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), self._sessions.csrf_token(cookie).encode()):
@@ -287,7 +294,11 @@ class Sessions:
 
     def matches(self, session: Session, visitor: Visitor) -> bool:
         """Whether the person still has the key with which the session began."""
-        return hmac.compare_digest(session.fingerprint, _digest(self.secret, "key", visitor.key))
+        return self.has_key(session, visitor.key)
+
+    def has_key(self, session: Session, key: str) -> bool:
+        """Whether a session began with this key."""
+        return hmac.compare_digest(session.fingerprint, _digest(self.secret, "key", key))
 
     def csrf_token(self, value: str) -> str:
         """The token that forms of the session with this cookie carry."""

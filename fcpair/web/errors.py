@@ -30,6 +30,7 @@ from fcpair.web.context import Context
 from fcpair.web.languages import ENGLISH
 from fcpair.web.page_hints import replace_commands
 from fcpair.web.page_phrases import mark
+from fcpair.web.pages.login import show_farewell
 from fcpair.web.server.request_bodies import NOT_NOW
 from fcpair.web.server.security import FAILED
 
@@ -91,7 +92,8 @@ class ErrorHandlers:
         """Respond to an error that a user can cause."""
         status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
-            return _redirect_to_login(request)
+            reason = self._context.door.farewell(request)
+            return show_farewell(request, reason) if reason else _redirect_to_login(request)
         headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
         if isinstance(error, TooManyError):
             headers["Retry-After"] = str(error.wait_s)

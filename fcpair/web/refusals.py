@@ -39,6 +39,7 @@ SENTENCES = (
     ),
     mark("this pair has been given to somebody else; your answer was not needed"),
     mark("somebody else has this pair now, since you skipped it"),
+    mark("your qualification is over, so its answers can no longer be changed"),
     mark("please read what the study is about and agree to take part first"),
     mark("only people who answer rounds have open work"),
     # steps/adjudication/adjudication_queue.py

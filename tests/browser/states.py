@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, expect
 from steps.online import admit
+from steps.people.known import assign_with_known_pairs
 
 from browser.sitting import HASTE_MS, answer, await_pair, await_sent, decide
 from fcpair.grid import AdjudicationQueue, Monitor
-from fcpair.params import Evaluate, Validate
+from fcpair.params import Evaluate, Simulate, Validate
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 
@@ -215,6 +218,17 @@ def practise(study: Study) -> None:
     )
 
 
+def qualified_with(accuracy: float) -> Callable[[Study], None]:
+    """Simulated people have answered all, known pairs included, with this accuracy."""
+
+    def qualify(study: Study) -> None:
+        with TemporaryDirectory() as folder:
+            assign_with_known_pairs(study, Path(folder))
+        study.grid().simulate(Simulate(accuracy=accuracy, not_sure=0.0, skips=0.0))
+
+    return qualify
+
+
 def look_at_items(page: Page) -> None:
     """Have a look at the known pairs before they hold."""
     click("Look at them")(page)
@@ -293,6 +307,10 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("a known pair, explained", "ana", "/practice?answer=appropriate", before=practise),
         State("a known pair, answered otherwise", "ana", "/practice?answer=not_sure", before=practise),
         State("end of the practice", "ana", "/practice?n=9", before=practise),
+    ),
+    "/qualification": (
+        State("a qualification passed", "ana", "/qualification", before=qualified_with(1.0)),
+        State("below the pass mark", "ana", "/qualification", before=qualified_with(0.0)),
     ),
     "/validate": (
         State("label to check", "vera", "/validate", "checking", act=await_pair),
@@ -418,6 +436,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("people", "lea", "/lead/people", "checking"),
         State("adding people", "lea", "/lead/people?role=validator"),
         State("people added", "lea", "/lead/people?role=validator", act=add_people("zoe\nyan")),
+        State("people below the pass mark", "lea", "/lead/people", before=qualified_with(0.0)),
         State("people not added", "lea", "/lead/people?role=validator", act=add_people("ana")),
     ),
     "/lead/people/beside": (
@@ -430,6 +449,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("retired", "lea", "/lead/people/ana/retire", act=click("Retire")),
         State("hand over", "lea", "/lead/people/ana/hand-over"),
         State("dismiss", "lea", "/lead/people/ana/dismiss", "checked"),
+        State("let begin", "lea", "/lead/people/ana/let-on", before=qualified_with(0.0)),
         State("forget", "lea", "/lead/people/ana/forget", "checked"),
         State("another role", "lea", "/lead/people/ana/role"),
         State("revoke", "lea", "/lead/people/vera/revoke"),

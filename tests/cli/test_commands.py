@@ -122,7 +122,8 @@ def test_every_option_and_argument_is_explained(path: tuple[str, ...]) -> None:
 def test_every_command_about_a_grid_takes_its_name_and_no_other_does() -> None:
     leaves = [path for path in ALL if not isinstance(found(path), click.Group)]
     named = [path for path in leaves if "grid" in {parameter.name for parameter in found(path).params}]
-    assert [path for path in leaves if path[0] in ON_A_GRID or path == ("people", "pilot")] == named
+    about_people = {("people", name) for name in ("controls", "let-on", "pilot", "qualified", "qualify")}
+    assert [path for path in leaves if path[0] in ON_A_GRID or path in about_people] == named
 
 
 @pytest.mark.parametrize("path", ALL, ids=IDS)

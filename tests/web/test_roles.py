@@ -25,7 +25,7 @@ OF = [  # the first that matches the address, or the method and the address
     (r"/(leave|guidelines)?", ALL),
     (r"GET /settings|POST /language", ALL),
     (r"/(welcome|settings|language|thanks)", READERS),
-    (r"/(offline(/.*)?|manifest\.webmanifest)", WORKERS),
+    (r"/(offline(/.*)?|manifest\.webmanifest|qualification)", WORKERS),
     (r"/practice", frozenset({Role.ANNOTATOR, Role.RATER, Role.VALIDATOR})),
     (r"/annotate.*", AT_THE_DESK),
     (r"/validate.*", frozenset({Role.VALIDATOR})),

@@ -158,13 +158,14 @@ def _withdraw(door: _Door) -> click.Command:
 def _export(door: _Door) -> click.Command:
     @round_option
     @_layout_option(door)
+    @click.option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
     @shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
     @with_grid
-    def export(grid: Grid, name: str | None, layout: str, out: Path) -> None:
+    def export(grid: Grid, name: str | None, layout: str, known: bool, out: Path) -> None:
         from fcpair.files.tables.tabular import write_table
 
         _check_round(layout, name)
-        rows = grid.answers(name) if layout == CELLS else grid.labels()
+        rows = grid.answers(name, known=known) if layout == CELLS else grid.labels(known=known)
         if rows.empty and layout == PAIRS:
             raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
         if rows.empty:

@@ -15,6 +15,8 @@ from fcpair.cli.corpus.grids import grid_rows
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_message, status_spinner
+from fcpair.cli.people.known_pairs import COLUMNS as SCORE_COLUMNS
+from fcpair.cli.people.known_pairs import score_table
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.table import Cell, wrap_text
 from fcpair.cli.terminal import (
@@ -67,6 +69,8 @@ def status(study: Study, form: str) -> None:
         tables.append(Table("Grids" if state["stages"] else f"{title}: grids", GRID_COLUMNS, rows))
     if people:
         tables.append(Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in people]))
+    if known_rows := state.get("known_pairs"):
+        tables.append(score_table(known_rows, ("grid", *SCORE_COLUMNS)))
     if state["rounds"]:
         columns = list({item: None for counts in state["rounds"].values() for item in counts})
         rounds = [[name, *(counts.get(item, 0) for item in columns)] for name, counts in state["rounds"].items()]
@@ -109,6 +113,9 @@ def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
         ]
     for row in state["people"]:
         facts += [{"part": "people", "of": row["name"], "what": what, "n": row[what]} for what in PERSON_COLUMNS[3:]]
+    for row in state.get("known_pairs", ()):
+        of = f"{row['grid']} / {row['name']} / {row['use']}"
+        facts += [{"part": "known_pairs", "of": of, "what": what, "n": row[what]} for what in SCORE_COLUMNS[2:-1]]
     return facts
 
 

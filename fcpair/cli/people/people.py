@@ -1,4 +1,4 @@
-"""people add, list, invite, revoke, rotate-secret, terms, forget, role, retire, dismiss, handover."""
+"""people add, list, invite, revoke, rotate-secret, terms, forget, role, retire, dismiss, pilot, handover."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, round_option, seed_option, with_grid, with_study
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.oversight.status import PERSON_COLUMNS
+from fcpair.cli.people.known_pairs import controls, let_on, qualified, qualify
 from fcpair.cli.receipts import print_receipt
 from fcpair.errors import InputError
 from fcpair.params import DEFAULT_SERVER_URL, Assign
@@ -256,21 +257,23 @@ def retire(study: Study, name: str, seed: int) -> None:
 @people.command()
 @click.argument("name")
 @seed_option
+@click.option("--reason", default="", metavar="TEXT", help="What they read when they come back by their link.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @with_study
-def dismiss(study: Study, name: str, seed: int, yes: bool) -> None:
+def dismiss(study: Study, name: str, seed: int, reason: str, yes: bool) -> None:
     """Dismiss a person: their answers are withdrawn, and their cells are assigned again.
 
     Nothing is deleted: each answer stays on record as withdrawn. Answers in rounds for everybody, such as a pilot,
-    stay.
+    stay. With `--reason`, a person can be dismissed who has answered nothing yet, as after a qualification.
 
     \b
     Example:
       fcpair people dismiss ben --yes
+      fcpair people dismiss ben --reason "Thank you. We need people who know these forums."
     """
     if not yes:
         click.confirm(f"Withdraw all that {name} answered, and dismiss them?", abort=True, err=True)
-    print_run(study.dismiss(name, seed=seed))
+    print_run(study.dismiss(name, reason=reason, seed=seed))
 
 
 @people.command()
@@ -288,6 +291,10 @@ def pilot(grid: Grid, name: str | None, form: str) -> None:
     cells = [[one[column] for column in PILOT[:-1]] + ["yes" if one["passed"] else "no"] for one in rows]
     note = "good: texts with more positive than other judgements; judged: texts with any."
     emit(form, data=rows, tables=[Table("The pilot", PILOT, cells, [note])], rows=rows)
+
+
+for command in (qualify, controls, qualified, let_on):
+    people.add_command(command)
 
 
 @people.command()

@@ -1,4 +1,4 @@
-"""Tables of known items, on which people practise: in a file, or pasted as text."""
+"""Tables of items whose answer is known, for practice, qualification and controls: in a file, or pasted as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.delimited import RawTable, check_texts, parse_csv
 from fcpair.files.tables.tabular import READERS, check_file, require_columns, unguard
-from fcpair.practice import COLUMNS, MAY_BE_EMPTY, KnownItem, check_number, item_problems
+from fcpair.practice import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, check_number, item_problems
 from fcpair.stages.corpus.text_identity import fold_name
 
 PASTED = "the table"
@@ -23,8 +23,26 @@ def read_known_items(path: Path, answers: Sequence[str]) -> list[KnownItem]:
     Raises:
         InputError: no such file, no table, a column that is missing, or anything that is wrong with an item, by line.
     """
+    items, _ = _known_items(_read(path), answers)
+    check_number(len(items))
+    return items
+
+
+def read_known_pairs(path: Path, answers: Sequence[str], *, explained: bool) -> tuple[list[KnownItem], list[int]]:
+    """Pairs with known answers as `read_known_items` reads them, any number of them, and the line of each.
+
+    All must be `explained`, or an explanation may be missing.
+    """
+    return _known_items(_read(path, explained=explained), answers, explained=explained)
+
+
+def _read(path: Path, *, explained: bool = True) -> RawTable:
     check_file(path)
-    return _known_items(READERS.get(path.suffix.lower(), READERS[".csv"])(path, _NEEDED), answers)
+    return READERS.get(path.suffix.lower(), READERS[".csv"])(path, _needed(explained=explained))
+
+
+def _needed(*, explained: bool) -> tuple[str, ...]:
+    return tuple(name for name in _NEEDED if explained or name != EXPLANATION)
 
 
 def parse_known_items(text: str, answers: Sequence[str]) -> list[KnownItem]:
@@ -34,7 +52,9 @@ def parse_known_items(text: str, answers: Sequence[str]) -> list[KnownItem]:
     """
     if not text.strip():
         raise InputError(f"{PASTED} is empty; expected a line of column names, {', '.join(COLUMNS)}, and a line a pair")
-    return _known_items(parse_csv(text, PASTED), answers)
+    items, _ = _known_items(parse_csv(text, PASTED), answers)
+    check_number(len(items))
+    return items
 
 
 def format_known_items(items: Sequence[KnownItem]) -> str:
@@ -44,18 +64,19 @@ def format_known_items(items: Sequence[KnownItem]) -> str:
     return written.getvalue()
 
 
-def _known_items(raw: RawTable, answers: Sequence[str]) -> list[KnownItem]:
+def _known_items(raw: RawTable, answers: Sequence[str], *, explained: bool = True) -> tuple[list[KnownItem], list[int]]:
     check_texts(raw)
     names = {fold_name(name): name for name in COLUMNS}
     header = [names.get(fold_name(name), name) for name in raw.header]
-    require_columns(raw.place, header, _NEEDED)
+    require_columns(raw.place, header, _needed(explained=explained))
     items, findings = [], []
     for row, line in zip(raw.rows, raw.lines, strict=True):
         cells = {name: unguard(cell).strip() for name, cell in zip(header, row, strict=False) if name in COLUMNS}
-        findings += [Finding(raw.place, line, problem) for problem in item_problems(cells, answers)]
+        findings += [
+            Finding(raw.place, line, problem) for problem in item_problems(cells, answers, explained=explained)
+        ]
         items.append(KnownItem(*(cells.get(name, "") for name in COLUMNS)))
     reject(raw.place, findings)
     if not items:
         raise InputError(f"{raw.place} has no pair below the column names")
-    check_number(len(items))
-    return items
+    return items, list(raw.lines)

@@ -16,7 +16,7 @@ from fcpair.errors import StageError
 from fcpair.files.answers.answer_files import ImportedAnswers
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import Assign
-from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE
@@ -29,7 +29,7 @@ from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, vacant_slots
+from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.assignment.distinct_answers import WRITTEN
 from fcpair.store.corpus import cells, grids, texts
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
@@ -246,6 +246,17 @@ def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
     if not incoming.brings_work and lease_minutes(tx, round_) is None:  # else they stand in the order of the file
         incoming.rows["position"] = matched_rows["position"]
+
+
+def point_at_known_answers(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
+    """Let answers to control pairs, whose round has answers of its own, be those; they say the same."""
+    for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS):
+        own_ids = rounds.answer_ids(tx, control_round.id)
+        own_id_by_id = {at: own_ids[code] for code, at in rounds.answer_ids(tx, round_.id).items()}
+        control_ids = assignments.assignments(tx, control_round)["id"]
+        rows = incoming.rows
+        is_control = rows["assignment_id"].isin(control_ids) & rows["answer_id"].isin(own_id_by_id)
+        rows.loc[is_control, "answer_id"] = rows.loc[is_control, "answer_id"].map(own_id_by_id)
 
 
 def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: NDArray[np.bool_], round_: Round) -> None:

@@ -35,7 +35,7 @@ EXTRA_COLUMNS = ("seconds", "time", "note", "origin")
 ORIGINAL = "original"  # the column of a sheet that shows a text to be edited
 
 
-def export_answers(grid: GridContext, name: str | None = None) -> pd.DataFrame:
+def export_answers(grid: GridContext, name: str | None = None, *, known: bool = False) -> pd.DataFrame:
     """Everybody's current answer in a round, by cell and person; without a name, in the round that counts.
 
     Columns: `cell` (its number in the grid), `row` and `column` (their texts), `by`, `skipped` (bool), one for each
@@ -48,11 +48,20 @@ def export_answers(grid: GridContext, name: str | None = None) -> pd.DataFrame:
     `edited` or `rejected`), `words_changed` and `characters_changed` (Levenshtein distances; missing for what was
     rejected). They come of comparing with the text as it is now, and are empty for a skip, or where it was taken back.
 
+    With `known`, answers to known pairs come behind the others, marked in a column `known`: qualification or controls.
+
     Raises:
         UnknownIdError: no such round.
     """
+    import pandas as pd
+
     with grid._store.read() as tx:
-        return answers_table(tx, rounds.by_name(tx, name))
+        round_ = rounds.by_name(tx, name)
+        if not known:
+            return answers_table(tx, round_)
+        answer_rounds = (round_, *rounds.of_known_pairs(tx, round_))
+        tables = [answers_table(tx, one).assign(known=one.options.known) for one in answer_rounds]
+        return pd.concat(tables, ignore_index=True)
 
 
 def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
@@ -225,11 +234,13 @@ def import_answers(
     new_texts = (form.text(answer) for answer in incoming.rows["answer"] if answer is not None)
     text_checks.encode_texts(round_, [*compared_texts, *(text for text in new_texts if text)])
     with grid._store.write() as tx:
+        round_ = rounds.with_known_pairs(tx, round_)
         _refuse_answers_beside(tx, incoming, form)
         answer_import.identify_rows(tx, incoming, round_)
         incoming.rows["answer_id"] = answer_numbers(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()
         )
+        answer_import.point_at_known_answers(tx, incoming, round_)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
         _refuse_not_due(tx, incoming, round_)
         _refuse_by_text_checks(tx, incoming, round_, form)

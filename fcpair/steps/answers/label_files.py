@@ -34,7 +34,7 @@ def import_labels(grid: GridContext, path: str | Path, *, supersede: bool = Fals
     """
     with grid._store.write() as tx:
         incoming = read_answers(path, label_reader(scheme_of(tx)), person="annotator", answer="label")
-        round_ = rounds.primary(tx)
+        round_ = rounds.with_known_pairs(tx, rounds.primary(tx))
         answer_import.identify_rows(tx, incoming, round_)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
         return answer_import.record_answers(tx, incoming, round_, supersede=supersede)
@@ -112,17 +112,24 @@ def _label_name(question: Closed, cell: str) -> str:
         return cell
 
 
-def export_labels(grid: GridContext) -> pd.DataFrame:
+def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
     """Every annotator's current answer of each pair, skips included.
 
-    Columns: `pair`, `hs_id`, `cn_id`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`.
+    Columns: `pair`, `hs_id`, `cn_id`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`. With `known`, answers
+    to known pairs come behind the others, marked in a column `known`: qualification or controls.
     """
+    import pandas as pd
+
     with grid._store.read() as tx:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
-        answers = judgements.all_answers(tx, rounds.primary(tx))
+        answer_rounds = [rounds.primary(tx), *(rounds.of_known_pairs(tx, rounds.primary(tx)) if known else [])]
+        answers = pd.concat(
+            [judgements.all_answers(tx, one).assign(known=one.options.known) for one in answer_rounds],
+            ignore_index=True,
+        )
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
     label = answers["code"].astype("Int64").map(names).astype(object)
     answers["label"] = label.where(answers["skipped"] == 0, SKIP)
     answers = answers.join(sides, on="cell_id").assign(pair=to_public_number(answers["cell_id"]), time=answers["at"])
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
-    return answers[columns]
+    return answers[[*columns, "known"] if known else columns]

@@ -11,14 +11,14 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table
-from fcpair.records import Round, Status
+from fcpair.records import Known, Round, Status
 from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_tables
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, load_opaque_ids, scheme_of
-from fcpair.steps.people import access
+from fcpair.steps.people import access, known_scores
 from fcpair.steps.rules import permissions
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
@@ -115,7 +115,7 @@ def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv
     access.Access(grid).spare()
     with grid._store.read() as tx:
         blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
-        rows = assignments.open_work(tx, rounds.primary(tx))
+        rows = _begun_work(tx, rounds.primary(tx))
         is_assigned = not assignments.counts(tx).empty
         n_free = open_slots.n_free(tx, rounds.primary(tx))
     if n_free:
@@ -129,6 +129,27 @@ def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv
     return _write_by_person(
         rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank, ANSWER_COLUMNS[False]
     )
+
+
+def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
+    """What people have open in a round and can begin, with their control pairs; raises StageError where all of them
+    have still to qualify for it, which is done in the browser.
+    """
+    rows = assignments.open_work(tx, rounds.with_known_pairs(tx, round_))
+    names = {one.name: one.id for one in people.people(tx)}
+    for qualification in rounds.of_known_pairs(tx, round_, Known.QUALIFICATION):
+        waiting = [
+            name
+            for name in rows["annotator"].unique().tolist()
+            if not known_scores.may_begin(tx, qualification, names[name])
+        ]
+        if waiting and set(waiting) == set(rows["annotator"]):
+            raise StageError(
+                "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people qualified` "
+                "shows how far they are"
+            )
+        rows = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
+    return rows
 
 
 def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv") -> dict[str, int]:
@@ -180,7 +201,7 @@ def write_answer_sheets(
     access.Access(grid).spare()
     with grid._store.read() as tx:
         round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
-        rows = assignments.open_work(tx, round_)
+        rows = _begun_work(tx, round_)
         if rows.empty:
             hint = (
                 f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns a round that has not been "

@@ -31,6 +31,7 @@ from fcpair.steps.base.context import GridContext, begin_run, effective_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe, update_simulate_section
 from fcpair.steps.people import reassignment
+from fcpair.steps.people.known_scores import known_codes
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
@@ -82,7 +83,9 @@ def simulate(
         open_rounds = [
             candidate
             for candidate in rounds.of_grid(tx)
-            if open_slots.n_free(tx, candidate) or not assignments.open_work(tx, candidate).empty
+            if open_slots.n_free(tx, candidate)
+            or not assignments.open_work(tx, candidate).empty
+            or _has_open_known_pairs(tx, candidate)
         ]
         if not open_rounds:
             raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
@@ -94,6 +97,9 @@ def simulate(
         _describe_people(tx, round_, options.seed)
         update_simulate_section(tx, options, run_id)
         counts = _simulate_round(tx, round_, simulated_people, options.seed, run_id)
+        if simulated_people.question:
+            habits = _habits(options, simulated_people.question)
+            counts |= _answer_known_pairs(tx, round_, simulated_people.question, habits, options.seed, run_id)
         if round_.counts and simulated_people.question:
             counts |= rule_decisions.apply_policy(tx, assignments.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
@@ -224,6 +230,37 @@ def _simulate_round(
         counts.update(answers=len(answers) - n_skips, skips=n_skips, reassigned=handover_counts["reassigned"])
         n_vacant = handover_counts["vacant"]
     return {**counts, "vacant": n_vacant + open_slots.n_free(tx, round_)}
+
+
+def _has_open_known_pairs(tx: Tx, round_: Round) -> bool:
+    """Whether somebody has known pairs open that go with a round."""
+    return any(Status.OPEN in assignments.n_by_status(tx, one) for one in rounds.of_known_pairs(tx, round_))
+
+
+def _answer_known_pairs(
+    tx: Tx, round_: Round, question: Closed, habits: simulation.Habits, seed: int, run_id: int
+) -> dict[str, int]:
+    """Answer what is open of the known pairs that go with a round; returns how many answers, by use.
+
+    Draws are their own, so that what counts is answered as it would be without known pairs. Who does not qualify goes
+    on all the same: no lead is there to decide.
+    """
+    counts = Counter[str]()
+    for at, known_round in enumerate(rounds.of_known_pairs(tx, round_)):
+        given = assignments.assignments(tx, known_round)
+        open_rows = given[given["status"] == Status.OPEN.value]
+        if open_rows.empty:
+            continue
+        codes = known_codes(tx, known_round)
+        pairs = zip(open_rows["hs_id"].tolist(), open_rows["cn_id"].tolist(), strict=True)
+        true = np.array([codes[pair] for pair in pairs], np.int64)
+        own_seed = int(np.random.SeedSequence([seed, len(rounds.all_of_grid(tx)), at]).generate_state(1)[0])
+        answers = open_rows.rename(columns={"id": "assignment_id"})[["assignment_id"]].assign(note="")
+        answers["code"] = simulation.draw_answers(true, question, habits, own_seed)
+        answers["seconds"] = simulation.draw_seconds(len(answers), own_seed)
+        save_answers(tx, answers, Origin.SIMULATED, run_id)
+        counts[known_round.options.known] += int((answers["code"] != NO_CODE).sum())
+    return dict(counts)
 
 
 def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:

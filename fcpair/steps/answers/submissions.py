@@ -16,14 +16,14 @@ from fcpair.errors import (
     UnknownVisitorError,
 )
 from fcpair.params import Annotate
-from fcpair.records import WORKERS, Status, Visitor
+from fcpair.records import WORKERS, Known, Status, Visitor
 from fcpair.stages.questions import SKIP
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of, parse_submitted, text_sent
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.idempotency import perform_once
 from fcpair.steps.base.opaque_ids import OpaqueIds
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import known_scores, reassignment
 from fcpair.steps.people.reading_limits import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
@@ -51,6 +51,7 @@ ANSWERED_ELSEWHERE = (
     "stored; press Undo to see it"
 )
 _PAST_ACTIONS = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
+QUALIFICATION_OVER = "your qualification is over, so its answers can no longer be changed"
 GIVEN_TO_OTHERS = "this pair has been given to somebody else; your answer was not needed"
 
 
@@ -102,6 +103,7 @@ class Submissions:
         """
         check_visitor(visitor)
         with self._store.read() as tx:
+            assignment_id = self._load_opaque(tx).decrypt_assignment(assignment_id)
             assignment = _own_assignment(tx, visitor, assignment_id)
             with grids.on_grid(tx, assignment.grid_id):
                 round_ = rounds.by_id(tx, assignment.round_id)
@@ -134,14 +136,15 @@ class Submissions:
         """
         has_skips = any(submission.answer == SKIP for _, submission in submissions)  # which give work to somebody else
         with self._store.write(wait=wait, first=True, alone=has_skips) as tx:
-            person_ids, assignment_ids = (
-                [visitor.id for visitor, _ in submissions],
-                [submission.assignment_id for _, submission in submissions],
-            )
-            if self._store.many_write:
-                task_queries.hold_people(tx, person_ids, assignment_ids)
             numbers = self._opaque or self._load_opaque(tx)
-            replies = [self._try_to_record(tx, visitor, submission) for visitor, submission in submissions]
+            received = [
+                (visitor, replace(submission, assignment_id=numbers.decrypt_assignment(submission.assignment_id)))
+                for visitor, submission in submissions
+            ]
+            if self._store.many_write:
+                person_ids = [visitor.id for visitor, _ in received]
+                task_queries.hold_people(tx, person_ids, [submission.assignment_id for _, submission in received])
+            replies = [self._try_to_record(tx, visitor, submission) for visitor, submission in received]
         return [_with_opaque_id(reply, numbers, *asked) for reply, asked in zip(replies, submissions, strict=True)]
 
     def _try_to_record(self, tx: Tx, visitor: Visitor, submission: Submission) -> dict[str, int] | FcpairError:
@@ -178,6 +181,9 @@ class Submissions:
         adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
         if submission.guideline_version is not None:
             _check_guidelines(submission.guideline_version, assignment.guideline_version)
+        known_use = _known_use(tx, assignment)
+        if known_use == Known.QUALIFICATION:
+            _check_not_over(tx, visitor, assignment)
         if self._has_limit or assignment.status != Status.OPEN:
             self._check_status(tx, visitor.id, assignment, submission)
         row = {
@@ -191,8 +197,9 @@ class Submissions:
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }
         judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
-        if skipped or assignment.until is not None or assignment.may_decide:
-            _apply_consequences(tx, visitor, assignment, skipped=skipped)
+        may_decide = assignment.may_decide or known_use == Known.CONTROLS  # which changes nothing, and takes its time
+        if skipped or assignment.until is not None or may_decide:
+            _apply_consequences(tx, visitor, assignment, skipped=skipped, may_decide=may_decide)
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 
@@ -255,24 +262,40 @@ def _has_opted_out(tx: Tx, person_id: int, cell_id: int) -> bool:
     return bool(opted_out and opt_out_pairs.pairs_about(tx, opted_out, [cell_id]))
 
 
-def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool) -> None:
+def _known_use(tx: Tx, assignment: Any) -> str:
+    """The use of the known pair that an assignment is of; empty where it is of none."""
+    if assignment.counts or assignment.checks is not None:
+        return ""
+    with grids.on_grid(tx, assignment.grid_id):
+        return rounds.by_id(tx, assignment.round_id).options.known
+
+
+def _check_not_over(tx: Tx, visitor: Visitor, assignment: Any) -> None:
+    """Raise ConflictError where somebody may have read what was right in a qualification."""
+    with grids.on_grid(tx, assignment.grid_id):
+        if known_scores.is_over(tx, rounds.by_id(tx, assignment.round_id), visitor.id):
+            raise ConflictError(QUALIFICATION_OVER)
+
+
+def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool, may_decide: bool) -> None:
     """Do what follows from an answer: a lease is renewed, a skipped cell goes to somebody else, a rule decides."""
     with grids.on_grid(tx, assignment.grid_id):
         if assignment.until is not None:
             leases.renew_leases(tx, visitor.id, assignment.round_id)
         if skipped:
             reassignment.reassign(tx, assignment.id, slot=assignment.id)
-        if assignment.may_decide and closed_question(form_of(assignment.form)):
+        if may_decide and closed_question(form_of(assignment.form)):
             rule_decisions.apply_policy(tx, [assignment.cell_id])
 
 
 def _with_opaque_id(
     reply: dict[str, int] | FcpairError, numbers: OpaqueIds, visitor: Visitor, submission: Submission
 ) -> dict[str, int] | FcpairError:
-    """A reply with the number by which clients know the answer."""
+    """A reply with the numbers by which clients know the answer and the assignment."""
     if isinstance(reply, FcpairError):
         return reply
-    return {**reply, "judgement_id": numbers.digest_id("judgement", visitor.id, submission.request_id)}
+    judgement_id = numbers.digest_id("judgement", visitor.id, submission.request_id)
+    return {**reply, "judgement_id": judgement_id, "assignment_id": submission.assignment_id}
 
 
 def _own_assignment(tx: Tx, visitor: Visitor, assignment_id: int) -> Any:

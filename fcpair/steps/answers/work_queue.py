@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
-from fcpair.records import TOPIC_SPLIT, WORKERS, Role, Round, Status, Visitor
+from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
 from fcpair.stages.questions.wording import option_wordings, with_wordings
@@ -17,6 +17,7 @@ from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.people.known_scores import is_over, may_begin
 from fcpair.steps.people.reading_limits import reading_allowance
 from fcpair.steps.rules import text_checks, wording
 from fcpair.store import Tx
@@ -56,7 +57,7 @@ class WorkQueue(Submissions):
         sight and blind.
         """
         with self._store.read() as tx:
-            role_rounds = rounds.of_role(tx, visitor.role) if visitor.role in WORKERS else []
+            role_rounds = rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []
             words = wording.effective_words(tx).in_language(visitor.language)
             return [
                 self._round_form(tx, words, round_, blind)
@@ -82,6 +83,7 @@ class WorkQueue(Submissions):
                 sides.column.text,
                 option_wordings(checked_form, words, grid_name) | sides.names,
                 sides.single_column,
+                round_.options.known == Known.QUALIFICATION,
             )
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
@@ -121,17 +123,26 @@ class WorkQueue(Submissions):
 
     def _rounds_of(self, tx: Tx, role: Role) -> list[Round]:
         if role not in self._rounds:
-            self._rounds[role] = rounds.of_role(tx, role)
+            self._rounds[role] = rounds.seen_in_role(tx, role)
         return self._rounds[role]
 
     def _open_tasks(self, tx: Tx, visitor: Visitor, n: int, n_remaining: int | None) -> list[Task]:
         n = n if n_remaining is None else min(n, n_remaining)
         tasks: list[Task] = []
-        for round_ in self._rounds_of(tx, visitor.role):
+        seen_rounds = self._rounds_of(tx, visitor.role)
+        numbers = self._assignment_numbers(tx, seen_rounds)
+        for round_ in _rounds_begun(tx, visitor, seen_rounds):
             if len(tasks) < n:
                 rows = task_queries.open_tasks(tx, visitor.id, round_, n - len(tasks))
-                tasks += [self._task(tx, round_, row) for row in rows]
+                tasks += [self._task(tx, round_, row, numbers(row["id"])) for row in rows]
         return tasks
+
+    def _assignment_numbers(self, tx: Tx, seen_rounds: Sequence[Round]) -> Callable[[int], int]:
+        """Function that gives the number by which a person knows an assignment.
+
+        Where there are known pairs, it does not tell when the assignment was made.
+        """
+        return self._load_opaque(tx).encrypt_assignment if rounds.has_known_pairs(seen_rounds) else int
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
         """A person's own answered cells, the latest first, each with its answer; `before` is an assignment of theirs.
@@ -140,13 +151,19 @@ class WorkQueue(Submissions):
         """
         check_visitor(visitor)
         with self._store.read() as tx:
-            round_by_id = {number: round_ for round_ in rounds.of_role(tx, visitor.role) for number in round_.ids}
+            seen_rounds = rounds.seen_in_role(tx, visitor.role)
+            numbers = self._assignment_numbers(tx, seen_rounds)
+            round_by_id = {
+                number: round_ for round_ in _rounds_to_revise(tx, visitor, seen_rounds) for number in round_.ids
+            }
+            before = None if before is None else self._load_opaque(tx).decrypt_assignment(before)
             rows = task_queries.answered_tasks(tx, visitor.id, list(round_by_id), before, n)
             return [
                 self._task(
                     tx,
                     round_by_id[row["round_id"]],
                     row,
+                    numbers(row["id"]),
                     answer=SKIP if row["value"] is None else to_client(row["value"]),
                     note=row["note"],
                     outdated=bool(row["outdated"]),
@@ -158,11 +175,11 @@ class WorkQueue(Submissions):
         """Progress of a person, and the time that the rest takes at their own pace."""
         check_visitor(visitor)
         with self._store.read() as tx:
-            role_rounds = rounds.of_role(tx, visitor.role)
+            role_rounds = rounds.seen_in_role(tx, visitor.role)
             counts = task_queries.status_counts(
                 tx, visitor.id, [number for round_ in role_rounds for number in round_.ids]
             )
-            n_open = sum(_n_open(tx, visitor.id, round_, counts) for round_ in role_rounds)
+            n_open = sum(_n_open(tx, visitor.id, round_, counts) for round_ in _rounds_begun(tx, visitor, role_rounds))
             times = task_queries.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             reading, has_more = reading_allowance(tx, visitor.id, self._annotate), leases.is_work_available(tx, visitor)
         round_by_id = {number: round_ for round_ in role_rounds for number in round_.ids}
@@ -185,10 +202,12 @@ class WorkQueue(Submissions):
             **reading.to_dict(),
         )
 
-    def _task(self, tx: Tx, round_: Round, row: dict[str, Any], *, answer: Any = None, **fields: Any) -> Task:
+    def _task(
+        self, tx: Tx, round_: Round, row: dict[str, Any], number: int, *, answer: Any = None, **fields: Any
+    ) -> Task:
         checks = round_.checks is not None
         return Task(
-            assignment_id=row["id"],
+            assignment_id=number,
             grid=self._grid_name(tx, round_.grid_id),
             cell_id=self._cell_number(tx, round_, row["cell_id"]),
             round=round_.name,
@@ -233,6 +252,24 @@ def _blind_kinds(tx: Tx, visitor: Visitor, round_: Round) -> list[bool]:
         return [False]
     with grids.on_grid(tx, round_.grid_id):
         return sorted(assignments.blind_kinds(tx, visitor.id) or {validate.is_blind(tx)})
+
+
+def _rounds_begun(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Iterator[Round]:
+    """Yield the rounds that somebody has begun or can begin: none for which they have still to qualify."""
+    waiting = set[tuple[int, str]]()
+    for round_ in seen_rounds:
+        if (round_.grid_id, round_.name) in waiting:
+            continue
+        if round_.options.known and not may_begin(tx, round_, visitor.id):
+            waiting.add((round_.grid_id, round_.options.known_for))
+        yield round_
+
+
+def _rounds_to_revise(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Iterator[Round]:
+    """Yield the rounds in which somebody can still change an answer: not a qualification whose answers they know."""
+    for round_ in seen_rounds:
+        if not (round_.options.known and is_over(tx, round_, visitor.id)):
+            yield round_
 
 
 def _n_with_status(counts: dict[tuple[int, str], int], status: Status, round_ids: Sequence[int] | None = None) -> int:

@@ -24,7 +24,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.people import access, reassignment
+from fcpair.steps.people import access, known_dealing, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
@@ -101,6 +101,8 @@ def assign(
         assignments.add_assignments(tx, pd.DataFrame({**rows, "status": Status.OPEN.value}), rounds.primary(tx))
         if access.withdraw_opted_out(tx, ids.tolist()):
             reassignment.reassign(tx, options.seed)
+        by_row = options.order == "hs"
+        counts |= known_dealing.assign_known_pairs(tx, rounds.primary(tx), strict=True, by_row=by_row)
         run = note_run(tx, options.stage, as_params(options), counts)
         save_options(tx, replace(options, annotators=len(names)), run)
         return run

@@ -23,7 +23,7 @@ from fcpair.steps.base.context import (
     save_options,
 )
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import known_dealing, reassignment
 from fcpair.steps.people.people import expected_names
 from fcpair.steps.people.reassignment import Handover
 from fcpair.steps.rules.pair_lists import as_ranges, find_cells
@@ -154,8 +154,12 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     check_expected(plan.counts["new"], expected)
     vacant_slots.fill_slots(tx, plan.refilled.rows)
     _write_assignments(tx, plan.given)
+    reassignment.withdraw_doubled_controls(tx)
+    known_counts = known_dealing.assign_known_pairs(tx, rounds.primary(tx))
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
-    run = note_run(tx, Assign.stage, _params(options, pairs), {**plan.counts, "pairs_by_labels": by_labels})
+    run = note_run(
+        tx, Assign.stage, _params(options, pairs), {**plan.counts, **known_counts, "pairs_by_labels": by_labels}
+    )
     if options.overlap and pairs is None:
         save_options(tx, options, run, only={"overlap"})
     return run
@@ -308,6 +312,7 @@ def _write_assignments(tx: Tx, new_assignments: pd.DataFrame) -> None:
     assignments.set_status(
         tx, new_assignments["replaces"].dropna().tolist(), [Status.WITHDRAWN.value] * len(replaced_ids)
     )
-    last_positions = assignments.last_positions(tx, rounds.primary(tx), new_assignments["person_id"].unique().tolist())
+    seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
+    last_positions = assignments.last_positions(tx, seen_round, new_assignments["person_id"].unique().tolist())
     new_assignments["position"] += new_assignments["person_id"].map(last_positions).fillna(0).astype("int64")
     assignments.add_assignments(tx, new_assignments, rounds.primary(tx))

@@ -18,7 +18,7 @@ from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
 from fcpair.steps.assignment.extra_labels import check_expected
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import known_dealing, reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules.pair_lists import as_ranges, find_cells
 from fcpair.store import Store, Tx
@@ -49,6 +49,7 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
     """
     with grid._store.write() as tx:
         begin_building(tx, "assign", redo=redo)
+        known_dealing.check_not_open(tx)
         existing_annotators = people.people(tx, Role.ANNOTATOR, active=True)
         annotators = (
             ensure_active(tx, Role.ANNOTATOR, options.annotators)

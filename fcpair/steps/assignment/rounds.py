@@ -13,7 +13,7 @@ from fcpair.stages.assignment.assign import AssignedPairs, shard_order
 from fcpair.stages.assignment.rounds import assign_cells, assign_rows, batches, draw_columns, order_by_batch
 from fcpair.steps.assignment import spot_checks
 from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, note_run
-from fcpair.steps.people import access, qualification, reassignment
+from fcpair.steps.people import access, known_dealing, qualification, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import text_checks
 from fcpair.steps.rules.round_progress import check_done, round_progress
@@ -77,7 +77,8 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
         if not inputs.round.options.per_batch:
-            assignments.clear_assignments(tx, inputs.round)
+            for cleared_round in (inputs.round, *rounds.of_known_pairs(tx, inputs.round)):
+                assignments.clear_assignments(tx, cleared_round)
         everybody = ensure_active(tx, inputs.round.role, _n_people_to_add(tx, inputs.round))
         ids = np.array([everybody[index].id for index in inputs.people.tolist()])
         last_positions = assignments.last_positions(tx, inputs.round, ids.tolist())
@@ -94,6 +95,7 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
             "assignments": len(shards.pair),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
+            **known_dealing.assign_known_pairs(tx, inputs.round, strict=True, by_row=False),
         }
         return note_run(tx, "assign", {"grid": grid.grid.name, "round": inputs.round.name, **options.as_json()}, counts)
 
@@ -192,7 +194,8 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     if round_.options.per_batch:
         return
     progress = round_progress(tx, round_)
-    if progress.dealt and (n := judgements.n_judgements(tx, round_)):
+    answered_rounds = (round_, *rounds.of_known_pairs(tx, round_))
+    if progress.dealt and (n := sum(judgements.n_judgements(tx, one) for one in answered_rounds)):
         raise StageError(
             f"round `{round_.name}` cannot be assigned again: it has {n:,} answers, and answers are never discarded"
         )

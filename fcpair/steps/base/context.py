@@ -305,7 +305,7 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     discarded = ", ".join(
         f"{n_built[name]:,} {STAGE_PRODUCTS[name]}" for name in build_progress.BUILDING[stage_index:] if n_built[name]
     )
-    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in rounds.of_grid(tx))):
+    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in rounds.all_of_grid(tx))):
         raise StageError(
             f"`{stage}` cannot be done again: {n:,} judgements rest on its results ({discarded}), and judgements are "
             f"never discarded; `fcpair init --study OTHER` makes a new study{MORE_HINT * (stage == 'assign')}"

@@ -7,6 +7,8 @@ import hmac
 _HALF = 26  # bits
 _HALF_OF_CELL = 16  # bits, as a number of a cell has 32
 _CELLS = 1 << 2 * _HALF_OF_CELL
+_ASSIGNMENTS = 1 << 52
+_HALF_OF_ASSIGNMENT = 25  # bits: no number that clients are given is above 2^53
 _ROUNDS = 4
 
 
@@ -45,6 +47,16 @@ class OpaqueIds:
         for round_ in reversed(range(_ROUNDS)):
             left, right = right ^ self._digest(purpose, round_, left) & (1 << half) - 1, left
         return 1 + (left << half | right)
+
+    def encrypt_assignment(self, number: int) -> int:
+        """Encrypt the number of an assignment, which says when it was made; the result is above all that these have."""
+        return _ASSIGNMENTS + self.encrypt("assignment", number, _HALF_OF_ASSIGNMENT)
+
+    def decrypt_assignment(self, number: int) -> int:
+        """The number of an assignment that was encrypted; the same number where it was not."""
+        if number <= _ASSIGNMENTS:
+            return number
+        return self.decrypt("assignment", number - _ASSIGNMENTS, _HALF_OF_ASSIGNMENT)
 
     def encrypt_cell(self, number: int) -> int:
         """Encrypt the number of a cell whose column must stay hidden; the result is above all numbers that cells have.

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fcpair.errors import ConflictError, InputError
+from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import digest_params
 from fcpair.params import Adjudicate, Agree, Annotate, Partition, Simulate, Validate
 from fcpair.practice import Practice
@@ -37,6 +38,8 @@ HELD = (Adjudicate, Agree, Annotate, Partition, Practice, Words)
 
 
 OF_PLAN: dict[str, type[Any]] = {
+    "qualification": Qualification,
+    "controls": Controls,
     "agreement": Agree,
     "adjudicate": Adjudicate,
     "validate": Validate,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
+from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import as_params, from_params
 from fcpair.params import Adjudicate, Agree, Partition, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
@@ -55,6 +56,8 @@ def add_grid(
     rounds: Sequence[RoundPlan] = REQUIRED,
     row_name: str = "row",
     column_name: str = "column",
+    qualification: Qualification | None = None,
+    controls: Controls | None = None,
     agreement: Agree | None = None,
     adjudicate: Adjudicate | None = None,
     validate: Validate | None = None,

@@ -12,19 +12,20 @@ from fcpair.errors import SettingError
 from fcpair.examination_records import CheckResult, Health
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
-from fcpair.records import BY_HAND, UNDECIDED
+from fcpair.records import BY_HAND, UNDECIDED, Known
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
 from fcpair.steps.base.context import build_options, effective_options, is_planned, labels_of, options_as_done
 from fcpair.steps.base.sample_size import load_sample_size, sample_digest
+from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import rounds
+from fcpair.store.assignment import known_work, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
@@ -57,6 +58,10 @@ IN_DATABASE = {
         "rows that were written last are gone: keep the database as it is, and go back to a backup that is sound "
         "(`fcpair restore FILE --study ANOTHER` examines it)"
     ),
+}
+KNOWN_FAULTS = {
+    "both": "a known pair of somebody who has it in their shard",
+    "unknown": "assigned as a known pair, and is none",
 }
 LOOK_AT_PAIRS = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
@@ -207,6 +212,21 @@ def _check_tiers(tx: Tx) -> CheckOutcome:
     return CheckOutcome(len(pairs), [])
 
 
+def _check_slots(tx: Tx) -> CheckOutcome:
+    """The slots, and that known pairs are those that were set, and in nobody's shard who has them besides."""
+    outcome, faults = invariant_checks.slots(tx), list[str]()
+    for _ in grids.for_each_grid(tx):
+        name_pair = grids.pair_namer(tx)
+        for known_round in rounds.of_known_pairs(tx):
+            main_round = rounds.by_name(tx, known_round.options.known_for)
+            pairs = [pair[:2] for pair in known_pairs_of(tx, Known(known_round.options.known))]
+            faults += [
+                f"{name_pair(cell_id)} is {KNOWN_FAULTS[kind]}"
+                for cell_id, kind in known_work.faults(tx, known_round, main_round, pairs)
+            ]
+    return outcome._replace(faults=[*outcome.faults, *faults])
+
+
 def _check_opt_outs(tx: Tx) -> CheckOutcome:
     names = {one.id: one.name for one in people.people(tx, active=True)}
     opt_outs = {one: topics_ for one, topics_ in people.opt_outs(tx).items() if one in names}
@@ -297,7 +317,7 @@ CHECKS = (
         "work",
         "those done have an answer, those skipped have none",
         "assignments",
-        invariant_checks.slots,
+        _check_slots,
         LOOK_AT_PAIRS,
     ),
     Check("codes", "answers and decisions are possible ones", "rows", _check_codes, RESTORE),

@@ -22,7 +22,7 @@ from fcpair.steps.corpus import grids, import_, pair, retrieve, select
 from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
-from fcpair.steps.people import terms
+from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
 from fcpair.steps.rules import wording
 from fcpair.store import Tx
@@ -137,8 +137,13 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     if step.act is Act.ASSIGN_MORE_VALIDATION and sections.validate:
         of_more = replace(sections.validate, validators=None, pairs=None)  # which say how the others were assigned
         return "validate", partial(validate.assign_validation, more=True), of_more
-    if plan:
-        return _planned_stage(tx, step, plan, progress)
+    return _known_pairs_stage(tx, step, sections) or (
+        _planned_stage(tx, step, plan, progress) if plan else _building_stage(step, recipe, progress)
+    )
+
+
+def _building_stage(step: NextStep, recipe: Recipe, progress: Progress | None) -> Stage | None:
+    """The stage that takes a step of building the grid `main`."""
     building_stages: dict[Act, Stage] = {
         Act.IMPORT: ("import", import_.import_corpus, recipe.import_),
         Act.SELECT: ("select", select.select, recipe.select),
@@ -147,6 +152,19 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
         Act.ASSIGN: ("assign", assign.assign, recipe.assign),
     }
     return building_stages.get(step.act)
+
+
+def _known_pairs_stage(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> Stage | None:
+    """The stage that sets known pairs before the round that counts is assigned; None where they are set, or none is."""
+    if step.act is not Act.ASSIGN or (step.progress and not step.progress.round.counts):
+        return None
+    for save, options in (
+        (known_pairs.save_qualification, sections.qualification),
+        (known_pairs.save_controls, sections.controls),
+    ):
+        if options and not matches_saved_options(tx, options):
+            return options.stage, save, options
+    return None
 
 
 def _has_adjudicated(tx: Tx) -> bool:

@@ -19,7 +19,7 @@ from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
@@ -39,7 +39,8 @@ def status(study: StudyContext) -> dict[str, Any]:
 
     Keys: `study`, `stages` (rows made by each building stage), `overlap` (pairs by number of labels asked), `people`
     (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
-    `decided`), `rounds`, `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
+    `decided`), `known_pairs` (only where there are any: of each grid what `known_scores` lists, with `grid`), `rounds`,
+    `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
     `pairs` (each once: `pair_counts.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
@@ -67,6 +68,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **({"sampled": main["sampled"]} if main.get("sampled") else {}),
             "overlap": main["overlap"],
             "people": _people_status(tx, counts),
+            **_known_pairs_status(tx),
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": simulated_note(origins),
@@ -74,6 +76,15 @@ def status(study: StudyContext) -> dict[str, Any]:
             "grids": planned_grids,
             **next_and_also(filter(None, steps_now), final_commands(tx)),
         }
+
+
+def _known_pairs_status(tx: Tx) -> dict[str, list[dict[str, Any]]]:
+    if not rounds.known_ids(tx):
+        return {}
+    from fcpair.steps.people.known_scores import scores
+
+    rows = [{"grid": key.name, **row} for key in for_each_grid(tx) for row in scores(tx)]
+    return {"known_pairs": rows} if rows else {}
 
 
 _NO_MAIN: dict[str, Any] = {

@@ -18,13 +18,15 @@ from fcpair.steps.people.people import enrol_people, find_person
 from fcpair.steps.people.reading_limits import loosened_limits
 from fcpair.steps.people.terms import check_not_looser
 from fcpair.store import Tx
-from fcpair.store.oversight import build_progress, runs
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import opt_out_pairs, people, sessions
 from fcpair.store.people.optouts import OptOut, topic_key
 from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import Topic
 
 TOKEN_BYTES = 24
+_FAREWELL = "farewell"  # the settings of the first grid with the reasons of dismissals
 
 
 def _discard_tokens(tokens: dict[str, str]) -> None:
@@ -165,6 +167,19 @@ class Access:
         with self._store.read() as tx:
             return people.visitor_by_id(tx, person_id, session)
 
+    def farewell(self, token: str) -> str | None:
+        """Reason for which the owner of a token was dismissed; None where they were not, or no reason was given."""
+        token_hash = _hash_token(token)
+        with self._store.read() as tx:
+            owners = [one for one, key in people.retired_keys(tx).items() if hmac.compare_digest(key, token_hash)]
+            return _farewells(tx).get(str(owners[0])) if owners else None
+
+    def farewell_of(self, person_id: int) -> tuple[str, str] | None:
+        """The key by which somebody came and the reason for which they were dismissed; the caller compares the key."""
+        with self._store.read() as tx:
+            key, reason = people.retired_keys(tx).get(person_id), _farewells(tx).get(str(person_id))
+        return (key, reason) if key and reason else None
+
     def consent(self, person_id: int, demographics: dict[str, str], sentence: str = "") -> None:
         """Note that a person agreed to `sentence`, and what they chose to say about themselves.
 
@@ -292,6 +307,18 @@ class Access:
             names = [person.name for person in people.people(tx) if person.id in due_ids]
             counts = {"withdrawn": withdraw_opted_out(tx, due_ids), **reassignment.reassign_everywhere(tx, seed)}
             note_run(tx, "people", {"spare": names}, counts)
+
+
+def save_farewell(tx: Tx, person_id: int, reason: str, run_id: int) -> None:
+    """Keep the reason for which somebody is dismissed, which they read when they come back."""
+    with grids.on_first_grid(tx):
+        settings.save_settings(tx, _FAREWELL, {str(person_id): reason}, run_id)
+
+
+def _farewells(tx: Tx) -> dict[str, str]:
+    """The reason for which people were dismissed, by their id."""
+    with grids.on_first_grid(tx):
+        return settings.of_stage(tx, _FAREWELL)
 
 
 def _issue_tokens(tx: Tx, invitees: Sequence[Person]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from fcpair.params import LONGEST_NAME, check_distinct_spelling
 from fcpair.records import WORKERS, Person, Role, RunRecord, Status
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import StudyContext, note_run
+from fcpair.steps.people.known_dealing import assign_everywhere
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -37,7 +38,7 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
         raise InputError(f"`{duplicates[0]}` already exists; choose another pseudonym")
     check_distinct_spelling(names, existing_names)
     new_people = people.add_people(tx, names, role)
-    counts = {"people": len(new_people), **reassign_everywhere(tx, seed=0)}
+    counts = {"people": len(new_people), **reassign_everywhere(tx, seed=0), **assign_everywhere(tx)}
     run = note_run(tx, "people", {"add": names, "role": role.value}, counts)
     departures.update_people(tx, run.id)
     return new_people
@@ -126,7 +127,7 @@ def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
             raise StageError(f"`{name}` has {n_open:,} open pairs; `fcpair people handover {name}` first")
         people.set_role(tx, person.id, role)
         params = {"role": name, "to": role.value, "from": person.role.value}
-        run = note_run(tx, "people", params, reassign_everywhere(tx, seed=0))
+        run = note_run(tx, "people", params, reassign_everywhere(tx, seed=0) | assign_everywhere(tx))
         departures.update_people(tx, run.id)
         return run
 
@@ -144,7 +145,7 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
             raise StageError(f"`{name}` has been retired already")
         people.retire(tx, person.id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
-        counts = {"withdrawn": n_withdrawn, **reassign_everywhere(tx, seed)}
+        counts = {"withdrawn": n_withdrawn, **reassign_everywhere(tx, seed), **assign_everywhere(tx)}
         run = note_run(tx, "people", {"retire": name, "seed": seed}, counts)
         departures.update_people(tx, run.id)
         return run
@@ -174,6 +175,7 @@ def hand_over(
         first = reassign_everywhere(tx, seed, to=successor) if successor else {"reassigned": 0}
         rest = reassign_everywhere(tx, seed)
         counts = {"withdrawn": n_withdrawn, **rest, "reassigned": first["reassigned"] + rest["reassigned"]}
+        counts |= assign_everywhere(tx)
         part = {} if n is None else {"pairs": n}
         return note_run(tx, "people", {"handover": name, "to": to, **part, "seed": seed}, counts)
 

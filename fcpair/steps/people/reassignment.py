@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.records import Person, Round
+from fcpair.records import Known, Person, Round
 from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
 from fcpair.steps.base.context import lease_minutes
 from fcpair.steps.people import qualification
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import authorship, text_origins
-from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
+from fcpair.store.assignment import assignments, known_work, open_slots, rounds, vacant_slots
 from fcpair.store.assignment.vacant_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import opt_out_pairs, people
@@ -53,9 +53,16 @@ def reassign(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = 
     """
     handover = plan_handover(tx, seed, to=to, slot=slot)
     vacant_slots.fill_slots(tx, handover.rows)
+    withdraw_doubled_controls(tx)
     for round_, freed_slots in handover.freed:
         open_slots.give_back(tx, round_, freed_slots)
     return handover.counts
+
+
+def withdraw_doubled_controls(tx: Tx) -> None:
+    """Withdraw control pairs that people have come to have in their shards, before they get to them."""
+    for control_round in rounds.of_known_pairs(tx, use=Known.CONTROLS):
+        known_work.withdraw_doubled(tx, control_round, rounds.by_name(tx, control_round.options.known_for))
 
 
 def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
@@ -146,7 +153,9 @@ def row_sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
 def assignment_rows_at_end(tx: Tx, taken_slots: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:
     """The slots that people take over, each behind what its new hands have already."""
     last_positions = Counter(
-        assignments.last_positions(tx, round_, sorted({person_id for _, person_id in taken_slots}))
+        assignments.last_positions(
+            tx, rounds.with_known_pairs(tx, round_), sorted({person_id for _, person_id in taken_slots})
+        )
     )
     rows = []
     for slot, person_id in taken_slots:
@@ -180,9 +189,9 @@ def ineligibility_matrix(
 ) -> NDArray[np.bool_]:
     """Mark who may not get which pair in a round, shape `(n_slots, n_people)`.
 
-    That is who has taken part in it already, who wrote one of its texts or made its row, who has not passed the pilot
-    that the round asks for, who has another cell of its row where nobody may have two, and who has opted out of what it
-    is about.
+    That is who has taken part in it already, or has answered the pair as a known one, who wrote one of its texts or
+    made its row, who has not passed the pilot that the round asks for, who has another cell of its row where nobody may
+    have two, and who has opted out of what it is about.
     Before the first assignment of a round (`first_assignment`) nobody has anything in it, and what people have opted
     out of is dealt, and then taken back. Who asks for work (`on_request`) is offered nothing that they have had in the
     round, but may be given again what they had and lost before they answered.
@@ -199,6 +208,10 @@ def ineligibility_matrix(
     for participation in (
         adjudications.involved_people(tx, *pair_and_person_ids, related_rounds),
         authorship.writers_of_cells(tx, *pair_and_person_ids),
+        *(
+            known_work.people_who_answered(tx, control_round, *pair_and_person_ids)
+            for control_round in rounds.of_known_pairs(tx, use=Known.CONTROLS)
+        ),
     ):
         column_index = [column_by_person[person_id] for person_id in participation[:, 1].tolist()]
         matrix[np.searchsorted(pairs, participation[:, 0]), column_index] = True
@@ -232,10 +245,14 @@ def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_:
 
 
 def _mutually_exclusive_rounds(tx: Tx, round_: Round) -> Iterator[Round]:
-    """The rounds of the grid in which nobody may have a pair who gets it in this one, and this one itself."""
+    """The rounds of the grid in which nobody may have a pair who gets it in this one, and this one itself.
+
+    Who has qualified on a pair has been told what is right there.
+    """
     for other_round in rounds.of_grid(tx):
         if other_round.id == round_.id or _is_about(other_round, round_) or _is_about(round_, other_round):
             yield other_round
+            yield from rounds.of_known_pairs(tx, other_round, Known.QUALIFICATION)
 
 
 def _is_about(later: Round, earlier: Round) -> bool:

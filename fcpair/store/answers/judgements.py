@@ -260,7 +260,7 @@ def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
 
 
 def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
-    """Every answer that a pair ever got, and when one was withdrawn, oldest first.
+    """Every answer that a pair ever got but as a known pair, and when one was withdrawn, oldest first.
 
     Columns: `round`, `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing:
     not known).
@@ -282,7 +282,7 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
         .join(round_, round_.c.id == assignment.c.round_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(assignment.c.cell_id == cell_id)
+        .where(assignment.c.cell_id == cell_id, assignment.c.round_id.not_in(rounds.known_ids(tx)))
         .order_by(judgement.c.id)
     )
     return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
@@ -305,8 +305,10 @@ def n_simulated(tx: Tx) -> int:
 
 
 def n_by_origin(tx: Tx) -> dict[str, int]:
-    """Count the current judgements by origin; what was superseded or withdrawn is not counted."""
+    """Count the current judgements by origin, without known pairs; what was superseded or withdrawn is not counted."""
     query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER)
+    if known_ids := rounds.known_ids(tx):
+        query = query.where(assignment.c.round_id.not_in(known_ids))
     query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
     return {row[0]: row[1] for row in tx.execute(query)}
 

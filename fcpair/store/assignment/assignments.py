@@ -206,20 +206,20 @@ class AssignmentCount(NamedTuple):
 
 
 def counts_of_all_grids(tx: Tx) -> list[AssignmentCount]:
-    """Count the assignments in all grids, by grid, round, person and status."""
-    return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(_COUNTED)]
+    """Count the assignments in all grids, by grid, round, person and status; those of known pairs are left out."""
+    return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(_counted(tx))]
 
 
 def counts_of_grid(tx: Tx) -> list[AssignmentCount]:
     """Count the assignments in the grid, by round, person and status."""
-    query = _COUNTED.where(round_.c.grid_id == current_grid_id(tx))
+    query = _counted(tx).where(round_.c.grid_id == current_grid_id(tx))
     return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(query)]
 
 
 def counts(tx: Tx) -> pd.DataFrame:
     """Count the assignments in the grid: `round`, `person_id`, `status`, `n`."""
     return (
-        frame(tx, _COUNTED.where(round_.c.grid_id == current_grid_id(tx)))
+        frame(tx, _counted(tx).where(round_.c.grid_id == current_grid_id(tx)))
         .drop(columns="grid_id")
         .astype({"n": "int64"})
     )
@@ -235,6 +235,12 @@ def _counts_query() -> Select[Any]:
 
 
 _COUNTED = _counts_query()
+
+
+def _counted(tx: Tx) -> Select[Any]:
+    """Leave known pairs out, where a study has any."""
+    known_ids = rounds.known_ids(tx)
+    return _COUNTED.where(round_.c.id.not_in(known_ids)) if known_ids else _COUNTED
 
 
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, delete, insert, select
 
 from fcpair.errors import UnknownIdError
-from fcpair.records import Role, Round
+from fcpair.records import Known, Role, Round
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.assignment.distinct_answers import add as add_answers
 from fcpair.store.corpus.grids import current_grid_id
@@ -79,8 +80,33 @@ _OF_ROLE = PreparedStatement(_ALL.where(round_.c.role == bindparam("role")))
 
 
 def of_grid(tx: Tx) -> list[Round]:
-    """The rounds of the grid that the transaction is about, in their order."""
+    """The rounds of the grid that the transaction is about, in their order; those of known pairs left out."""
+    return [one for one in all_of_grid(tx) if not one.options.known]
+
+
+def all_of_grid(tx: Tx) -> list[Round]:
+    """The rounds of the grid with those of known pairs."""
     return _to_rounds(_ROUNDS.all(tx, grid=current_grid_id(tx)))
+
+
+def of_known_pairs(tx: Tx, known_for: Round | None = None, use: Known | None = None) -> list[Round]:
+    """The rounds of known pairs of the grid, or those that go with one round, or are for one use."""
+    known_rounds = [one for one in all_of_grid(tx) if one.options.known and use in (None, one.options.known)]
+    return [one for one in known_rounds if known_for is None or one.options.known_for == known_for.name]
+
+
+def with_known_pairs(tx: Tx, of: Round) -> Round:
+    """A round as people see it, who cannot tell the control pairs from the others: its `ids` are those of both."""
+    ids = [one.id for one in of_known_pairs(tx, of, Known.CONTROLS)]
+    return replace(of, ids=(*of.ids, *ids)) if ids else of
+
+
+_KNOWN_OPTIONS = PreparedStatement(select(round_.c.id, round_.c.options).where(round_.c.checks.is_(None)))
+
+
+def known_ids(tx: Tx) -> list[int]:
+    """The ids of the rounds of known pairs of all grids, which no figure counts."""
+    return [row.id for row in _KNOWN_OPTIONS.all(tx) if row.options.get("known")]
 
 
 def answer_rounds(tx: Tx) -> list[Round]:
@@ -89,8 +115,25 @@ def answer_rounds(tx: Tx) -> list[Round]:
 
 
 def of_role(tx: Tx, role: Role) -> list[Round]:
-    """The rounds of all grids that are answered in a role, those of the oldest grid first."""
-    return _to_rounds(_OF_ROLE.all(tx, role=role.value))
+    """The rounds of all grids that are answered in a role, those of the oldest grid first, without known pairs."""
+    return [one for one in _to_rounds(_OF_ROLE.all(tx, role=role.value)) if not one.options.known]
+
+
+def seen_in_role(tx: Tx, role: Role) -> list[Round]:
+    """The same as people see them: with their control pairs, and behind what they qualify for first."""
+    all_rounds = _to_rounds(_OF_ROLE.all(tx, role=role.value))
+    known_rounds = {(one.grid_id, one.options.known_for, one.options.known): one for one in all_rounds}
+    seen = []
+    for one in (one for one in all_rounds if not one.options.known):
+        qualification, controls = (known_rounds.get((one.grid_id, one.name, use)) for use in Known)
+        seen += [qualification] if qualification else []
+        seen.append(replace(one, ids=(*one.ids, *controls.ids)) if controls else one)
+    return seen
+
+
+def has_known_pairs(seen: Sequence[Round]) -> bool:
+    """Whether any of these rounds, as `seen_in_role` has them, is of known pairs or has control pairs."""
+    return any(one.options.known or (one.checks is None and len(one.ids) > 1) for one in seen)
 
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
@@ -129,7 +172,7 @@ def by_name(tx: Tx, name: str | None) -> Round:
 
 def by_id(tx: Tx, round_id: int) -> Round:
     """The round of the grid that has this id, or has it where it is asked blind."""
-    return next(one for one in of_grid(tx) if round_id in one.ids)
+    return next(one for one in all_of_grid(tx) if round_id in one.ids)
 
 
 _FORM = PreparedStatement(select(round_.c.form).where(round_.c.id == bindparam("round")))

@@ -63,12 +63,17 @@ def _load_query(of_round: ColumnElement[bool]) -> PreparedStatement:
     return PreparedStatement(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
 
 
-_IN_ALL, _IN_ROUND = _load_query(true()), _load_query(rounds.ROUND_PARAM)
+_IN_ALL, _IN_ROUND, _IN_OTHERS = map(_load_query, (true(), rounds.ROUND_PARAM, ~rounds.ROUND_PARAM))
 
 
 def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
-    """The active people in a role in the order in which they came, with their load in all rounds or in one."""
+    """The active people in a role in the order in which they came, with their load in all rounds or in one.
+
+    Known pairs are no load: who takes what over does not depend on them.
+    """
     query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.round_param(of)})
+    if of is None and (known_ids := rounds.known_ids(tx)):
+        query, params = _IN_OTHERS, {"rounds": sql_lists.as_param(known_ids)}
     return [Candidate(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **params)]
 
 

@@ -35,9 +35,13 @@ def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Pe
     return [Person(row.id, row.name, Role(row.role), row.retired_at is not None) for row in tx.execute(query)]
 
 
-def retire(tx: Tx, person_id: int) -> None:
-    """Note that a person takes no further part and cannot come in any more; what they did stays."""
-    tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now(), token_hash=None))
+def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
+    """Note that a person takes no further part and cannot come in any more; what they did stays.
+
+    If they keep their link, it lets nobody in, but says whose it was.
+    """
+    link = {} if keeps_link else {"token_hash": None}
+    tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now(), **link))
     sessions.forget(tx, person_id)
 
 
@@ -57,7 +61,16 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
 
 def ids_with_token(tx: Tx) -> set[int]:
     """The ids of those who can be let in by a token."""
-    return set(tx.execute(select(person.c.id).where(person.c.token_hash.is_not(None))).scalars())
+    can_come_in = person.c.token_hash.is_not(None) & person.c.retired_at.is_(None)
+    return set(tx.execute(select(person.c.id).where(can_come_in)).scalars())
+
+
+def retired_keys(tx: Tx) -> dict[int, str]:
+    """The hash of the token of everybody who takes no further part and has kept their link, by their id."""
+    query = select(person.c.id, person.c.token_hash).where(
+        person.c.retired_at.is_not(None), person.c.token_hash.is_not(None)
+    )
+    return {row.id: row.token_hash for row in tx.execute(query)}
 
 
 _CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of the first grid

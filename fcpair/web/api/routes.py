@@ -27,7 +27,7 @@ from fcpair.web.api.schemas import (
 )
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
-from fcpair.web.pages.annotator import desk_version, read_particulars
+from fcpair.web.pages.annotator import consent_sentence, desk_version, read_particulars
 from fcpair.web.server.compression import json_response
 from fcpair.web.server.hot_routes import Count, next_, submit
 from fcpair.words import Noun
@@ -56,7 +56,9 @@ def consent(request: Request, body: ConsentIn) -> Response:
     context = context_of(request)
     visitor = context.door.require_visitor(request)
     context.study.access.consent(
-        visitor.id, _parse_demographics(context.annotate.demographics, body.demographics), context.annotate.consent
+        visitor.id,
+        _parse_demographics(context.annotate.demographics, body.demographics),
+        consent_sentence(context, visitor),
     )
     return Response(status_code=204)
 

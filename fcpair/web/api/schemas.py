@@ -165,6 +165,7 @@ class RoundOut(BaseModel):
         "with `text`, `help` or both."
     )
     single_column: bool = Field(description="Whether the grid has one column, which only names it and is not shown.")
+    qualifies: bool = Field(description="Whether people qualify by it: what they have besides waits until they have.")
 
 
 class Me(BaseModel):

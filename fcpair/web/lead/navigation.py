@@ -53,7 +53,7 @@ PROGRESS = LeadPage(
 PEOPLE = LeadPage(
     "/lead/people",
     mark("People"),
-    ("pilots", "labels", "with_others", "speed", "exposure"),
+    ("known_pairs", "pilots", "labels", "with_others", "speed", "exposure"),
     parts=("/lead/people/", "/lead/answers"),
 )
 AGREEMENT = LeadPage("/lead/agreement", mark("Agreement"), ("agreement", "every_two", "disputed"), has_labels)

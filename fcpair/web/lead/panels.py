@@ -58,6 +58,13 @@ STAGES_BY_ROLE = {
     Role.RESPONDENT: mark("Round “%(round)s”, answered by respondents"),
     Role.MODEL: mark("Round “%(round)s”, answered by models"),
 }
+STANDINGS = {
+    "": mark("control pairs"),
+    "open": mark("qualification, open"),
+    "passed": mark("qualification, passed"),
+    "waits": mark("qualification, below the pass mark: waits for you"),
+    "let on": mark("qualification, let on by a lead"),
+}
 Values = dict[str, Any]
 
 
@@ -218,6 +225,14 @@ def _map_figures(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return map_figures(here)
 
 
+def _known_pairs(here: CurrentGrid, _words: LocalFormatting) -> Values:
+    return {"scores": here.grid.known_scores(), "standings": STANDINGS}
+
+
+def _has_known_pairs(here: CurrentGrid) -> bool:
+    return bool(here.grid.known_scores())
+
+
 def _has_pilots(here: CurrentGrid) -> bool:
     return here.is_planned and bool(here.grid.pilots())
 
@@ -236,6 +251,7 @@ PANELS = {
     "every_two": Panel(mark("Every two people"), _every_two, has_labels),
     "disputed": Panel(mark("Where people disagree most"), _disputed, has_labels, folded=True),
     "with_others": Panel(mark("Agreement of each person with the others"), _with_others, has_labels, folded=True),
+    "known_pairs": Panel(mark("Known pairs"), _known_pairs, _has_known_pairs),
     "pilots": Panel(mark("Who has passed the pilot"), _pilots, _has_pilots),
     "labels": Panel(mark("What each person answered"), _labels),
     "speed": Panel(mark("Answers too fast to have been read"), _speed, folded=True),

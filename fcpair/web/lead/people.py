@@ -20,7 +20,7 @@ from fcpair.web.lead.runs import find_run, redirect_to
 
 router = APIRouter(include_in_schema=False)
 Text = Annotated[str, Form()]
-ACTS = ("retire", "dismiss", "forget", "hand-over", "role", "invite", "revoke")
+ACTS = ("retire", "dismiss", "let-on", "forget", "hand-over", "role", "invite", "revoke")
 ROLES = tuple(role.value for role in Role if role is not Role.MODEL)
 NOT_ONESELF = "you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"
 
@@ -146,9 +146,17 @@ def change_role(request: Request, name: str, role: Text = "") -> Response:
 
 @router.post("/lead/people/{name}/dismiss")
 @open_to(Role.LEAD)
-def dismiss(request: Request, name: str) -> Response:
-    """Let a person go, and set aside what they answered."""
-    return _act_on(request, name, lambda study: study.dismiss(name))
+def dismiss(request: Request, name: str, reason: Text = "") -> Response:
+    """Let a person go, and set aside what they answered; they read the reason, where there is one."""
+    return _act_on(request, name, lambda study: study.dismiss(name, reason=reason))
+
+
+@router.post("/lead/people/{name}/let-on")
+@open_to(Role.LEAD)
+def let_on(request: Request, name: str) -> Response:
+    """Let a person begin who is below the pass mark of a qualification."""
+    here = context_of(request).grids.from_request(request)
+    return _act_on(request, name, lambda _: here.grid.let_on(name))
 
 
 @router.post("/lead/people/{name}/revoke")

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 
 from fcpair.errors import BusyError, InputError
 from fcpair.params import parse_people_question
+from fcpair.practice import PRACTISING
 from fcpair.records import WORKERS, Role, Visitor
 from fcpair.stages.questions import SKIP
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn, ConsentIn, Words
@@ -32,6 +33,7 @@ HOME = {
     **{Role.VALIDATOR: "/validate", Role.ADJUDICATOR: "/adjudicate", Role.LEAD: "/lead"},
 }
 PRACTICE = "/practice"
+QUALIFICATION = "/qualification"
 HEADINGS = {  # each with the noun of who reads
     Role.ANNOTATOR: mark("Label %(nouns)s"),
     Role.VALIDATOR: mark("Check labels"),
@@ -46,6 +48,9 @@ OWN_TEXTS = (  # what Annotate says where a study says nothing, see Annotate.wor
     mark("I have read this, I am an adult, and I take part of my own free will."),
     mark("Thank you. Every answer helps others to answer hate. Reading it leaves traces: do something pleasant now."),
     mark("Thank you. Every answer counts. If something that you have read stays with you, do something pleasant now."),
+)
+CONTROL_NOTE = mark(
+    "Among my %(nouns)s are some whose answer is known, by which the study sees how well people answer."
 )
 OWN_WARNINGS = (  # each with the nouns of who reads
     mark(
@@ -130,20 +135,29 @@ def _show_welcome(
     language = context.language(visitor)
     warning = word_warning(context.annotate.warning or "", language, context.noun(visitor))
     texts = {"about": render(context.annotate.about), "warning": render(warning), "languages": LANGUAGES.values()}
-    texts["consent"] = language.find(context.annotate.consent)
+    texts["consent"] = consent_sentence(context, visitor)
     values = texts | {
         "guidelines": render(context.study.guidelines[1]),
         "questions": particulars,
-        "shown": consent_digest(context),
+        "shown": consent_digest(context, visitor),
         "longest": LONGEST_WORDS,
     }
     values |= {**_reading_facts(context, visitor), **chosen, "problem": problem}
     return context.page(request, visitor, "welcome.html.j2", **values)
 
 
-def consent_digest(context: Context) -> str:
+def consent_sentence(context: Context, visitor: Visitor) -> str:
+    """The sentence that people agree to; where there are control pairs, it says so to those who may have some."""
+    language = context.language(visitor)
+    sentence = language.find(context.annotate.consent)
+    if visitor.role not in PRACTISING or not context.study.has_control_pairs():
+        return sentence
+    return f"{sentence} {language.gettext(CONTROL_NOTE, **language.noun_phrases(context.noun(visitor)))}"
+
+
+def consent_digest(context: Context, visitor: Visitor) -> str:
     """Digest of the sentence that a page asks to agree to: nobody agrees to another one than they saw."""
-    return hashlib.sha256(context.annotate.consent.encode()).hexdigest()[:16]
+    return hashlib.sha256(consent_sentence(context, visitor).encode()).hexdigest()[:16]
 
 
 @router.get("/welcome")
@@ -178,13 +192,13 @@ def agree(
         page.status_code = status
         return page
 
-    if shown and shown != consent_digest(context):
+    if shown and shown != consent_digest(context, visitor):
         return show_again(TERMS_CHANGED, HTTPStatus.CONFLICT)
     if not consent:
         return show_again(NO_CONSENT, HTTPStatus.UNPROCESSABLE_ENTITY)
     try:
         _set_reading(context, visitor, topic, blurred=blurred, keeps_refused=keeps_refused)
-        sentence = context.language(visitor).find(context.annotate.consent)
+        sentence = consent_sentence(context, visitor)
         context.study.access.consent(visitor.id, {one.label: one.given for one in answered if one.given}, sentence)
     except BusyError:
         return show_again(NOT_NOW, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -228,6 +242,8 @@ def _show_desk(request: Request, visitor: Visitor) -> Response:
     context = context_of(request)
     if not visitor.consented:
         return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
+    if context.study.waits_for_lead(visitor):
+        return RedirectResponse(QUALIFICATION, HTTPStatus.SEE_OTHER)
     values = {"heading": HEADINGS[visitor.role], "skip": SKIP, "longest": LONGEST_NOTE}
     facts = _desk_facts(context, visitor, context.work_queue.rounds(visitor))
     return context.page(request, visitor, "desk.html.j2", **values, **facts)
@@ -257,6 +273,8 @@ def thanks(request: Request) -> Response:
     visitor = context.door.require_visitor(request)
     if not visitor.consented:
         return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
+    if visitor.role is not Role.ADJUDICATOR and context.study.waits_for_lead(visitor):
+        return RedirectResponse(QUALIFICATION, HTTPStatus.SEE_OTHER)
     facts = _decision_facts(context, visitor) if visitor.role is Role.ADJUDICATOR else _answer_facts(context, visitor)
     closing = context.language(visitor).find(context.annotate.thanks or "")
     values = {"thanks": render(closing), "desk": HOME[visitor.role], **facts}

@@ -13,6 +13,7 @@ from fcpair.records import Role
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.page_phrases import mark, mark_plural
+from fcpair.web.text_direction import direction
 
 router = APIRouter(include_in_schema=False)
 WRONG_TOKEN = mark(
@@ -35,6 +36,13 @@ def _show_refusal(request: Request, status: int, problem: str) -> Response:
     return page
 
 
+def show_farewell(request: Request, reason: str) -> Response:
+    """Tell somebody who was dismissed why."""
+    page = context_of(request).page(request, None, "farewell.html.j2", reason=reason, direction=direction)
+    page.status_code = HTTPStatus.FORBIDDEN
+    return page
+
+
 @router.post("/join")
 def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
     """Begin a session by a token; a whole invite link will do."""
@@ -47,6 +55,8 @@ def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
         page = _show_refusal(request, HTTPStatus.TOO_MANY_REQUESTS, problem)
         page.headers["Retry-After"] = str(error.wait_s)
         return page
+    if visitor is None and (reason := context.study.access.farewell(token.rpartition("#")[2].strip())):
+        return show_farewell(request, reason)
     if visitor is None:
         return _show_refusal(request, HTTPStatus.FORBIDDEN, context.language(None).find(WRONG_TOKEN))
     response = RedirectResponse("/", HTTPStatus.SEE_OTHER)

@@ -36,7 +36,7 @@ def practice(
     if round_ is None:
         return RedirectResponse(HOME[visitor.role], HTTPStatus.SEE_OTHER)
     item = round_.items[n - 1] if n <= len(round_.items) else None
-    choices = _choices(round_.question, context.language(visitor))
+    choices = choices_of(round_.question, context.language(visitor))
     answered = next((one for one in choices if one["name"] == answer), None)
     values = {
         "round": round_,
@@ -52,7 +52,7 @@ def practice(
     return context.page(request, visitor, "practice.html.j2", **values)
 
 
-def _choices(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
+def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
     """The answers of a question: the name, what is read in its place, and the keys of each."""
     names, texts = question["choices"], question.get("texts") or [None] * len(question["choices"])
     return [

@@ -363,6 +363,7 @@ function take(tasks, now) {
   const left = tasks.filter((task) => !answered.has(task.assignment_id));
   const kept = new Map(before.map((task) => [task.assignment_id, task]));
   queue = left.map((task) => kept.get(task.assignment_id) ?? task);
+  if (hasQualified(before)) return location.assign("/qualification");
   exhausted = !tasks.length || (tasks.length < Number(ahead) && !now.more);
   fetchedAt = Date.now();
   nAnswered = 0;
@@ -371,6 +372,12 @@ function take(tasks, now) {
   view.progress(progress);
   keepTexts();
   if (at === null && !walking && (numbers(open()) !== numbers(before) || !before.length)) settle();
+}
+
+// Whether the last pair of a qualification has just been answered, and the server has it.
+function hasQualified(before) {
+  const last = past.at(-1);
+  return !before.length && !outbox.items.length && last && view.qualifiesBy(last) && !queue.some((task) => view.qualifiesBy(task));
 }
 
 // Puts what was kept in the place of what the server does not give now.

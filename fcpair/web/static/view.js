@@ -72,6 +72,11 @@ export class View {
     return this.#roundOf(task) !== undefined;
   }
 
+  // Whether people qualify by a task, and read how they did before anything else.
+  qualifiesBy(task) {
+    return Boolean(this.#roundOf(task)?.qualifies);
+  }
+
   set rounds(rounds) {
     this.#rounds = JSON.parse(rounds);
   }

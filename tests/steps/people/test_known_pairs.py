@@ -1,0 +1,271 @@
+"""Known pairs: people qualify on them, and some are in their shards; nothing that counts depends on them."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.known_pairs import Controls, Qualification
+from fcpair.params import Adjudicate, Assign, Simulate
+from fcpair.records import Known, Role
+from fcpair.store.assignment import assignments, rounds
+from fcpair.study import Study
+from steps.online import at_desk, give
+from steps.people.known import controls, known_table, qualification, right_answer
+from steps.small import ANNOTATORS, assert_refused, write_csv
+
+At = Callable[[str], Study]
+DEAL = Assign(overlap={2: 0.25, 3: 0.25}, seed=1)
+
+
+def dealt(study: Study, folder: Path, *uses: Known, pairs: int | None = None) -> Study:
+    """The small study, assigned with known pairs for these uses."""
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    if Known.QUALIFICATION in uses:
+        study.grid().save_qualification(qualification(study, folder, pairs=pairs))
+    if Known.CONTROLS in uses:
+        study.grid().save_controls(controls(study, folder))
+    study.grid().assign(DEAL)
+    return study
+
+
+def cells_by_person(study: Study, use: Known | None = None) -> dict[str, list[int]]:
+    """The pairs that each person has, in their shard or for a use."""
+    names = {one.id: one.name for one in study.people}
+    cells: dict[str, list[int]] = {}
+    with study._store.read() as tx:
+        of = rounds.of_known_pairs(tx) if use else [rounds.primary(tx)]
+        of = [one for one in of if use is None or one.options.known == use]
+        for round_ in of:
+            rows = assignments.assignments(tx, round_)
+            for person_id, cell in zip(rows["person_id"].tolist(), rows["cell_id"].tolist(), strict=True):
+                cells.setdefault(names[person_id], []).append(cell)
+    return cells
+
+
+@pytest.mark.server
+def test_known_pairs_leave_every_shard_as_it_is(at: At, tmp_path: Path) -> None:
+    plain = dealt(at("paired"), tmp_path)
+    shards = cells_by_person(plain)
+    study = dealt(at("paired"), tmp_path, *Known)
+    assert cells_by_person(study) == shards
+    for use in Known:
+        for name, cells in cells_by_person(study, use).items():
+            assert cells
+            assert not set(cells) & set(shards[name])
+
+
+def test_everybody_qualifies_on_as_many_pairs(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION)
+    assert len({len(cells) for cells in cells_by_person(study, Known.QUALIFICATION).values()}) == 1
+    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION, pairs=3)
+    assert {len(cells) for cells in cells_by_person(study, Known.QUALIFICATION).values()} == {3}
+
+
+def test_control_pairs_are_the_stated_share_of_a_shard(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, Known.CONTROLS)
+    shards, known = cells_by_person(study), cells_by_person(study, Known.CONTROLS)
+    assert {name: len(known[name]) for name in shards} == {
+        name: round(len(cells) / 9) for name, cells in shards.items()
+    }
+
+
+@pytest.mark.server
+def test_the_qualification_comes_first_and_the_shard_waits_for_it(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, *Known, pairs=4)
+    desk, ana = at_desk(study, "ana")
+    assert [one.qualifies for one in desk.rounds(ana)] == [True, False]
+    tasks = desk.tasks(ana, 50)
+    assert len(tasks) == 4
+    assert {one.round for one in tasks} == {desk.rounds(ana)[0].round}
+    assert desk.progress(ana).open == 4
+    for task in tasks:
+        give(desk, ana, right_answer(task.cell_id), task.assignment_id)
+    shown = desk.tasks(ana, 50)
+    n_known = len(cells_by_person(study, Known.CONTROLS)["ana"])
+    assert len(shown) == len(cells_by_person(study)["ana"]) + n_known
+    assert {one.round for one in shown} == {"label"}
+
+
+def test_whoever_is_below_the_pass_mark_waits_until_the_lead_lets_them_on(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION, pairs=4)
+    desk, ana = at_desk(study, "ana")
+    first, *others = desk.tasks(ana, 50)
+    give(desk, ana, right_answer(first.cell_id), first.assignment_id)
+    for task in others:
+        give(desk, ana, "not_sure", task.assignment_id)
+    assert desk.tasks(ana, 50) == []
+    assert desk.progress(ana).open == 0
+    (row,) = (one for one in study.grid().known_scores() if one["name"] == "ana")
+    assert (row["right"], row["answered"], row["assigned"], row["standing"]) == (1, 4, 4, "waits")
+    assert (round(row["low"], 4), round(row["high"], 4)) == (0.0456, 0.6994)  # Wilson's of 1 of 4
+    study.grid().let_on("ana")
+    assert len(desk.tasks(ana, 50)) == len(cells_by_person(study)["ana"])
+    with pytest.raises(StageError, match="not waiting to be let on"):
+        study.grid().let_on("ana")
+
+
+def test_answers_of_a_qualification_cannot_be_changed_once_it_is_over(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION, pairs=2)
+    desk, ana = at_desk(study, "ana")
+    tasks = desk.tasks(ana, 50)
+    give(desk, ana, "not_sure", tasks[0].assignment_id)
+    give(desk, ana, right_answer(tasks[0].cell_id), tasks[0].assignment_id)
+    give(desk, ana, "not_sure", tasks[1].assignment_id)
+    assert desk.answers(ana, n=50) == []
+    with pytest.raises(ConflictError, match="qualification is over"):
+        give(desk, ana, right_answer(tasks[1].cell_id), tasks[1].assignment_id)
+
+
+@pytest.mark.server
+def test_nothing_that_somebody_sees_tells_a_control_pair(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, Known.CONTROLS)
+    desk, ana = at_desk(study, "ana")
+    known = set(cells_by_person(study, Known.CONTROLS)["ana"])
+    tasks = desk.tasks(ana, 50)
+    by_kind = {kind: [one for one in tasks if (one.cell_id in known) == kind] for kind in (True, False)}
+    blank = {"assignment_id": 0, "cell_id": 0, "row": None, "column": None}
+    forms = {kind: {replace(one, **blank) for one in of} for kind, of in by_kind.items()}  # type: ignore[arg-type]
+    assert len(by_kind[True]) == len(known) > 0
+    assert forms[True] == forms[False]
+    assert len(forms[True]) == 1
+    assert all(2**52 < one.assignment_id < 2**53 for one in tasks)
+    for n_before, task in enumerate(tasks):
+        progress = desk.progress(ana)
+        assert (progress.open, progress.done) == (len(tasks) - n_before, n_before)
+        reply = give(desk, ana, "appropriate", task.assignment_id)
+        assert reply["assignment_id"] == task.assignment_id
+    again = desk.answers(ana, n=50)
+    assert [one.assignment_id for one in again] == [one.assignment_id for one in tasks][::-1]
+    assert {one.round for one in again} == {"label"}
+    give(desk, ana, "not_sure", again[0].assignment_id)
+
+
+def test_control_pairs_come_anywhere_in_a_shard(at: At, tmp_path: Path) -> None:
+    places = Counter[int]()
+    for seed in range(40):
+        study = at("paired")
+        study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+        study.grid().save_controls(replace(controls(study, tmp_path), seed=seed))
+        study.grid().assign(DEAL)
+        desk, ana = at_desk(study, "ana")
+        known = set(cells_by_person(study, Known.CONTROLS)["ana"])
+        places.update(at for at, one in enumerate(desk.tasks(ana, 50)) if one.cell_id in known)
+        study.close()
+    assert len(places) == len(cells_by_person_count(places))
+    assert min(places) == 0
+
+
+def cells_by_person_count(places: Counter[int]) -> list[int]:
+    """Every place up to the last one at which there ever was a control pair."""
+    return list(range(max(places) + 1))
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("known", "skips"), [((Known.CONTROLS,), 0.1), (tuple(Known), 0.0)])
+def test_tiers_and_agreement_are_the_same_with_and_without_known_pairs(
+    at: At, tmp_path: Path, known: tuple[Known, ...], skips: float
+) -> None:
+    outcomes = []
+    for uses in ((), known):
+        study = dealt(at("paired"), tmp_path, *uses)
+        grid = study.grid()
+        grid.simulate(Simulate(seed=3, skips=skips))
+        grid.adjudicate(Adjudicate("majority"))
+        folder = tmp_path / f"out{len(uses)}"
+        folder.mkdir()
+        status = study.status()
+        outcomes.append(
+            (
+                grid.labels().drop(columns="time").to_csv(),
+                repr(grid.agreement()),
+                grid.tier("bronze").to_csv(),
+                grid.tier("silver").to_csv(),
+                {name: status[name] for name in ("overlap", "rounds", "judgements", "pairs", "people")},
+            )
+        )
+        study.close()
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.server
+def test_simulated_people_answer_known_pairs_as_well_as_they_see_what_is_true(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, *Known)
+    study.grid().simulate(Simulate(seed=3, accuracy=1.0, not_sure=0.0, skips=0.0))
+    rows = study.grid().known_scores()
+    assert {(one["name"], one["use"]) for one in rows} == {(name, str(use)) for name in ANNOTATORS for use in Known}
+    assert all(one["right"] == one["answered"] == one["assigned"] for one in rows)
+    assert {one["standing"] for one in rows} == {"passed", ""}
+
+
+def test_whoever_joins_late_qualifies_too(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, *Known, pairs=3)
+    study.add_people(["dora"], Role.ANNOTATOR)
+    assert len(cells_by_person(study, Known.QUALIFICATION)["dora"]) == 3
+    study.grid().assign(Assign(), more=True)
+    assert cells_by_person(study)["dora"]
+    desk, dora = at_desk(study, "dora")
+    assert len(desk.tasks(dora, 50)) == 3
+
+
+@pytest.mark.server
+def test_nobody_is_shown_a_pair_twice_when_somebody_leaves(at: At, tmp_path: Path) -> None:
+    study = dealt(at("paired"), tmp_path, *Known, pairs=2)
+    desk, ana = at_desk(study, "ana")
+    for task in desk.tasks(ana, 50):
+        give(desk, ana, right_answer(task.cell_id), task.assignment_id)
+    controls_of_ana = set(cells_by_person(study, Known.CONTROLS)["ana"])
+    first = next(one for one in desk.tasks(ana, 50) if one.cell_id in controls_of_ana)
+    give(desk, ana, right_answer(first.cell_id), first.assignment_id)
+    study.retire("cleo")
+    study.retire("ben")
+    shown = [one.cell_id for one in desk.tasks(ana, 50)]
+    assert len(shown) == len(set(shown))
+    seen = {one.cell_id for one in desk.answers(ana, n=50)} | set(cells_by_person(study, Known.QUALIFICATION)["ana"])
+    assert not seen & set(shown)
+
+
+def refused(study: Study, folder: Path, rows: list[dict[str, Any]], match: str) -> None:
+    path = write_csv(folder / "known.csv", rows)
+    assert_refused(study, lambda: study.grid().save_qualification(Qualification(path)), InputError, match)
+
+
+@pytest.mark.server
+def test_tables_that_cannot_be_are_refused_and_leave_the_study_as_it_was(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    table = known_table(study, tmp_path / "good.csv", [1, 2])
+    with table.open(encoding="utf-8", newline="") as file:
+        row, other = csv.DictReader(file)
+    refused(study, tmp_path, [row, {**other, "column": "Nobody said this."}], ":3: this pair is not in the grid")
+    refused(study, tmp_path, [row, {**row, "answer": "not_sure"}], ":3: this pair has a known answer in line 2")
+    refused(study, tmp_path, [{**row, "answer": "fine"}], "`answer` is 'fine'")
+    refused(study, tmp_path, [{**row, "explanation": ""}], "`explanation` is empty")
+    for call, match in (
+        (lambda: Qualification(table, pass_mark=1.2), "1.2, which nobody reaches"),
+        (lambda: Controls(table, rate=0.0), "rate is 0"),
+        (lambda: study.grid().save_qualification(Qualification(table, pairs=3)), "has 2 pairs; lower it"),
+    ):
+        assert_refused(study, call, InputError, match)
+    study.grid().save_controls(Controls(table))
+    with pytest.raises(InputError, match=r"this pair is among those of \[controls\]"):
+        study.grid().save_qualification(Qualification(table))
+
+
+def test_too_few_known_pairs_are_refused_where_shards_are_made(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    study.grid().save_controls(Controls(known_table(study, tmp_path / "few.csv", [1, 2]), rate=0.4))
+    assert_refused(study, lambda: study.grid().assign(DEAL), InputError, "asks for 9 control pairs in the shard of")
+
+
+def test_known_pairs_are_set_before_shards_are_made(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    options = qualification(study, tmp_path)
+    assert_refused(study, lambda: study.grid().save_qualification(options), StageError, "have been assigned already")
