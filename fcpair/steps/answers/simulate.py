@@ -167,7 +167,8 @@ class _SimulatedPeople:
         if self._latent_by_cell is None:
             truths = simulation.draw_truths(len(cell_ids), self.question, *self._draw_params)
         else:
-            truths = true_codes(self._latent_by_cell.to_numpy(np.float64), self.question, self._draw_params[0])
+            latent = np.asarray(self._latent_by_cell, np.float64)
+            truths = true_codes(latent, self.question, self._draw_params[0])
         return pd.DataFrame(truths, index=cell_ids)
 
     def _draw_labels(
