@@ -5,9 +5,9 @@ one HS have in common, times how many such pairs there are (see `predicted_width
 these. V_HS and V_CN are estimates on few texts, so what is expected is a range.
 
 The ends of the range are quantiles of what the pilot leaves open of the shares that HS and CN explain. V_HS / V_pair is
-taken to be gamma distributed about what a share makes of it, with the variance that products of moves have, and a
-share to be below `PRIOR_MEDIAN` as likely as above before there is a pilot, by a density with a long tail (Lomax 1954,
-DOI 10.1080/01621459.1954.10501239). At the low end V_pair is as low as the pilot leaves open, too.
+taken to be gamma distributed about what a share makes of it, with the variance of products of moves and of V_pair.
+Before there is a pilot, a share is taken to be below `PRIOR_MEDIAN` as likely as above, by a density with a long tail
+(Lomax 1954, DOI 10.1080/01621459.1954.10501239). At the low end V_pair is as low as the pilot leaves open, too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-TAIL = 0.14  # how probable it is that each share lies beyond an end
+TAIL = 0.16  # how probable it is that each share lies beyond an end
 PRIOR_MEDIAN = 0.1  # of a share that texts explain
 SHARES = (np.arange(1_000) + 0.5) / 1_000
 
@@ -46,15 +46,14 @@ class PilotSide:
     products: float
     variance: float
 
-    def share_at(self, probability: float, n: int, pair: float) -> float:
+    def share_at(self, probability: float, n: int, pair: float, pair_spread: float) -> float:
         """The share that this side explains, at a quantile of what the pilot leaves open of it.
 
-        The pilot has `n` pairs, and `pair` is its V_pair.
+        The pilot has `n` pairs; `pair` is its V_pair, with a relative variance of `pair_spread`.
         """
-        expected = 1 + self.products / n * SHARES  # V_HS / V_pair
-        shape = min(n**2 / (2 * self.products) if self.products else np.inf, (self.n_texts - 1) / 2)
-        ratio = self.variance / pair / expected
-        log_density = shape * (np.log(ratio) - ratio) - 2 * np.log1p(SHARES / PRIOR_MEDIAN)
+        ratio = self.variance / pair / (1 + self.products / n * SHARES)  # V_HS / V_pair by what is expected of it
+        variance = max(2 * self.products / n**2, 2 / (self.n_texts - 1)) + pair_spread
+        log_density = (np.log(ratio) - ratio) / variance - 2 * np.log1p(SHARES / PRIOR_MEDIAN)
         weights = np.exp(log_density - log_density.max()).cumsum()
         return float(np.interp(probability, weights / weights[-1], SHARES))
 
@@ -96,7 +95,12 @@ class PilotVariance:
     def ends(self) -> tuple[PilotVariance, PilotVariance, PilotVariance]:
         """The pilot with its variances as low as it leaves open, as they are, and as high."""
         low, high = (
-            replace(self, shares=SideShares(*(side.share_at(at, self.n, self.pair) for side in (self.hs, self.cn))))
+            replace(
+                self,
+                shares=SideShares(
+                    *(side.share_at(at, self.n, self.pair, self.pair_spread) for side in (self.hs, self.cn))
+                ),
+            )
             for at in (TAIL, 1 - TAIL)
         )
         return replace(low, pair=self.pair * gamma_quantile(self.pair_spread, TAIL)), self, high

@@ -33,7 +33,7 @@ LEAST_SHARED = 12  # pairs of two annotators; on fewer, kappa is too far from li
 NODES = 16  # quantiles of each quantity that an estimate varies by
 NO_VARIANCE = 1e-9
 MOST_DRAWN, N_DRAWS = 100, 600  # pairs up to which overlaps are drawn, and how many are
-LOW, HIGH = 0.1, 0.6  # the shares of studies below a low and a high width
+LOW, HIGH = 0.1, 0.7  # the shares of studies below a low and a high width
 KAPPA_OF_TWO = "Cohen's kappa of two"
 
 
@@ -290,7 +290,7 @@ def low_width(of: FigureVariance, level: float = LEVEL) -> float:
 
 
 def high_width(of: FigureVariance, level: float = LEVEL) -> float:
-    """The width that the intervals of six studies in ten are below; NaN below one df."""
+    """The width that the intervals of seven studies in ten are below; NaN below one df."""
     return float(np.quantile(_widths(of, level), HIGH))
 
 
