@@ -278,8 +278,8 @@ def _describe_miss(
     return (
         f"no overlap makes the interval of {figure} {plan.width:g} wide{surely}: with {2 + (plan.three > 0)} labels on "
         f"every pair of these {grid.n_hs} HS and {grid.n_cn} CN it is {ends}{nearest.safe:.3f}"
-        + ("" if likeliest is None else f"; the likeliest width is as wished from an overlap of {likeliest:.4g} on")
         + "".join(_describe_all_by_all(source, figure, grid))
+        + ("" if likeliest is None else f"; the likeliest width is as wished from an overlap of {likeliest:.4g} on")
         + "".join(f"; {sentence}" for sentence in _advise(source, figure, grid, plan, nearest))
     )
 

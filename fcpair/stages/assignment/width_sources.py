@@ -163,7 +163,7 @@ class AssumedLabels:
 class PilotLabels:
     """Labels as those of a pilot, with what its HS and CN explain."""
 
-    independence = "HS and CN explain nothing in the pilot, so pairs are taken to be independent"
+    independence = "HS and CN explain nothing in the pilot, so the likeliest width is that of independent pairs"
 
     def __init__(self, plan: Plan, question: Closed, pilot: Overlap) -> None:
         self._plan, self._coefficients, self._pilot = plan, planned_figures(question), pilot
