@@ -195,11 +195,11 @@ def _range(predicted: PredictedWidth) -> tuple[float, float, float]:
 
 def _range_figures(name: str, rows: Floats) -> Iterator[Figure]:
     width, middle, low, high = rows.T
-    held, reach = float(np.mean((low <= width) & (width <= high))), float(np.median(high / low))
-    ends = f"ends at most {np.max(high / low):.2f} x"
+    held, reach = float(np.mean((low <= width) & (width <= high))), float(np.max(high / low))
+    ends = f"the median range ends at {np.median(high / low):.2f} x"
     print(f"    {name}: width {np.median(width):.3f}, predicted {np.median(middle):.3f}; {ends}", flush=True)
     yield Figure("plan", f"{name}: ranges that hold the width", held, "at least", 0.8)
-    yield Figure("plan", f"{name}: end of the median range over its begin", reach, "at most", 3.0, " x")
+    yield Figure("plan", f"{name}: end of the widest range over its begin", reach, "at most", 3.0, " x")
 
 
 def _draw_with_pilot(scenario: Scenario, places: Overlap, rng: np.random.Generator) -> tuple[Overlap, Overlap]:

@@ -129,7 +129,9 @@ def _emit_plan(form: str, found: OverlapPlan, grid: Grid | None) -> None:
     simulated = grid.simulated_note if grid else None
     data = {**found.as_dict(), "simulated": simulated}
     emit(form, data=data, tables=list(_tables(found)), rows=found.rows(), simulated=simulated)
-    if form == "table" and found.recommended:
+    if form == "table" and found.next_step:
+        print_message(f"{found.next_step[:1].upper()}{found.next_step[1:]}.")
+    elif form == "table" and found.recommended:
         print_message(f"In the recipe:\n[assign]\noverlap = {_as_toml(found)}")
 
 
@@ -139,9 +141,6 @@ def _as_toml(found: OverlapPlan) -> str:
 
 
 def _tables(found: OverlapPlan) -> Iterator[Table]:
-    marked = (
-        [f"*: the least overlap at which {_short(found.figure)} is as narrow as wished"] if found.recommended else []
-    )
     of_all = found.rungs[0].expected
     yield Table(
         f"{found.grid.n_hs:,} HS x {found.grid.n_cn:,} CN, {found.grid.n_annotators} annotators: costs and yields",
@@ -150,7 +149,7 @@ def _tables(found: OverlapPlan) -> Iterator[Table]:
         [
             "overlap: share of the pairs with several labels; pairs each, h each: pairs and hours of a person",
             f"at any overlap, silver has {of_all.silver:,.0f} pairs and bronze {of_all.bronze:,.0f}",
-            *marked,
+            *_mark_notes(found),
         ],
     )
     names = [name for name in _names(found) if any(_width(rung, name).width is not None for rung in found.rungs)]
@@ -173,7 +172,18 @@ def _cost_row(found: OverlapPlan, rung: PlanRung) -> list[Cell]:
 
 
 def _share(found: OverlapPlan, rung: PlanRung) -> str:
-    return f"{rung.share:g}{' *' if rung is found.recommended_rung else ''}"
+    """The share of a rung, with its marks."""
+    is_assigned = bool(found.assigned) and rung.overlap == found.assigned
+    marks = ("*" * (rung is found.recommended_rung), "=" * is_assigned)
+    return " ".join([f"{rung.share:.4g}", *filter(None, marks)])
+
+
+def _mark_notes(found: OverlapPlan) -> Iterator[str]:
+    """Yield what the marks beside shares mean."""
+    if found.assigned:
+        yield "=: what is assigned already, which can only be raised"
+    if found.recommended:
+        yield f"*: the least overlap at which {_short(found.figure)} is as narrow as wished"
 
 
 def _names(found: OverlapPlan) -> list[str]:
@@ -212,10 +222,12 @@ def _range_notes(found: OverlapPlan) -> Iterator[str]:
     """Yield what ranges are, and which pilot would halve that of the figure wished for."""
     if not any(width.low is not None for rung in found.rungs for width in rung.widths):
         return
-    yield (
-        "widths are ranges that the pilot leaves open, which hold the width in 8 of 10 studies; an overlap is "
-        "recommended by what is likeliest"
-    )
+    yield "widths are ranges that the pilot leaves open, which hold the width in 8 of 10 studies"
+    if found.recommended:
+        yield (
+            "* rests on the high end of the range, so that the interval is rarely wider than wished; the likeliest "
+            f"width is as wished from {found.likeliest_share:.4g} on"
+        )
     if found.halving is None:
         yield f"no pilot on this grid would halve the range of {_short(found.figure)}"
     else:

@@ -28,18 +28,14 @@ class Habits:
     skips: float
 
 
-def draw_truths(
-    n_pairs: int, question: Closed, positive: float, seed: int, is_positive: NDArray[np.bool_] | None = None
-) -> NDArray[np.int64]:
+def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
     """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
 
-    Where no answer is positive, or each is, they are all alike. `is_positive` (n_pairs,) says which pairs truly are
-    where that is not to be drawn.
+    Where no answer is positive, or each is, they are all alike.
     """
     rng = np.random.default_rng([seed, 0])
     others = [code for code in question.definite if code not in question.positive]
-    drawn_positive = rng.random(n_pairs) < positive
-    is_positive = drawn_positive if is_positive is None else is_positive
+    is_positive = rng.random(n_pairs) < positive
     drawn = [rng.choice(codes or question.definite, n_pairs) for codes in (question.positive, others)]
     return np.where(is_positive, *drawn)
 

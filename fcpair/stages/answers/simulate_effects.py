@@ -1,8 +1,8 @@
 """Simulated people before texts that differ: some HS and CNs are likelier to be labelled positive, some people too.
 
 The model is that of `latent_labels`: what a pair is like is a number, which each person sees with some noise and with
-their own leniency. The noise is such that two people agree as far as without effects, at the same accuracy, on whether
-a pair is positive, negative or neither.
+their own leniency. Along it lie the negative answers, those that are not definite, and the positive ones, each by their
+codes. The noise is such that two people agree as far as without effects, at the same accuracy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError
 from fcpair.stages.answers.simulate import Habits, add_leaning_and_skips
 from fcpair.stages.questions import Closed
-from fcpair.stages.stats.label_profiles import class_model_at, kappa_of_joint
+from fcpair.stages.stats.label_profiles import class_model_at
 from fcpair.stages.stats.latent_labels import Effects, fit_effects
 
 Floats = NDArray[np.float64]
@@ -37,25 +37,28 @@ class TextEffects:
 def fit_habits(question: Closed, habits: Habits, effects: TextEffects) -> Effects:
     """The model with these effects whose labels have the shares and the kappa that `habits` lead to without any.
 
-    Its classes are the negative answers, the indefinite ones if there are any, and the positive ones.
+    Its classes are the answers in the order of `_ordered`.
 
     Raises:
         InputError: the question has no positive or no negative answer, or people as different as these cannot agree as
             far as the accuracy has it.
     """
-    codes = np.asarray(question.codes)
-    is_positive, is_definite = np.isin(codes, list(question.positive)), np.isin(codes, question.definite)
-    not_sure = 0.0 if is_definite.all() else habits.unsure
+    codes = list(question.codes)
+    not_sure = 0.0 if len(question.definite) == len(codes) else habits.unsure
     model = class_model_at(question, habits.positive, not_sure, habits.accuracy)
-    groups = [
-        group for group in (is_definite & ~is_positive, ~is_definite, is_positive) if model.shares[group].sum() > 0
-    ]
-    joint = np.array([[model.joint[np.ix_(one, other)].sum() for other in groups] for one in groups])
+    shares = model.shares[[codes.index(code) for code in _ordered(question)]]
     try:
         latent = Effects(hs=effects.hs, cn=effects.cn, leniency=effects.annotator)
-        return fit_effects(latent, joint.sum(axis=1), kappa_of_joint(joint))
+        return fit_effects(latent, shares, model.kappa)
     except InputError as error:
         raise InputError(f"at accuracy {habits.accuracy:g}, {error}") from None
+
+
+def _ordered(question: Closed) -> list[int]:
+    """The codes along what pairs are like: negative ones, those that are not definite, positive ones."""
+    sure = [code for code in question.definite if code not in question.positive]
+    unsure = [code for code in question.codes if code not in question.definite]
+    return [*sure, *unsure, *sorted(question.positive)]
 
 
 def draw_pairs(hs: Ints, cn: Ints, effects: TextEffects, seed: int) -> Floats:
@@ -68,11 +71,20 @@ def draw_pairs(hs: Ints, cn: Ints, effects: TextEffects, seed: int) -> Floats:
     return np.asarray(drawn)
 
 
-def are_positive(pairs: Floats, positive: float) -> NDArray[np.bool_]:
-    """Which pairs are truly positive, where a share `positive` of endlessly many is, shape `(n_pairs,)`."""
+def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
+    """The true code of each pair, shape `(n_pairs,)`: of endlessly many pairs a share `positive` is truly positive.
+
+    Positive answers are alike in their shares, and so are negative ones.
+    """
     from scipy.special import ndtri
 
-    return np.asarray(pairs > ndtri(1 - positive))
+    codes = [code for code in _ordered(question) if code in question.definite]
+    n_positive = len(question.positive)
+    shares = [(1 - positive) / (len(codes) - n_positive)] * (len(codes) - n_positive) + [
+        positive / n_positive
+    ] * n_positive
+    ends = ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0))
+    return np.asarray(codes)[np.searchsorted(ends, pairs)]
 
 
 def draw_leniency(person_ids: Ints, effects: TextEffects, seed: int) -> Floats:
@@ -83,14 +95,13 @@ def draw_leniency(person_ids: Ints, effects: TextEffects, seed: int) -> Floats:
 
 
 def draw_latent_answers(
-    pairs: Floats, leniency: Floats, true: Ints, question: Closed, model: Effects, habits: Habits, seed: int
+    pairs: Floats, leniency: Floats, question: Closed, model: Effects, habits: Habits, seed: int
 ) -> Ints:
     """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
 
     Args:
         pairs: what the pair of each answer is like, shape `(n,)`.
         leniency: that of who answers, shape `(n,)`.
-        true: the true code of each pair, which who sees an answer of its kind gives; another one is drawn.
         question: the answers that there are.
         model: thresholds and noise, as `fit_habits` has them.
         habits: how people lean and skip.
@@ -98,10 +109,5 @@ def draw_latent_answers(
     """
     rng = np.random.default_rng([seed, 7])
     seen = pairs + leniency + model.noise * rng.normal(size=len(pairs))
-    indefinite = [code for code in question.codes if code not in question.definite]
-    negative = [code for code in question.definite if code not in question.positive]
-    kinds = [negative, *([indefinite] if len(model.thresholds) > 1 else []), sorted(question.positive)]
-    kind = np.searchsorted(model.thresholds, seen)
-    drawn = np.stack([rng.choice(codes, len(pairs)) for codes in kinds])[kind, np.arange(len(pairs))]
-    is_true_kind = np.stack([np.isin(true, codes) for codes in kinds])[kind, np.arange(len(pairs))]
-    return add_leaning_and_skips(np.where(is_true_kind, true, drawn), replace(habits, unsure=0.0), question, rng)
+    codes = np.asarray(_ordered(question))[np.searchsorted(model.thresholds, seen)]
+    return add_leaning_and_skips(codes, replace(habits, unsure=0.0), question, rng)

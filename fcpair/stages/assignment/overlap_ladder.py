@@ -15,14 +15,30 @@ from fcpair.stages.stats.predicted_widths import OverlapSize
 LADDER = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 BISECTIONS = 14  # of a share: one in 16,000
 SHARES = 10_000  # in 1: shares are rounded up to so many
+PLACES = 6  # of the shares of an overlap
 HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class AssignedPairs:
+    """Pairs that are assigned already, by the number of people; and those with two or more, by their HS and CN."""
+
+    by_labels: Mapping[int, int]
+    of_hs: tuple[int, ...]
+    of_cn: tuple[int, ...]
+
+    @property
+    def several(self) -> dict[int, int]:
+        """Those that two or more people have, by the number of people."""
+        return {m: n for m, n in self.by_labels.items() if m > 1}
 
 
 @dataclass(frozen=True)
 class GridFacts:
     """A grid to be labelled: its texts and people, the seconds that a label takes, and what is validated.
 
-    `validated` is the share of the pairs that get a verdict, `valid` the share of the verdicts that agree.
+    `validated` is the share of the pairs that get a verdict, `valid` the share of the verdicts that agree. `assigned`
+    is what is assigned already.
     """
 
     n_hs: int
@@ -31,16 +47,36 @@ class GridFacts:
     seconds: float
     validated: float
     valid: float
+    assigned: AssignedPairs | None = None
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs."""
         return self.n_hs * self.n_cn
 
+    @property
+    def assigned_share(self) -> float:
+        """The share of the pairs that are assigned to two people or more already, which no plan lowers."""
+        return sum(self.assigned.several.values()) / self.n_pairs if self.assigned else 0.0
+
+    def overlap_at(self, share: float, three: float) -> dict[int, float]:
+        """The overlap in which so large a share of the pairs has several labels, as `assign` takes it.
+
+        What is assigned stays; of the pairs that come to it a share `three` has three labels.
+        """
+        several = self.assigned.several if self.assigned else {}
+        shares = {2: 0.0, 3: 0.0} | {m: n / self.n_pairs for m, n in several.items()}
+        added = max(share - self.assigned_share, 0.0)
+        of_three = round(added * three, PLACES)
+        shares[2] += added - of_three
+        shares[3] += of_three
+        return {m: part for m, part in sorted((m, round(part, PLACES)) for m, part in shares.items()) if part}
+
     def size(self, overlap: Mapping[int, float]) -> OverlapSize:
         """The overlap in pairs, as `assign` rounds it."""
         pairs = {m: round(share * self.n_pairs) for m, share in sorted(overlap.items())}
-        return OverlapSize(self.n_hs, self.n_cn, self.n_annotators, {m: n for m, n in pairs.items() if n})
+        of_texts = (self.assigned.of_hs, self.assigned.of_cn) if self.assigned else ()
+        return OverlapSize(self.n_hs, self.n_cn, self.n_annotators, {m: n for m, n in pairs.items() if n}, *of_texts)
 
 
 @dataclass(frozen=True)
@@ -100,29 +136,26 @@ def _unanimous(model: ClassModel, question: Closed, n_labels: int) -> float:
     return float(model.probabilities(alike).sum())
 
 
-def split_labels(share: float, three: float) -> dict[int, float]:
-    """The overlap in which so large a share of the pairs has several labels, and a share `three` of these has three."""
-    of_three = round(share * three, 6)
-    return {m: part for m, part in ((2, round(share - of_three, 6)), (3, of_three)) if part}
-
-
-def least_share(width: Callable[[float], float], wish: float) -> float | None:
+def least_share(width: Callable[[float], float], wish: float, lowest: float = 0.0) -> float | None:
     """The least share of pairs with several labels at which a width, which falls with it, is as wished; else None.
 
-    A width that is NaN, as with too few pairs, is none.
+    It is `lowest` at least, what is there already. A width that is NaN, as with too few pairs, is none.
     """
+    if lowest and width(lowest) <= wish:
+        return lowest
     if not width(1.0) <= wish:
         return None
-    low, high = 0.0, 1.0
+    low, high = lowest, 1.0
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if width(middle) <= wish else (middle, high)
     return ceil(high * SHARES) / SHARES
 
 
-def rungs(recommended: float | None) -> Sequence[float]:
-    """The shares of a ladder, with the recommended one among them, ascending."""
-    return tuple(sorted({*LADDER, *([recommended] if recommended else [])}))
+def rungs(recommended: float | None, lowest: float = 0.0) -> Sequence[float]:
+    """The shares of a ladder, with the lowest and the recommended one among them, ascending."""
+    shares = {*LADDER, lowest, recommended or lowest} - {0.0}
+    return tuple(sorted(share for share in shares if share >= lowest))
 
 
 def more_texts(floor: Callable[[int], float], n_texts: int, wish: float, most: int) -> int | None:

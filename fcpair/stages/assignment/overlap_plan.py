@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,13 @@ from fcpair.notebook import Result, frame_of
 from fcpair.param_values import as_params
 from fcpair.params import USUAL_S, Plan
 from fcpair.stages.assignment.overlap_ladder import (
+    AssignedPairs,
     GridFacts,
     Yield,
     expect_yield,
     least_share,
     more_texts,
     rungs,
-    split_labels,
 )
 from fcpair.stages.assignment.width_sources import (
     AssumedLabels,
@@ -64,9 +64,11 @@ class PlanRung:
 class OverlapPlan(Result):
     """A ladder of overlaps for a grid, with the least that meets the wish.
 
-    `figure` is the name of the figure that is wished for; `recommended` the overlap, None without a wish. `basis` says
-    what all of it rests on; `advice` what else narrows intervals. `halving` is the least pilot within the grid that
-    would halve the range of the width of the figure, None where none does, or nothing was measured.
+    `figure` is the name of the figure that is wished for; `recommended` the overlap, None without a wish, and that of
+    `grid.assigned` where it is enough. From a pilot the high end of the range meets the wish there; the likeliest width
+    does from `likeliest_share` of the pairs on. `basis` says what all of it rests on; `advice` what else narrows
+    intervals. `halving` is the least pilot within the grid that would halve the range of the width of the figure, None
+    where none does, or nothing was measured.
     """
 
     options: Plan
@@ -77,19 +79,38 @@ class OverlapPlan(Result):
     basis: tuple[str, ...]
     advice: tuple[str, ...]
     halving: PilotSize | None = None
+    likeliest_share: float | None = None
+
+    @property
+    def assigned(self) -> Mapping[int, float]:
+        """The overlap that is assigned already."""
+        return self.grid.overlap_at(0.0, 0.0)
 
     @property
     def recommended_rung(self) -> PlanRung | None:
         """The rung of the recommended overlap."""
         return next((rung for rung in self.rungs if rung.overlap == self.recommended), None)
 
+    @property
+    def next_step(self) -> str | None:
+        """How to come from what is assigned to the recommended overlap; None before pairs are assigned, or a wish."""
+        if not self.recommended or not self.grid.assigned:
+            return None
+        if self.recommended == self.assigned:
+            return "what is assigned is enough, and an overlap can only be raised"
+        flags = " ".join(f"--overlap {n}:{share:g}" for n, share in self.recommended.items())
+        return f"`fcpair assign --more {flags}` raises the overlap"
+
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
         return {
             "options": as_params(self.options),
-            "grid": asdict(self.grid),
+            "grid": {name: value for name, value in vars(self.grid).items() if name != "assigned"},
+            "assigned": _as_text_keys(self.assigned) if self.grid.assigned else None,
             "figure": self.figure,
             "recommended": _as_text_keys(self.recommended) if self.recommended else None,
+            "likeliest_share": self.likeliest_share,
+            "next_step": self.next_step,
             "rungs": [
                 {
                     "share": rung.share,
@@ -126,18 +147,20 @@ def _as_text_keys(overlap: Mapping[int, float]) -> dict[str, float]:
     return {str(n_labels): share for n_labels, share in overlap.items()}
 
 
-def plan_grid(plan: Plan, question: Closed, pilot: pd.DataFrame | None = None) -> OverlapPlan:
+def plan_grid(
+    plan: Plan, question: Closed, pilot: pd.DataFrame | None = None, assigned: AssignedPairs | None = None
+) -> OverlapPlan:
     """Plan the overlap of a grid whose texts and people `plan` has in full; as `plan_overlap` does it.
 
-    `pilot` has the labels of a pilot, as `find_overlap` takes them. Nobody is taken to be not sure where the question
-    has no such answer.
+    `pilot` has the labels of a pilot, as `find_overlap` takes them; `assigned` what is assigned already. Nobody is
+    taken to be not sure where the question has no such answer.
     """
     if plan.hs is None or plan.cn is None or plan.annotators is None:
         numbers = {"hs": plan.hs, "cn": plan.cn, "annotators": plan.annotators}
         missing = ", ".join(f"`{name}`" for name, number in numbers.items() if number is None)
-        raise InputError(f"nothing says how large the grid is; give {missing} as well")
+        raise InputError(f"it is not known yet how many texts and people there will be; give {missing} as well")
     seconds = USUAL_S if plan.seconds is None else plan.seconds
-    facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid)
+    facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid, assigned)
     if len(question.definite) == len(question.codes):
         plan = replace(plan, not_sure=0.0)
     return plan_overlap(plan, question, facts, None if pilot is None else _read_pilot(pilot, question))
@@ -174,21 +197,26 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
     source: WidthSource = PilotLabels(plan, question, pilot) if pilot else AssumedLabels(plan, question)
     figure = _figure_name(plan, question)
     width_at = _width_at(source, figure, grid, plan.three)
-    recommended = None
+    recommended = likeliest = None
     if plan.width is not None:
-        recommended = least_share(lambda share: width_at(share).width or float("nan"), plan.width)
+        recommended, likeliest = (
+            least_share(partial(_width_or_nan, width_at, end), plan.width, grid.assigned_share)
+            for end in ("safe", "width")
+        )
         if recommended is None:
-            raise InputError(_describe_miss(source, figure, grid, plan, width_at(1.0)))
+            raise InputError(_describe_miss(source, figure, grid, plan, width_at(1.0), likeliest))
     names = figure_names(question)
+    top, shares = recommended or 1.0, rungs(recommended, grid.assigned_share)
     return OverlapPlan(
         options=plan,
         grid=grid,
         figure=figure,
-        rungs=tuple(_rung(source, names, grid, question, share, plan.three) for share in rungs(recommended)),
-        recommended=split_labels(recommended, plan.three) if recommended else None,
+        rungs=tuple(_rung(source, names, grid, question, share, plan.three) for share in shares),
+        recommended=grid.overlap_at(recommended, plan.three) if recommended else None,
         basis=(*source.basis, _describe_validation(grid)),
-        advice=tuple(_advise(source, figure, grid, plan, width_at(recommended or 1.0))),
-        halving=_find_halving(source, figure, grid.size(split_labels(recommended or 1.0, plan.three))),
+        advice=tuple(_advise(source, figure, grid, plan, width_at(top))),
+        halving=_find_halving(source, figure, grid.size(grid.overlap_at(top, plan.three))),
+        likeliest_share=likeliest if isinstance(source, PilotLabels) else None,
     )
 
 
@@ -217,26 +245,41 @@ def _figure_name(plan: Plan, question: Closed) -> str:
 
 
 def _width_at(source: WidthSource, figure: str, grid: GridFacts, three: float) -> Callable[[float], PredictedWidth]:
-    return cache(lambda share: source.predict(figure, grid.size(split_labels(share, three))))
+    return cache(lambda share: source.predict(figure, grid.size(grid.overlap_at(share, three))))
+
+
+def _width_or_nan(width_at: Callable[[float], PredictedWidth], end: str, share: float) -> float:
+    width: float | None = getattr(width_at(share), end)
+    return float("nan") if width is None else width
 
 
 def _rung(
     source: WidthSource, names: tuple[str, ...], grid: GridFacts, question: Closed, share: float, three: float
 ) -> PlanRung:
-    overlap = split_labels(share, three)
+    overlap = grid.overlap_at(share, three)
     size = grid.size(overlap)
     widths = tuple(source.predict(name, size) for name in names)
     return PlanRung(share, overlap, expect_yield(grid, size, source.model, question), widths)
 
 
-def _describe_miss(source: WidthSource, figure: str, grid: GridFacts, plan: Plan, nearest: PredictedWidth) -> str:
+def _describe_miss(
+    source: WidthSource,
+    figure: str,
+    grid: GridFacts,
+    plan: Plan,
+    nearest: PredictedWidth,
+    likeliest: float | None,
+) -> str:
     """Why a wish cannot be met, and what is nearest to it."""
-    if nearest.width is None:
+    if nearest.safe is None:
         return f"{figure} has no interval even where all pairs have several labels: {nearest.undefined}"
+    surely = "" if nearest.high is None else " for sure"
+    ends = "" if nearest.low is None else f"{nearest.low:.3f} to "
     return (
-        f"no overlap makes the interval of {figure} {plan.width:g} wide: with {2 + (plan.three > 0)} labels on every "
-        f"pair of these {grid.n_hs} HS and {grid.n_cn} CN it is {nearest.width:.3f}"
+        f"no overlap makes the interval of {figure} {plan.width:g} wide{surely}: with {2 + (plan.three > 0)} labels on "
+        f"every pair of these {grid.n_hs} HS and {grid.n_cn} CN it is {ends}{nearest.safe:.3f}"
         + "".join(_describe_all_by_all(source, figure, grid))
+        + ("" if likeliest is None else f"; the likeliest width is as wished from an overlap of {likeliest:.4g} on")
         + "".join(f"; {sentence}" for sentence in _advise(source, figure, grid, plan, nearest))
     )
 
@@ -245,7 +288,7 @@ def _describe_all_by_all(source: WidthSource, figure: str, grid: GridFacts) -> I
     """How wide the interval is where everybody labels every pair, if the figure is defined then."""
     size = OverlapSize(grid.n_hs, grid.n_cn, grid.n_annotators, {grid.n_annotators: grid.n_pairs})
     with suppress(InputError):  # labels may fall in too many ways
-        if figure in ALPHA.values() and (width := source.predict(figure, size).width):
+        if figure in ALPHA.values() and (width := source.predict(figure, size).safe):
             yield f", and with the labels of all {grid.n_annotators} annotators {width:.3f}"
 
 
@@ -278,7 +321,8 @@ def _least_factor(
 
     def floor(thousandths: int) -> float:
         sizes = {name: ceil(getattr(grid, name) * thousandths / 1000) for name in sides}
-        return source.floor(figure, replace(grid, **sizes).size(split_labels(1.0, three)))
+        larger = replace(grid, **sizes)
+        return source.floor(figure, larger.size(larger.overlap_at(1.0, three)))
 
     thousandths = more_texts(floor, 1000, wish, 1000 * MOST_TIMES)
     return None if thousandths is None else thousandths / 1000

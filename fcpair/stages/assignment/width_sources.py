@@ -14,7 +14,7 @@ from fcpair.stages.questions import Closed
 from fcpair.stages.questions.answer_arrays import numbers
 from fcpair.stages.stats.kappa import MEANS
 from fcpair.stages.stats.label_profiles import ClassModel, fit_class_model, kappa_range
-from fcpair.stages.stats.latent_labels import Effects, fit_effects, side_shares
+from fcpair.stages.stats.latent_labels import Effects, class_model, fit_effects, side_shares
 from fcpair.stages.stats.multi_rater import ALPHA, Coefficient, coefficients_of
 from fcpair.stages.stats.pilot_variances import PilotVariance, measure_pilot
 from fcpair.stages.stats.predicted_widths import (
@@ -25,6 +25,7 @@ from fcpair.stages.stats.predicted_widths import (
     SideShares,
     coefficient_variance,
     floor_width,
+    high_width,
     kappa_variance,
     low_width,
     mean_width,
@@ -59,6 +60,11 @@ class PredictedWidth:
     high: float | None = None
     floor: float | None = None
     undefined: str | None = None
+
+    @property
+    def safe(self) -> float | None:
+        """The width that a recommendation rests on: the high end of the range, or `width` where there is none."""
+        return self.width if self.high is None else self.high
 
 
 class WidthSource(Protocol):
@@ -108,16 +114,9 @@ class AssumedLabels:
 
     def __init__(self, plan: Plan, question: Closed) -> None:
         self._plan, self._coefficients = plan, planned_figures(question)
-        self.model = fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
-
-    @cached_property
-    def _effects(self) -> Effects | None:
-        """The model in which HS, CN and annotators have effects; its classes are those of the question, in order."""
-        plan = self._plan
-        if not (plan.hs_effect or plan.cn_effect or plan.annotator_effect):
-            return None
-        effects = Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
-        return fit_effects(effects, self.model.shares, plan.kappa)
+        classes = fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
+        self._effects = _fit_effects(plan, classes)
+        self.model = class_model(self._effects) if self._effects else classes
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -164,7 +163,7 @@ class AssumedLabels:
 class PilotLabels:
     """Labels as those of a pilot, with what its HS and CN explain."""
 
-    independence = "HS and CN explain nothing in the pilot, so pairs are taken to be independent"
+    independence = "HS and CN explain nothing in the pilot, so the likeliest width is that of independent pairs"
 
     def __init__(self, plan: Plan, question: Closed, pilot: Overlap) -> None:
         self._plan, self._coefficients, self._pilot = plan, planned_figures(question), pilot
@@ -203,7 +202,8 @@ class PilotLabels:
         if predicted.width is None or low is None or high is None:
             return predicted
         level = self._plan.level
-        return replace(predicted, low=low_width(low, level), high=mean_width(high, level))
+        ends = min(low_width(low, level), predicted.width), max(high_width(high, level), predicted.width)
+        return replace(predicted, low=ends[0], high=ends[1])
 
     def floor(self, name: str, size: OverlapSize) -> float:
         """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
@@ -234,7 +234,7 @@ class PilotLabels:
         low, _, high = (self._variance(name, end, size) for end in pilot.ends())
         if low is None or high is None or min(low.df, high.df) < 1:
             return 0.0
-        return mean_width(high, self._plan.level) - low_width(low, self._plan.level)
+        return high_width(high, self._plan.level) - low_width(low, self._plan.level)
 
     def _variance(self, name: str, pilot: PilotVariance, size: OverlapSize) -> FigureVariance | None:
         if name == KAPPA_OF_TWO:
@@ -252,6 +252,14 @@ class PilotLabels:
         factor = drawn.width / mean_width(independent, self._plan.level)
         width, low, high = (None if part is None else part * factor for part in (alpha.width, alpha.low, alpha.high))
         return PredictedWidth(MEANS[0], drawn.value, width, low, high, alpha.floor)
+
+
+def _fit_effects(plan: Plan, classes: ClassModel) -> Effects | None:
+    """The model in which HS, CN and annotators have effects; its classes are those of the question, in order."""
+    if not (plan.hs_effect or plan.cn_effect or plan.annotator_effect):
+        return None
+    effects = Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
+    return fit_effects(effects, classes.shares, plan.kappa)
 
 
 def _drawn_mean(size: OverlapSize, answer: Answer, n_classes: int, level: float) -> PredictedWidth:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fcpair.errors import InputError
 from fcpair.stages.stats.kappa import cohens_kappa
-from fcpair.stages.stats.label_profiles import all_profiles, profile_probabilities
+from fcpair.stages.stats.label_profiles import ClassModel, all_profiles, profile_probabilities
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, Coefficient
 from fcpair.stages.stats.predicted_widths import SideShares, influence_of
 from fcpair.stages.stats.rating_counts import Overlap, Sums
@@ -224,19 +224,32 @@ def side_shares(effects: Effects, coefficient: Coefficient, pairs: Mapping[int, 
     return SideShares(hs, cn)
 
 
+def class_model(effects: Effects) -> ClassModel:
+    """The model as classes that are true, of which there is one for each node of what pairs are like.
+
+    Those who label a pair are annotators drawn anew; hardness is left out.
+    """
+    nodes, weights = _normal(PAIR_NODES)
+    return ClassModel(weights, _answers_to(effects, nodes))
+
+
+def _answers_to(effects: Effects, what: Floats) -> Floats:
+    """The probabilities of each answer to pairs that are like this, (..., n_classes); leniency is drawn for each."""
+    from scipy.special import ndtr
+
+    spread = sqrt(effects.noise**2 + effects.leniency**2)
+    below = ndtr((np.array(effects.thresholds) - what[..., None]) / spread)
+    ends = np.concatenate([np.zeros_like(below[..., :1]), below, np.ones_like(below[..., :1])], axis=-1)
+    return np.asarray(np.diff(ends, axis=-1))
+
+
 def _given_text(effects: Effects, variance: float, profiles: Ints) -> tuple[Floats, Floats]:
     """Probabilities of profiles on pairs of each text (n_texts, n_profiles), and weights of texts.
 
     What a text adds to its pairs has this `variance`.
     """
-    from scipy.special import ndtr
-
     text, weights = _normal(TEXT_NODES)
     rest, rest_weights = _normal(PAIR_NODES)
-    what = sqrt(variance) * text[:, None] + sqrt(1 - variance) * rest
-    spread = sqrt(effects.noise**2 + effects.leniency**2)  # of annotators drawn anew for each pair
-    below = ndtr((np.array(effects.thresholds)[:, None, None] - what) / spread)
-    ends = np.concatenate([np.zeros_like(below[:1]), below, np.ones_like(below[:1])])
-    share = np.moveaxis(np.diff(ends, axis=0), 0, -1)
+    share = _answers_to(effects, sqrt(variance) * text[:, None] + sqrt(1 - variance) * rest)
     probabilities = profile_probabilities(share.reshape(-1, share.shape[-1]), profiles)
-    return np.einsum("trp,r->tp", probabilities.reshape(*what.shape, -1), rest_weights), weights
+    return np.einsum("trp,r->tp", probabilities.reshape(*share.shape[:2], -1), rest_weights), weights

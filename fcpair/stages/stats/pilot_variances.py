@@ -2,9 +2,12 @@
 
 A pilot's three jackknives say how much of a figure's variance HS and CN explain: V_HS is V_pair and what the pairs of
 one HS have in common, times how many such pairs there are (see `predicted_widths.py`). A larger overlap has more of
-these. V_HS and V_CN are estimates on few texts, so what is expected is a range: each is taken to be chi-square with
-half as many degrees of freedom as its side has texts less one. At the low end, V_pair is as low as the pilot leaves
-open, too; at the high end both sides are at theirs, which leaves room enough.
+these. V_HS and V_CN are estimates on few texts, so what is expected is a range.
+
+The ends of the range are quantiles of what the pilot leaves open of the shares that HS and CN explain. V_HS / V_pair is
+taken to be gamma distributed about what a share makes of it, with the variance of products of moves and of V_pair.
+Before there is a pilot, a share is taken to be below `PRIOR_MEDIAN` as likely as above, by a density with a long tail
+(Lomax 1954, DOI 10.1080/01621459.1954.10501239). At the low end V_pair is as low as the pilot leaves open, too.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-RANGE = 0.7  # how probable it is that each of V_HS and V_CN lies between its ends; the width does more often
+TAIL = 0.16  # how probable it is that each share lies beyond an end
+PRIOR_MEDIAN = 0.1  # of a share that texts explain
+SHARES = (np.arange(1_000) + 0.5) / 1_000
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,16 @@ class PilotSide:
     products: float
     variance: float
 
-    def at(self, probability: float) -> PilotSide:
-        """The side with the variance that is at this quantile of those which the estimate speaks for."""
-        from scipy.special import gammaincinv
+    def share_at(self, probability: float, n: int, pair: float, pair_spread: float) -> float:
+        """The share that this side explains, at a quantile of what the pilot leaves open of it.
 
-        half_df = (self.n_texts - 1) / 4  # half of half the degrees of freedom, as a gamma distribution has it
-        return replace(self, variance=float(self.variance * half_df / gammaincinv(half_df, 1 - probability)))
+        The pilot has `n` pairs; `pair` is its V_pair, with a relative variance of `pair_spread`.
+        """
+        ratio = self.variance / pair / (1 + self.products / n * SHARES)  # V_HS / V_pair by what is expected of it
+        variance = max(2 * self.products / n**2, 2 / (self.n_texts - 1)) + pair_spread
+        log_density = (np.log(ratio) - ratio) / variance - 2 * np.log1p(SHARES / PRIOR_MEDIAN)
+        weights = np.exp(log_density - log_density.max()).cumsum()
+        return float(np.interp(probability, weights / weights[-1], SHARES))
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,8 @@ class PilotVariance:
     """The jackknife variances of a coefficient on a pilot.
 
     `pairs` counts its pairs by their number of labels, those that the coefficient is about; `pair_spread` is the
-    relative variance of `pair` as an estimate.
+    relative variance of `pair` as an estimate. `shares` are those of the variance of what a pair adds that HS and CN
+    explain.
     """
 
     coefficient: Coefficient
@@ -64,21 +74,12 @@ class PilotVariance:
     pair_spread: float
     hs: PilotSide
     cn: PilotSide
+    shares: SideShares
 
     @property
     def n(self) -> int:
         """Number of pairs."""
         return sum(self.pairs.values())
-
-    @property
-    def shares(self) -> SideShares:
-        """Shares of the variance of what a pair adds that HS and CN explain; 0 where no two pairs share a text."""
-        unit = self.pair / self.n
-        hs, cn = (
-            max(side.variance - self.pair, 0.0) / (side.products * unit) if side.products else 0.0
-            for side in (self.hs, self.cn)
-        )
-        return SideShares(hs, cn)
 
     def expect(self, model: ClassModel, size: OverlapSize) -> FigureVariance | None:
         """The variances on an overlap of this size, where labels are as in the pilot; None as for the coefficient.
@@ -94,15 +95,15 @@ class PilotVariance:
     def ends(self) -> tuple[PilotVariance, PilotVariance, PilotVariance]:
         """The pilot with its variances as low as it leaves open, as they are, and as high."""
         low, high = (
-            replace(self, hs=self.hs.at(quantile), cn=self.cn.at(quantile))
-            for quantile in ((1 - RANGE) / 2, (1 + RANGE) / 2)
+            replace(
+                self,
+                shares=SideShares(
+                    *(side.share_at(at, self.n, self.pair, self.pair_spread) for side in (self.hs, self.cn))
+                ),
+            )
+            for at in (TAIL, 1 - TAIL)
         )
-        return low.scaled(gamma_quantile(self.pair_spread, (1 - RANGE) / 2)), self, high
-
-    def scaled(self, factor: float) -> PilotVariance:
-        """The same, all variances multiplied by a factor."""
-        hs, cn = (replace(side, variance=side.variance * factor) for side in (self.hs, self.cn))
-        return replace(self, pair=self.pair * factor, hs=hs, cn=cn)
+        return replace(low, pair=self.pair * gamma_quantile(self.pair_spread, TAIL)), self, high
 
     def enlarge(self, n_hs: int, n_cn: int) -> PilotVariance:
         """What a pilot on so many HS and CN may be expected to show, whose pairs are as dense as in this one."""
@@ -141,7 +142,13 @@ def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> PilotVariance |
     )
     value = float(coefficient.compute(sums.sums))
     pair, pair_spread = spreads[Cluster.PAIR].variance, _relative_variance(*figures[Cluster.PAIR])
-    return PilotVariance(coefficient, value, pairs, pair, pair_spread, hs, cn)
+    shares = SideShares(*(_measured_share(side, sum(pairs.values()), pair) for side in (hs, cn)))
+    return PilotVariance(coefficient, value, pairs, pair, pair_spread, hs, cn, shares)
+
+
+def _measured_share(side: PilotSide, n: int, pair: float) -> float:
+    """The share that a side explains by its variance; 0 where no two pairs share a text."""
+    return max(side.variance / pair - 1, 0.0) / (side.products / n) if side.products else 0.0
 
 
 def _relative_variance(left: Floats, times: Ints | None) -> float:

@@ -33,18 +33,24 @@ LEAST_SHARED = 12  # pairs of two annotators; on fewer, kappa is too far from li
 NODES = 16  # quantiles of each quantity that an estimate varies by
 NO_VARIANCE = 1e-9
 MOST_DRAWN, N_DRAWS = 100, 600  # pairs up to which overlaps are drawn, and how many are
-LOW = 0.1  # the share of studies below a low width
+LOW, HIGH = 0.1, 0.7  # the shares of studies below a low and a high width
 KAPPA_OF_TWO = "Cohen's kappa of two"
 
 
 @dataclass(frozen=True)
 class OverlapSize:
-    """A grid and how many of its pairs have two and more labels: `pairs` by the number of labels, 2 or more."""
+    """A grid and how many of its pairs have two and more labels: `pairs` by the number of labels, 2 or more.
+
+    They are spread evenly over the texts, but for those that are there: `of_hs` and `of_cn` count them by the HS and
+    the CN that have some.
+    """
 
     n_hs: int
     n_cn: int
     n_annotators: int
     pairs: Mapping[int, int]
+    of_hs: tuple[int, ...] = ()
+    of_cn: tuple[int, ...] = ()
 
     @property
     def n_pairs(self) -> int:
@@ -54,7 +60,10 @@ class OverlapSize:
     def limit(self, n_labels: int) -> OverlapSize:
         """The overlap with so many labels at most, and as many pairs of each kind beside the others."""
         share = min(1.0, n_labels / max(sum(m * n for m, n in self.pairs.items()), 1))
-        return self if share == 1 else replace(self, pairs={m: ceil(n * share) for m, n in self.pairs.items()})
+        if share == 1:
+            return self
+        pairs = {m: ceil(n * share) for m, n in self.pairs.items()}
+        return replace(self, pairs=pairs, of_hs=(), of_cn=())
 
     @property
     def shared(self) -> float:
@@ -242,16 +251,30 @@ def _even_products(n: int, n_texts: int) -> float:
     return float(more * (each + 1) * each + (n_texts - more) * each * (each - 1))
 
 
+def _spread(n: int, of_texts: tuple[int, ...], n_texts: int, n_others: int) -> Floats:
+    """How many of `n` pairs each of `n_texts` texts has, where `of_texts` are there and others take free pairs evenly.
+
+    There are `n_others` texts of the other side, and so as many pairs of each.
+    """
+    there = np.pad(np.array(of_texts, np.float64), (0, n_texts - len(of_texts)))
+    free = n_others - there
+    return np.asarray(there + (n - there.sum()) * free / max(free.sum(), 1.0))
+
+
 def _figure_variance(
     influence: Influence, compute: Compute, n: int, size: OverlapSize, shares: SideShares, lowest: float
 ) -> FigureVariance:
     variance = influence.variance
 
-    def vary_side(n_texts: int, share: float) -> SideVariance:
-        products = _even_products(n, n_texts)
-        return SideVariance(min(n, n_texts), products, products * share * variance, n * n * variance * share / n_texts)
+    def vary_side(n_texts: int, n_others: int, of_texts: tuple[int, ...], share: float) -> SideVariance:
+        n_met, products = min(n, n_texts), _even_products(n, n_texts)
+        if of_texts:
+            each = _spread(size.n_pairs, of_texts, n_texts, n_others) * n / size.n_pairs
+            n_met, products = int(np.count_nonzero(each)), float((each * np.maximum(each - 1, 0)).sum())
+        return SideVariance(n_met, products, products * share * variance, n * n * variance * share / n_texts)
 
-    hs, cn = vary_side(size.n_hs, shares.hs), vary_side(size.n_cn, shares.cn)
+    hs = vary_side(size.n_hs, size.n_cn, size.of_hs, shares.hs)
+    cn = vary_side(size.n_cn, size.n_hs, size.of_cn, shares.cn)
     draws = _draw(compute, influence.probabilities, n) if n <= MOST_DRAWN else None
     return FigureVariance(influence.value, n, n * variance, influence.spread / n, hs, cn, lowest, draws)
 
@@ -264,6 +287,11 @@ def mean_width(of: FigureVariance, level: float = LEVEL) -> float:
 def low_width(of: FigureVariance, level: float = LEVEL) -> float:
     """The width that the interval of one study in ten is below; NaN below one df."""
     return float(np.quantile(_widths(of, level), LOW))
+
+
+def high_width(of: FigureVariance, level: float = LEVEL) -> float:
+    """The width that the intervals of seven studies in ten are below; NaN below one df."""
+    return float(np.quantile(_widths(of, level), HIGH))
 
 
 def _widths(of: FigureVariance, level: float) -> Floats:

@@ -16,11 +16,11 @@ from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
 from fcpair.stages.answers.simulate_effects import (
     TextEffects,
-    are_positive,
     draw_latent_answers,
     draw_leniency,
     draw_pairs,
     fit_habits,
+    true_codes,
 )
 from fcpair.stages.answers.simulate_form import draw_form_answers, draw_form_truths
 from fcpair.stages.questions import NO_CODE, Closed
@@ -170,9 +170,11 @@ class _SimulatedPeople:
 
         if self.question is None:
             return pd.DataFrame(draw_form_truths(len(cell_ids), self._form, *self._draw_params), index=cell_ids)
-        latent, positive = self._latent_by_cell, self._draw_params[0]
-        is_positive = None if latent is None else are_positive(np.asarray(latent, np.float64), positive)
-        truths = simulation.draw_truths(len(cell_ids), self.question, *self._draw_params, is_positive)
+        if self._latent_by_cell is None:
+            truths = simulation.draw_truths(len(cell_ids), self.question, *self._draw_params)
+        else:
+            latent = np.asarray(self._latent_by_cell, np.float64)
+            truths = true_codes(latent, self.question, self._draw_params[0])
         return pd.DataFrame(truths, index=cell_ids)
 
     def _draw_labels(
@@ -184,7 +186,7 @@ class _SimulatedPeople:
         model = fit_habits(question, self._habits, self._effects)
         pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
         leniency = draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._draw_params[1])
-        return draw_latent_answers(pairs, leniency, true, question, model, self._habits, seed)
+        return draw_latent_answers(pairs, leniency, question, model, self._habits, seed)
 
     def answer_open(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
         """The answers to what is open, as `save_answers` takes them."""

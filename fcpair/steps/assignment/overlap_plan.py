@@ -12,14 +12,16 @@ from fcpair.files.answers.pilot_labels import read_pilot_labels
 from fcpair.param_values import as_params
 from fcpair.params import Assign, Plan, PlannedFigure
 from fcpair.records import Role, RunRecord
+from fcpair.stages.assignment.overlap_ladder import AssignedPairs
 from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
 from fcpair.stages.questions import Closed
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import GridContext, as_settings, effective_options, is_planned, note_run, scheme_of
 from fcpair.steps.base.keywords import takes_params
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import build_progress, settings
 from fcpair.store.people import people
@@ -38,6 +40,7 @@ class _Known:
     values: Mapping[str, int | float]
     basis: tuple[str, ...]
     labels: pd.DataFrame | None
+    assigned: AssignedPairs | None
 
 
 @takes_params
@@ -66,7 +69,8 @@ def plan_overlap(
     """Plan how much overlap a grid needs, before anybody is asked: what each costs, yields, and narrows.
 
     What is not given of texts, people and seconds is the study's own. Widths rest on the labels of a pilot: of the
-    file, else of the study where two pairs or more have several labels; without any, on what is assumed.
+    file, else of the study where two pairs or more have several labels; without any, on what is assumed. What is
+    assigned already is the least overlap that is planned, unless the plan is for a grid of another size.
 
     Raises:
         StageError: the grid is planned: its rounds say how many answers each cell gets.
@@ -83,7 +87,7 @@ def plan_overlap(
         question = scheme_of(tx)
         known = _read_known(tx, question, options)
     labels = read_pilot_labels(options.pilot, question) if options.pilot else known.labels
-    plan = plan_grid(replace(options, **known.values), question, labels)  # type: ignore[arg-type]
+    plan = plan_grid(replace(options, **known.values), question, labels, known.assigned)  # type: ignore[arg-type]
     return replace(plan, basis=(*known.basis, *plan.basis))
 
 
@@ -105,10 +109,24 @@ def _read_known(tx: Tx, question: Closed, options: Plan) -> _Known:
     if options.seconds is None and len(measured) >= LEAST_MEASURED:
         known["seconds"] = round(float(measured.median()), 1)
         basis.append(f"{known['seconds']:g} seconds a label, the median of {len(measured):,}")
-    sentence = (f"from the study: {', '.join(basis)}",) if basis else ()
+    sentences = [f"from the study: {', '.join(basis)}"] if basis else []
+    if n_decided := len(adjudications.pairs_decided_by_hand(tx)):
+        sentences.append(f"{n_decided:,} pairs that somebody has decided get no further labels")
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     n_labels = labels.groupby("cell_id").size()
-    return _Known(known, sentence, labels if int((n_labels > 1).sum()) >= LEAST_PAIRS else None)
+    return _Known(
+        values=known,
+        basis=tuple(sentences),
+        labels=labels if int((n_labels > 1).sum()) >= LEAST_PAIRS else None,
+        assigned=_read_assigned(tx) if (options.hs or n_hs, options.cn or n_cn) == (n_hs, n_cn) else None,
+    )
+
+
+def _read_assigned(tx: Tx) -> AssignedPairs | None:
+    """What is assigned already, if anything is."""
+    by_labels = assignments.labels_per_pair(tx)
+    of_hs, of_cn = assignments.overlap_per_text(tx)
+    return AssignedPairs(by_labels, tuple(of_hs), tuple(of_cn)) if by_labels else None
 
 
 def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
@@ -122,11 +140,8 @@ def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
         raise InputError("the plan recommends no overlap; give the `width` that is wished for")
     with grid._store.write() as tx:
         if build_progress.n_built(tx)["assign"]:
-            flags = " ".join(f"--overlap {n}:{share:g}" for n, share in plan.recommended.items())
-            raise StageError(
-                f"pairs have been assigned, so the recipe stays as it is; `fcpair assign --more {flags}` raises the "
-                "overlap"
-            )
+            step = plan.next_step or "the plan is for a grid of another size"
+            raise StageError(f"pairs have been assigned, so the recipe stays as it is: {step}")
         run = note_run(tx, "plan", as_params(plan.options), _count(plan))
         overlap = as_settings(Assign(overlap=plan.recommended))["overlap"]
         settings.save_settings(tx, settings.RECIPE + Assign.stage, {"overlap": overlap}, run.id)

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, bindparam, case, delete, func, literal_column, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Subquery,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal_column,
+    select,
+    union_all,
+    update,
+)
 
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
@@ -258,12 +270,29 @@ def n_open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
 
 def labels_per_pair(tx: Tx) -> dict[int, int]:
     """Count the pairs by how many annotators they were or are to be assigned to, not counting work that lapsed."""
-    label = rounds.primary(tx)
-    labelling = select(assignment.c.cell_id).where(rounds.in_round(label), assignment.c.status.not_in(RELEASED))
-    slots = union_all(labelling, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
+    slots = _label_slots(tx)
     per_pair = select(func.count().label("n")).select_from(slots).group_by(slots.c.cell_id).subquery()
     query = select(per_pair.c.n, func.count()).group_by(per_pair.c.n).order_by(per_pair.c.n)
     return {row[0]: row[1] for row in tx.execute(query)}
+
+
+def overlap_per_text(tx: Tx) -> tuple[list[int], list[int]]:
+    """Count the pairs with two annotators or more, as `labels_per_pair` has them, of each HS and CN that has some."""
+    slots = _label_slots(tx)
+    several = select(slots.c.cell_id).group_by(slots.c.cell_id).having(func.count() > 1).subquery()
+
+    def counts_by(text_id: ColumnElement[int]) -> list[int]:
+        query = select(func.count()).select_from(several.join(cell, cell.c.id == several.c.cell_id)).group_by(text_id)
+        return [row[0] for row in tx.execute(query.order_by(text_id))]
+
+    return counts_by(cell.c.row_id), counts_by(cell.c.column_id)
+
+
+def _label_slots(tx: Tx) -> Subquery:
+    """The pair of each label that somebody has given or is to give, as `cell_id`."""
+    label = rounds.primary(tx)
+    labelling = select(assignment.c.cell_id).where(rounds.in_round(label), assignment.c.status.not_in(RELEASED))
+    return union_all(labelling, select(slot.c.cell_id).where(slot.c.round_id.in_(label.ids))).subquery()
 
 
 def clear_assignments(tx: Tx, of: Round) -> None:

@@ -43,6 +43,19 @@ def test_once_pairs_are_assigned_the_recipe_stays(at: At, fcpair: Fcpair) -> Non
     assert path.read_bytes() == before
 
 
+def test_a_study_with_labels_is_planned_from_what_is_assigned_and_by_the_high_end(at: At, fcpair: Fcpair) -> None:
+    path = at("labelled")
+    result = fcpair("plan", "--width", "1.9")
+    printed = " ".join(result.stdout.split())
+    assert "0.5 * =" in printed
+    assert "=: what is assigned already, which can only be raised" in printed
+    assert "* rests on the high end of the range" in printed
+    assert result.stderr.startswith("What is assigned is enough, and an overlap can only be raised.")
+    before = path.read_bytes()
+    assert "what is assigned is enough" in fcpair("plan", "--width", "1.9", "--save", code=2).stderr
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib.util import find_spec
 from math import exp, log
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.errors import MissingExtraError
 from fcpair.stages.adjudication import crowd_kit_models
 from fcpair.stages.adjudication.label_models import (
     Floats,
@@ -110,11 +110,9 @@ def test_crowd_kit_still_says_what_was_kept_of_it() -> None:
     np.testing.assert_allclose(crowd_kit_models.mace(labels).probability, expected["MACE"], atol=1e-8)
 
 
-@pytest.mark.skipif(find_spec("crowdkit") is not None, reason="crowd-kit is installed")
 @pytest.mark.parametrize("model", [crowd_kit_models.glad, crowd_kit_models.mace])
-def test_what_is_not_installed_is_named_with_its_extra(model: Model) -> None:
-    from fcpair.errors import MissingExtraError
-
+def test_what_is_not_installed_is_named_with_its_extra(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.extras.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"needs crowdkit; install with `pip install 'fcpair\[models\]'`"):
         model(drawn_labels())
 

@@ -9,16 +9,17 @@ import numpy.typing as npt
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.stages.answers.simulate import Habits, draw_truths
+from fcpair.stages.answers.simulate import Habits
 from fcpair.stages.answers.simulate_effects import (
     TextEffects,
-    are_positive,
     draw_latent_answers,
     draw_leniency,
     draw_pairs,
     fit_habits,
+    true_codes,
 )
-from fcpair.stages.questions.labels import APPROPRIATENESS
+from fcpair.stages.questions import Closed
+from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
 from fcpair.stages.stats.label_profiles import class_model_at, kappa_of_joint
 
 HABITS = Habits(positive=0.3, accuracy=0.9, leaning=0.0, leaning_to=2, unsure=0.05, skips=0.0)
@@ -26,20 +27,36 @@ EFFECTS = TextEffects(hs=0.2, cn=0.3)
 HS, CN = np.divmod(np.arange(300 * 300), 300)
 
 
-def answers(seed: int) -> npt.NDArray[np.int64]:
-    pairs = draw_pairs(HS, CN, EFFECTS, 1)
-    true = draw_truths(len(HS), APPROPRIATENESS, 0.3, 1, are_positive(pairs, 0.3))
-    model = fit_habits(APPROPRIATENESS, HABITS, EFFECTS)
-    return draw_latent_answers(pairs, np.zeros(len(HS)), true, APPROPRIATENESS, model, HABITS, seed)
+QUESTIONS = [APPROPRIATENESS, read_labels("scale(1,5,1,positive=4)"), read_labels("one_of(a+,b,c+,d?,e)")]
 
 
-def test_shares_and_agreement_are_those_without_effects() -> None:
-    first, second = answers(2), answers(3)
-    joint = np.array([[np.mean((first == a) & (second == b)) for b in (0, 1, 2)] for a in (0, 1, 2)])
-    expected = class_model_at(APPROPRIATENESS, 0.3, 0.05, 0.9)
+def answers(question: Closed, seed: int) -> npt.NDArray[np.int64]:
+    model = fit_habits(question, HABITS, EFFECTS)
+    return draw_latent_answers(draw_pairs(HS, CN, EFFECTS, 1), np.zeros(len(HS)), question, model, HABITS, seed)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_shares_and_agreement_are_those_without_effects(question: Closed) -> None:
+    first, second = answers(question, 2), answers(question, 3)
+    joint = np.array([[np.mean((first == a) & (second == b)) for b in question.codes] for a in question.codes])
+    not_sure = HABITS.unsure if len(question.definite) < len(question.codes) else 0.0
+    expected = class_model_at(question, 0.3, not_sure, 0.9)
     assert joint.sum(axis=1) == pytest.approx(expected.shares, abs=0.03)
     assert kappa_of_joint(joint) == pytest.approx(expected.kappa, abs=0.03)
-    assert (answers(2) == first).all()
+    assert (answers(question, 2) == first).all()
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_true_codes_have_their_shares_and_most_people_see_them(question: Closed) -> None:
+    true = true_codes(draw_pairs(HS, CN, EFFECTS, 1), question, 0.3)
+    shares = {code: np.mean(true == code) for code in question.definite}
+    n_positive = len(question.positive)
+    expected = {
+        code: 0.3 / n_positive if code in question.positive else 0.7 / (len(question.definite) - n_positive)
+        for code in question.definite
+    }
+    assert shares == pytest.approx(expected, abs=0.03)
+    assert np.mean(true == answers(question, 2)) > 0.7
 
 
 def test_hs_and_cn_explain_their_shares() -> None:

@@ -123,6 +123,25 @@ def test_texts_that_explain_nothing_set_no_floor() -> None:
     assert low_width(tied) < mean_width(tied)
 
 
+def test_pairs_that_are_there_stay_on_their_texts_and_others_spread_over_what_is_free() -> None:
+    """Of 40 pairs, 30 are on three of twelve CNs, 10 each; the rest takes free pairs evenly: 10 of 20 x 12 - 30."""
+    model, shares = fit_class_model(APPROPRIATENESS, 0.3, 0.05, 0.5), SideShares(0.1, 0.1)
+    few, more, even = (
+        coefficient_variance(ALPHA, model, OverlapSize(20, 12, 3, {2: n}, of_hs, of_cn), shares)
+        for n, of_hs, of_cn in ((30, (3,) * 10, (10,) * 3), (40, (3,) * 10, (10,) * 3), (40, (2,) * 20, ()))
+    )
+    assert few is not None
+    assert (few.cn.n_texts, few.cn.products) == (3, 3 * 10 * 9)
+    assert more is not None
+    on_met, on_others = 10 + 10 * 10 / 210, 10 * 20 / 210
+    assert on_others < 1
+    assert more.cn.n_texts == 12
+    assert more.cn.products == pytest.approx(3 * on_met * (on_met - 1))
+    assert even is not None
+    assert even.hs.products == 20 * 2
+    assert mean_width(few) > mean_width(more) > mean_width(even)
+
+
 def test_a_coefficient_that_no_pair_is_about_has_no_variance() -> None:
     model = fit_class_model(APPROPRIATENESS, 0.3, 0.05, 0.5)
     assert coefficient_variance(FLEISS, model, OverlapSize(45, 129, 9, {3: 700}), SideShares()) is None
