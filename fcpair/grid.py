@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         ConflictCase,
         DecisionRequest,
     )
+    from fcpair.steps.adjudication.calibration_result import CalibrationResult
     from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
     from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch
     from fcpair.steps.answers.curation import Curation
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdjudicationQueue",
+    "CalibrationResult",
     "CaseOrder",
     "CaseQueue",
     "ConflictCase",
@@ -61,6 +63,7 @@ if not TYPE_CHECKING:
             "Reviewing": "ExampleReview",
             "Ruling": "DecisionRequest",
         },
+        calibration_result=["CalibrationResult"],
         case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
         adjudication_queue=["ConflictCase", "AdjudicationQueue", "DecisionRequest"],
@@ -93,6 +96,9 @@ class Grid(GridContext):
     plan = steps.overlap_plan.plan_overlap
     save_overlap = steps.overlap_plan.save_overlap
     plan_power = steps.systems_power.plan_power
+    start_calibration = steps.calibration.start_calibration
+    open_discussion = steps.calibration.open_discussion
+    close_calibration = steps.calibration.close_calibration
     assign = steps.assign.assign
     plan_more_labels = steps.assign.plan_more_labels
     close_open_assignment = steps.leases.close_open_assignment
@@ -128,6 +134,7 @@ class Grid(GridContext):
     service_obstacle = steps.generate.service_obstacle
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
+    measure_calibration = steps.calibration_result.measure_calibration
     round_of_blocks = steps.agreement.round_of_blocks
     aggregate = steps.aggregate.aggregate_labels
     compare_people = steps.people_agreement.compare_people

@@ -27,6 +27,7 @@ from fcpair.params import (
     Agree,
     Annotate,
     Assign,
+    Calibration,
     Evaluate,
     Import,
     Pair,
@@ -64,6 +65,7 @@ class Recipe:
     select: Select | None = None
     retrieve: Retrieve | None = None
     pair: Pair | None = None
+    calibration: Calibration | None = None
     assign: Assign | None = None
     annotate: Annotate | None = None
     words: Words | None = None
@@ -269,7 +271,9 @@ def _section_toml(heading: str, options: Any) -> str:
 def _grid_toml(plan: GridPlan) -> str:
     changed = {name: value for name, value in _changed_values(plan).items() if name != "rounds"}
     stages = {
-        name: changed.pop(name) for name in ("agreement", "adjudicate", "validate", "partition") if name in changed
+        name: changed.pop(name)
+        for name in ("calibration", "agreement", "adjudicate", "validate", "partition")
+        if name in changed
     }
     rounds = [toml.format_section("[[grid.round]]", _round_values(round_)) for round_ in plan.rounds]
     stage_sections = [_section_toml(f"grid.{name}", getattr(plan, name)) for name in stages]

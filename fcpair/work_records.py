@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+CalibrationPart = Literal["", "first", "again"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class RoundForm:
     a `row`, or a `list` of rows with all their cells. In a round that checks decisions, `blind` says that these are not
     shown. `row_text` and `column_text` are what people read in place of the names of the sides, and `texts` in place of
     the names that are columns or rows, or labels to check. A `single_column` only names the grid, and is not shown.
+    `calibration` says that everybody answers `first`, or `again` after a discussion; empty in all other rounds.
     """
 
     grid: str
@@ -46,6 +49,7 @@ class RoundForm:
     column_text: str | None
     texts: dict[str, dict[str, str]]
     single_column: bool
+    calibration: CalibrationPart = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from fcpair.stages.questions.wording import option_wordings, with_wordings
 from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
+from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.reading_limits import reading_allowance
@@ -24,7 +25,7 @@ from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.words import Words
-from fcpair.work_records import Progress, RoundForm, ShownText, Task
+from fcpair.work_records import CalibrationPart, Progress, RoundForm, ShownText, Task
 
 
 class WorkQueue(Submissions):
@@ -82,6 +83,7 @@ class WorkQueue(Submissions):
                 sides.column.text,
                 option_wordings(checked_form, words, grid_name) | sides.names,
                 sides.single_column,
+                _calibration_part(round_),
             )
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
@@ -121,7 +123,7 @@ class WorkQueue(Submissions):
 
     def _rounds_of(self, tx: Tx, role: Role) -> list[Round]:
         if role not in self._rounds:
-            self._rounds[role] = rounds.of_role(tx, role)
+            self._rounds[role] = sorted(rounds.of_role(tx, role), key=lambda one: not one.options.calibrates)
         return self._rounds[role]
 
     def _open_tasks(self, tx: Tx, visitor: Visitor, n: int, n_remaining: int | None) -> list[Task]:
@@ -140,7 +142,7 @@ class WorkQueue(Submissions):
         """
         check_visitor(visitor)
         with self._store.read() as tx:
-            round_by_id = {number: round_ for round_ in rounds.of_role(tx, visitor.role) for number in round_.ids}
+            round_by_id = {number: one for one in _answerable_rounds(tx, visitor.role) for number in one.ids}
             rows = task_queries.answered_tasks(tx, visitor.id, list(round_by_id), before, n)
             return [
                 self._task(
@@ -207,6 +209,21 @@ class WorkQueue(Submissions):
         """The number by which a person knows a cell."""
         number = grids.to_public_number(cell_id)
         return self._load_opaque(tx).encrypt_cell(number) if round_.options.hides_column else number
+
+
+def _calibration_part(round_: Round) -> CalibrationPart:
+    """The part of a calibration that a round is; empty for any other round."""
+    if not round_.options.calibrates:
+        return ""
+    return "again" if round_.options.again else "first"
+
+
+def _answerable_rounds(tx: Tx, role: Role) -> Iterator[Round]:
+    """The rounds of a role whose answers can still be changed: of a calibration, the one that is under way."""
+    for round_ in rounds.of_role(tx, role):
+        with grids.on_grid(tx, round_.grid_id):
+            if not is_closed(tx, round_):
+                yield round_
 
 
 def _shown_text(body: str, language: str | None) -> ShownText:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.param_values import digest_params
-from fcpair.params import Adjudicate, Agree, Annotate, Partition, Simulate, Validate
+from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
 from fcpair.practice import Practice
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
@@ -37,6 +37,7 @@ HELD = (Adjudicate, Agree, Annotate, Partition, Practice, Words)
 
 
 OF_PLAN: dict[str, type[Any]] = {
+    "calibration": Calibration,
     "agreement": Agree,
     "adjudicate": Adjudicate,
     "validate": Validate,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
 from fcpair.param_values import as_params, from_params
-from fcpair.params import Adjudicate, Agree, Partition, Validate
+from fcpair.params import Adjudicate, Agree, Calibration, Partition, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
@@ -55,6 +55,7 @@ def add_grid(
     rounds: Sequence[RoundPlan] = REQUIRED,
     row_name: str = "row",
     column_name: str = "column",
+    calibration: Calibration | None = None,
     agreement: Agree | None = None,
     adjudicate: Adjudicate | None = None,
     validate: Validate | None = None,
