@@ -53,8 +53,7 @@ ANSWERED_ELSEWHERE = (
 )
 _PAST_ACTIONS = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
 CALIBRATION_CLOSED = (
-    "the discussion of this pair has begun, or is over, so your first answer stands; where people differed you can "
-    "answer once more"
+    "the discussion has begun, or is over, so your first answer stands; where people differed you can answer once more"
 )
 GIVEN_TO_OTHERS = "this pair has been given to somebody else; your answer was not needed"
 

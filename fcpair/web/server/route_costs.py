@@ -38,6 +38,7 @@ KINDS = {
     (GET, "/annotate"): Kind.QUICK,
     (GET, "/validate"): Kind.QUICK,
     (GET, "/practice"): Kind.QUICK,
+    (GET, "/discussion"): Kind.QUICK,
     (GET, "/thanks"): Kind.LIST,
     (GET, "/worker.js"): Kind.QUICK,
     (GET, "/manifest.webmanifest"): Kind.QUICK,

@@ -58,6 +58,7 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
         "column_text": None,
         "texts": {},
         "single_column": False,
+        "calibration": "",
     }
     asked = {**sides, "round": "label", "form": [question]}
     assert site.machine("ana").get("/api/me").json() == {**ana, "rounds": [asked]}
