@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         ConflictCase,
         DecisionRequest,
     )
-    from fcpair.steps.adjudication.calibration_result import CalibrationResult
     from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
     from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch
     from fcpair.steps.answers.curation import Curation
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdjudicationQueue",
-    "CalibrationResult",
     "CaseOrder",
     "CaseQueue",
     "ConflictCase",
@@ -63,7 +61,6 @@ if not TYPE_CHECKING:
             "Reviewing": "ExampleReview",
             "Ruling": "DecisionRequest",
         },
-        calibration_result=["CalibrationResult"],
         case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
         adjudication_queue=["ConflictCase", "AdjudicationQueue", "DecisionRequest"],

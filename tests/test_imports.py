@@ -82,6 +82,7 @@ LAYERS = {
             "round_options",
             "start_draft",
             "words",
+            "calibration_records",
             "work_records",
         ),
         "base",

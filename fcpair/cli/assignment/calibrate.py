@@ -13,8 +13,9 @@ from fcpair.cli.output import Table, emit, print_run, status_spinner
 from fcpair.params import ANNOTATORS_HELP, Calibration
 
 if TYPE_CHECKING:
+    from fcpair.calibration_records import CalibrationResult
     from fcpair.cli.table import Cell
-    from fcpair.grid import CalibrationResult, Grid
+    from fcpair.grid import Grid
 
 PERSON_COLUMNS = ("name", "answered", "open", "again", "again open")
 early_option = click.option("--early", is_flag=True, help="Go on without the answers that are still open.")
