@@ -93,6 +93,9 @@ class Grid(GridContext):
     plan = steps.overlap_plan.plan_overlap
     save_overlap = steps.overlap_plan.save_overlap
     plan_power = steps.systems_power.plan_power
+    start_calibration = steps.calibration.start_calibration
+    open_discussion = steps.calibration.open_discussion
+    close_calibration = steps.calibration.close_calibration
     assign = steps.assign.assign
     plan_more_labels = steps.assign.plan_more_labels
     save_qualification = steps.known_pairs.save_qualification
@@ -132,6 +135,7 @@ class Grid(GridContext):
     service_obstacle = steps.generate.service_obstacle
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
+    measure_calibration = steps.calibration_result.measure_calibration
     round_of_blocks = steps.agreement.round_of_blocks
     aggregate = steps.aggregate.aggregate_labels
     compare_people = steps.people_agreement.compare_people

@@ -37,6 +37,7 @@ CorpusFormat = Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "
 ShardOrder = Literal["random", "hs"]
 CaseRanking = Literal["row", "doubt"]
 NotSure = Literal["class", "drop"]
+CalibrationCounts = Literal["neither", "first", "second"]
 Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
@@ -380,6 +381,19 @@ def _check_effects(options: Plan | Simulate) -> None:
 
 
 @dataclass(frozen=True)
+class Calibration(Seeded):
+    """A first batch that everybody answers, discusses where they differ, and answers once more."""
+
+    stage: ClassVar[str] = "calibration"
+    pairs: int = param(20, "how many pairs to draw. Everybody answers them first", bounds=AT_LEAST_ONE)
+    counts: CalibrationCounts = param(
+        "neither", "which of the two answers decisions and tiers rest on; with neither, the pairs are assigned again"
+    )
+    round: str = param("", "the round of a planned grid that is calibrated", otherwise="the one that counts")
+    seed: int = param(0, "random seed")
+
+
+@dataclass(frozen=True)
 class Agree(Checked):
     """Parameters for measuring agreement; raises InputError for a value that cannot be used."""
 
@@ -453,7 +467,7 @@ class Validate(Seeded):
         None, "how many validators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
     )
     pairs: int | None = param(
-        None, "how many pairs to draw; if not given, all that are adjudicated", bounds=AT_LEAST_ONE
+        None, "how many pairs to draw. If not given, all that are adjudicated", bounds=AT_LEAST_ONE
     )
     blind: bool = param(False, "validators give their own label and do not see the adjudicated one")
     seed: int = param(0, "random seed")

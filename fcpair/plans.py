@@ -15,7 +15,17 @@ from fcpair.deprecation import old_names
 from fcpair.errors import InputError
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import Checked, param
-from fcpair.params import LONGEST_NAME, Adjudicate, Agree, Partition, Seeded, Validate, check_unique, grid_names
+from fcpair.params import (
+    LONGEST_NAME,
+    Adjudicate,
+    Agree,
+    Calibration,
+    Partition,
+    Seeded,
+    Validate,
+    check_unique,
+    grid_names,
+)
 from fcpair.round_options import ROW, Checks, RoundDesign
 
 __all__ = ["Checks", "GridPlan", "RoundPlan", "SidePlan", "Source"]
@@ -261,7 +271,7 @@ class RoundPlan(RoundDesign, _Asked):
         return self.after if self.edits == ROW else self.edits or self.after
 
 
-STAGES_OF_GRID = ("qualification", "controls", "agreement", "adjudicate", "validate", "partition")
+STAGES_OF_GRID = ("qualification", "controls", "calibration", "agreement", "adjudicate", "validate", "partition")
 """The fields of a plan that are sections of their own in a recipe."""
 
 
@@ -277,6 +287,7 @@ class GridPlan(Checked):
     column_name: str = param("column", "what a column is called")
     qualification: Qualification | None = param(None, "the known pairs on which people qualify")
     controls: Controls | None = param(None, "the known pairs among the others of each shard")
+    calibration: Calibration | None = param(None, "the batch that everybody answers first, and discusses")
     agreement: Agree | None = param(None, "how agreement is computed")
     adjudicate: Adjudicate | None = param(None, "how a cell's answers become one")
     validate: Validate | None = param(None, "how decisions are validated; without it, they are not")
@@ -305,6 +316,8 @@ class GridPlan(Checked):
                     f"round `{round_.name}` draws from batches (`per_batch`), but `{round_.after}` has none; give "
                     "it `batch`"
                 )
+        if self.calibration and self.calibration.round not in {"", *(round_.name for round_ in self.rounds)}:
+            raise InputError(f"grid `{self.name}` has no round `{self.calibration.round}` to calibrate people for")
         if len(counting_rounds := [round_.name for round_ in self.rounds if round_.counts]) > 1:
             raise InputError(
                 f"rounds `{counting_rounds[0]}` and `{counting_rounds[1]}` both have `counts = true`; decisions "

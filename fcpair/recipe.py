@@ -28,6 +28,7 @@ from fcpair.params import (
     Agree,
     Annotate,
     Assign,
+    Calibration,
     Evaluate,
     Import,
     Pair,
@@ -67,6 +68,7 @@ class Recipe:
     pair: Pair | None = None
     qualification: Qualification | None = None
     controls: Controls | None = None
+    calibration: Calibration | None = None
     assign: Assign | None = None
     annotate: Annotate | None = None
     words: Words | None = None

@@ -109,7 +109,8 @@ class RoundOptions(RoundDesign):
     Beside what its plan says: `hides` is the side that those who answer are not shown; with `answers_rows` a written
     text is known by the row that it answers, too, so that the same words to two rows are two texts; with `rewords_rows`
     what is written is the row's text in other words, such as a translation that is mended. A round of `known` pairs
-    (`known_pairs.Known`) has those of the round that it is `known_for`.
+    (`known_pairs.Known`) has those of the round that it is `known_for`. `calibrates` names the round for which people
+    calibrate themselves in this one; `again` says that it has their answers after the discussion.
     """
 
     answers_rows: bool = False
@@ -117,6 +118,8 @@ class RoundOptions(RoundDesign):
     rewords_rows: bool = False
     known: str = ""
     known_for: str = ""
+    calibrates: str = ""
+    again: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Options as JSON, in the form that a row of the study has them and `from_params` reads."""
@@ -148,7 +151,7 @@ class RoundOptions(RoundDesign):
 
         Only where everybody is asked, once after the other, it is the same people who answer both.
         """
-        return bool(self.edits_round or not self.asks_everybody)
+        return bool(self.edits_round or self.calibrates or not self.asks_everybody)
 
     @property
     def asks_everybody(self) -> bool:

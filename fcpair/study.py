@@ -256,6 +256,8 @@ class Study(StudyContext):
     start = steps.cached(steps.study_start.StudyStart)
 
     work_queue = steps.work_queue.open_work_queue
+    discussions = steps.discussion.discussions
+    has_discussion = steps.discussion.has_discussion
     save_practice = steps.practice.save_practice
     read_practice_text = steps.practice.read_practice_text
     known_items = steps.practice.known_items

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+CalibrationPart = Literal["", "first", "again"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class RoundForm:
     shown. `row_text` and `column_text` are what people read in place of the names of the sides, and `texts` in place of
     the names that are columns or rows, or labels to check. A `single_column` only names the grid, and is not shown.
     With `qualifies`, people answer it before their shard, which waits for it.
+    `calibration` says that everybody answers `first`, or `again` after a discussion; empty in all other rounds.
     """
 
     grid: str
@@ -48,6 +51,7 @@ class RoundForm:
     texts: dict[str, dict[str, str]]
     single_column: bool
     qualifies: bool = False
+    calibration: CalibrationPart = ""
 
 
 @dataclass(frozen=True)

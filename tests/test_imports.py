@@ -83,6 +83,7 @@ LAYERS = {
             "round_options",
             "start_draft",
             "words",
+            "calibration_records",
             "work_records",
         ),
         "base",

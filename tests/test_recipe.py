@@ -52,6 +52,9 @@ def test_a_recipe_with_every_section(tmp_path: Path) -> None:
         k = 3
         [pair]
         candidates = 12
+        [calibration]
+        pairs = 10
+        counts = "second"
         [assign]
         annotators = 4
         [simulate]
@@ -72,6 +75,7 @@ def test_a_recipe_with_every_section(tmp_path: Path) -> None:
         select=Select(hs=10),
         retrieve=Retrieve(k=3),
         pair=params.Pair(candidates=12),
+        calibration=params.Calibration(pairs=10, counts="second"),
         assign=Assign(annotators=4),
         simulate=Simulate(seed=5),
         agreement=Agree(intervals="annotators"),
@@ -107,7 +111,7 @@ def test_only_the_corpus_has_no_default(options: type) -> None:
 
 def test_every_stage_has_its_options_in_this_test() -> None:
     assert {options.__name__ for options in OPTIONS} >= {"Setup", "Import", "Assign", "Agree", "Partition", "Export"}
-    assert len(OPTIONS) == 16
+    assert len(OPTIONS) == 17
 
 
 @pytest.mark.parametrize("memory_mb", [15, 0, -1])

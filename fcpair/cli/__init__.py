@@ -43,6 +43,10 @@ SECTIONS = {
         "retrieve": ("corpus.retrieve:retrieve", "Retrieve candidate CNs."),
         "pair": ("corpus.pair:pair", "Cross the HS with the candidates."),
         "plan": ("assignment.plan:plan", "Plan how much overlap is needed, and what it costs."),
+        "calibrate": (
+            "assignment.calibrate:calibrate",
+            "A first batch that everybody answers, discusses, and answers again.",
+        ),
         "assign": ("assignment.assign:assign", "Assign the pairs to annotators."),
     },
     "People": {

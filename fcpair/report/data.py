@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fcpair.bias import ScoredAnswers
+    from fcpair.calibration_records import CalibrationResult
     from fcpair.evaluate.outcome import Outcome
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
     from fcpair.stages.stats.group_differences import GroupComparison
@@ -186,6 +187,7 @@ class MainPart(DecisionsPart):
     validators: tuple[PersonFigures, ...]
     asked: SurveysPart
     sampled: SampleSize | None = None
+    calibration: CalibrationResult | None = None
 
 
 @dataclass(frozen=True)
@@ -243,6 +245,7 @@ class GridPart:
     rounds: tuple[RoundPart, ...]
     decided: DecisionsPart | None
     asked: SurveysPart
+    calibration: CalibrationResult | None = None
 
     @property
     def name(self) -> str:

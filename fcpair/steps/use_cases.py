@@ -24,8 +24,10 @@ if TYPE_CHECKING:
         adjudication_queue,
         aggregate,
         agreement,
+        calibration_result,
         conflict_sheet,
         decision_requests,
+        discussion,
         flags,
         people_agreement,
     )
@@ -44,7 +46,16 @@ if TYPE_CHECKING:
         withdraw,
         work_queue,
     )
-    from fcpair.steps.assignment import assign, extra_labels, leases, overlap_plan, rounds, spot_checks, validate
+    from fcpair.steps.assignment import (
+        assign,
+        calibration,
+        extra_labels,
+        leases,
+        overlap_plan,
+        rounds,
+        spot_checks,
+        validate,
+    )
     from fcpair.steps.base import grid_rows, init, recipe_options, sample_size, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve, select
     from fcpair.steps.oversight import (

@@ -21,6 +21,7 @@ from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
 from fcpair.web.acts import (
     act_progress,
+    calibration,
     forgetting,
     generation,
     imports,
@@ -50,7 +51,16 @@ from fcpair.web.lead import (
     progress,
     search,
 )
-from fcpair.web.pages import adjudicate, adjudicate_row, annotator, login, offline, practice, qualification
+from fcpair.web.pages import (
+    adjudicate,
+    adjudicate_row,
+    annotator,
+    discussion,
+    login,
+    offline,
+    practice,
+    qualification,
+)
 from fcpair.web.served_terms import ServedTerms
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.long_acts import LongActs
@@ -113,6 +123,7 @@ _LEAD = (
     grid_map,
 )
 _ACTS = (
+    calibration,
     overlap,
     invitations,
     policy,
@@ -134,6 +145,7 @@ _MODULES = (
     offline,
     practice,
     qualification,
+    discussion,
     adjudicate_row,
     adjudicate,
     *_START,

@@ -21,7 +21,7 @@ from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
 from fcpair.practice import PRACTISING
-from fcpair.records import TIERS, Visitor
+from fcpair.records import TIERS, WORKERS, Visitor
 from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web import refusals
 from fcpair.web.auth import Auth
@@ -110,6 +110,13 @@ class Context:
         except FcpairError:
             return False
 
+    def has_discussion(self, visitor: Visitor) -> bool:
+        """Whether a visitor has a discussion of a calibration to read; not where that cannot be read."""
+        try:
+            return visitor.role in WORKERS and self.study.has_discussion(visitor)
+        except FcpairError:
+            return False
+
     def language(self, visitor: Visitor | None) -> Language:
         """The language of pages for a visitor: the one they chose, else the study's.
 
@@ -138,7 +145,7 @@ class Context:
         self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
     ) -> HTMLResponse:
         """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `phrases`, `language`,
-        `words` (by which it writes figures), `practises`, `annotate` and `path`.
+        `words` (by which it writes figures), `practises`, `discusses`, `annotate` and `path`.
 
         One that is about a grid is `here`.
         """
@@ -153,7 +160,9 @@ class Context:
         noun = shared["noun"] = words.noun if words else Noun.of("pair")
         language: Language = values.get("language") or self.language_of(request, visitor)
         shared |= {"language": language, "phrases": language.noun_phrases(noun), "words": LocalFormatting(language)}
-        shared["practises"] = visitor is not None and visitor.consented and self.has_practice(visitor)
+        takes_part = visitor if visitor and visitor.consented else None
+        shared["practises"] = takes_part is not None and self.has_practice(takes_part)
+        shared["discusses"] = takes_part is not None and self.has_discussion(takes_part)
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(variables))

@@ -38,6 +38,10 @@ SENTENCES = (
         "not stored; press Undo to see it"
     ),
     mark("this pair has been given to somebody else; your answer was not needed"),
+    mark(
+        "the discussion has begun, or is over, so your first answer stands; where people differed you can "
+        "answer once more"
+    ),
     mark("somebody else has this pair now, since you skipped it"),
     mark("your qualification is over, so its answers can no longer be changed"),
     mark("please read what the study is about and agree to take part first"),

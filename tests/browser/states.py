@@ -14,6 +14,7 @@ from steps.people.known import assign_with_known_pairs
 from browser.sitting import HASTE_MS, answer, await_pair, await_sent, decide
 from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Evaluate, Simulate, Validate
+from fcpair.records import Role
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
 
@@ -46,6 +47,15 @@ class State:
         return self.before is None and self.act in {look, await_pair}
 
 
+def discuss(study: Study) -> None:
+    """People discuss where they differ in a calibration."""
+    study.add_people(["dora"], Role.ANNOTATOR)
+    grid = study.grid()
+    grid.start_calibration(pairs=4, seed=2)
+    grid.simulate(Simulate(accuracy=0.5, skips=0, seed=1))
+    grid.open_discussion()
+
+
 def blindly(study: Study) -> None:
     """Validators do not see the label."""
     study.grid().assign_validation(Validate(blind=True, seed=1), redo=True)
@@ -58,6 +68,12 @@ def hidden_for(name: str) -> Callable[[Study], None]:
         study.access.set_blurred(next(one.id for one in study.people if one.name == name), True)
 
     return hide
+
+
+def discuss_hidden(study: Study) -> None:
+    """The same, and ana has each HS hidden."""
+    discuss(study)
+    hidden_for("ana")(study)
 
 
 def flag(study: Study) -> None:
@@ -316,6 +332,12 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("label to check", "vera", "/validate", "checking", act=await_pair),
         State("blind", "vera", "/validate", "checking", act=await_pair, before=blindly),
     ),
+    "/discussion": (
+        State("nothing to discuss", "ana", "/discussion"),
+        State("a discussion", "ana", "/discussion", "paired", before=discuss),
+        State("a discussion with hidden HS", "ana", "/discussion", "paired", before=discuss_hidden),
+        State("a discussion for a lead", "lea", "/discussion", "paired", before=discuss),
+    ),
     "/offline": (State("no connection", "ana", "/offline"),),
     "/offline/form": (State("form not sent", "ana", "/offline/form"),),
     "/offline/leave": (State("not left", "ana", "/offline/leave"),),
@@ -359,6 +381,11 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("agreement without labels", "lea", "/lead/agreement"),
         State("agreement", "lea", "/lead/agreement", "checked"),
         State("agreement by metadata", "lea", "/lead/agreement?by=row+topic", "checked", before=topics),
+    ),
+    "/lead/calibration": (
+        State("no calibration", "lea", "/lead/calibration", "paired"),
+        State("a calibration that cannot be", "lea", "/lead/calibration", act=click("Start the calibration")),
+        State("a calibration under discussion", "lea", "/lead/calibration", "paired", before=discuss),
     ),
     "/lead/grid": (
         State("no grid", "lea", "/lead/grid", "empty"),

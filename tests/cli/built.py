@@ -7,8 +7,10 @@ from pathlib import Path
 
 from steps.answers.test_writing import piloted
 from steps.asked import surveyed
+from steps.calibrated import YES, begin, discussing
+from steps.online import give
 from steps.shown import put_examples, study_of
-from steps.small import write_csv
+from steps.small import build_to, write_csv
 
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
@@ -57,6 +59,21 @@ def planned(folder: Path) -> Study:
     return study
 
 
+def calibrating(folder: Path) -> Study:
+    """People have begun to calibrate themselves, and one has answered."""
+    study = build_to("paired", Study.create(folder / "study.db", Setup(title="Small")), folder)
+    visitors = begin(study)
+    give(study.work_queue(), visitors["ana"], YES)
+    return study
+
+
+def in_discussion(folder: Path) -> Study:
+    """They discuss where they differ."""
+    study = build_to("paired", Study.create(folder / "study.db", Setup(title="Small")), folder)
+    discussing(study)
+    return study
+
+
 BUILT: Mapping[str, Callable[[Path], Study]] = {
     "shown": shown,
     "unasked": unasked,
@@ -64,4 +81,6 @@ BUILT: Mapping[str, Callable[[Path], Study]] = {
     "piloted": piloted,
     "surveyed": surveyed,
     "planned": planned,
+    "calibrating": calibrating,
+    "discussing": in_discussion,
 }

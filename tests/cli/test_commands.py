@@ -15,7 +15,7 @@ from fcpair.cli import COMMANDS, main
 DOCS = Path(__file__).parents[2] / "docs"
 SECTIONS = {
     "Study": ["init", "run", "recipe", "status", "grids", "log"],
-    "Build": ["import", "select", "retrieve", "pair", "plan", "assign"],
+    "Build": ["import", "select", "retrieve", "pair", "plan", "calibrate", "assign"],
     "People": ["people", "serve"],
     "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
     "Decide": ["agreement", "aggregate", "groups", "adjudicate", "validate"],
@@ -26,7 +26,19 @@ SECTIONS = {
 }
 
 ON_A_GRID = {
-    *("select", "retrieve", "pair", "plan", "assign", "labels", "answers", "simulate", "examples", "generate"),
+    *(
+        "select",
+        "retrieve",
+        "pair",
+        "plan",
+        "calibrate",
+        "assign",
+        "labels",
+        "answers",
+        "simulate",
+        "examples",
+        "generate",
+    ),
     *("agreement", "adjudicate", "aggregate"),
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
     *("correlate", "curation", "ratings", "diversity", "groups", "bias", "ask"),

@@ -26,6 +26,7 @@ OF = [  # the first that matches the address, or the method and the address
     (r"GET /settings|POST /language", ALL),
     (r"/(welcome|settings|language|thanks)", READERS),
     (r"/(offline(/.*)?|manifest\.webmanifest|qualification)", WORKERS),
+    (r"/discussion", WORKERS | LEAD),
     (r"/practice", frozenset({Role.ANNOTATOR, Role.RATER, Role.VALIDATOR})),
     (r"/annotate.*", AT_THE_DESK),
     (r"/validate.*", frozenset({Role.VALIDATOR})),

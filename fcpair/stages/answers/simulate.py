@@ -28,6 +28,31 @@ class Habits:
     skips: float
 
 
+MOVES_TO_MAJORITY = 0.5
+"""Probability that a simulated person takes over, in a discussion, the answer that most others gave."""
+
+
+def draw_second_answers(cell: NDArray[np.int64], answer: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Draw what people answer after a discussion, shape `(n,)`, from what they answered before it.
+
+    Who gave another answer on a cell than the most common one takes that one with probability MOVES_TO_MAJORITY, and
+    keeps their own else. Where two answers are equally common, all keep theirs.
+
+    Args:
+        cell: the cell of each first answer, shape `(n,)`.
+        answer: the first answer of each person on it, by any number.
+        seed: of all that is drawn.
+    """
+    cells, at = np.unique(cell, return_inverse=True)
+    answers, which = np.unique(answer, return_inverse=True)
+    n_given = np.zeros((len(cells), len(answers)), np.int64)
+    np.add.at(n_given, (at, which), 1)
+    most = n_given.max(axis=1, keepdims=True)
+    has_majority = (n_given == most).sum(axis=1) == 1
+    moves = (np.random.default_rng([seed, 5]).random(len(cell)) < MOVES_TO_MAJORITY) & has_majority[at]
+    return np.where(moves, answers[n_given.argmax(axis=1)][at], answer)
+
+
 def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
     """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -22,12 +22,16 @@ from fcpair.stages.stats.agreement import (
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.base.answer_values import closed_question, form_of
+from fcpair.steps.base.calibration_state import latest_answers, load_calibration
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, need_labels, note_stage_run, scheme_of
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import distinct_answers, rounds
 from fcpair.store.corpus import cells, sides
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NO_VALUE = "(no value)"  # of texts that lack the metadata
 MOST_BLOCKS = 20  # values of a metadata column that pages offer
@@ -81,8 +85,9 @@ def measure_agreement(
 ) -> Agreement | PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
-    With the name of a `round`, on what was answered in that: a block for each part of its form, and with `options.by`
-    for each column or row, or for each value that these have in the column `metadata` of theirs.
+    With the name of a `round`, on what was answered in that (in `calibrate again`, on each person's latest answer): a
+    block for each part of its form, and with `options.by` for each column or row, or for each value that these have in
+    the column `metadata` of theirs.
 
     Raises:
         StageError: nothing was answered in it.
@@ -95,7 +100,7 @@ def measure_agreement(
         options = options or effective_options(tx, Agree, {})
         if round is not None:
             of = rounds.by_name(tx, round)
-            return PartAgreements(agreement_blocks(tx, of, _with_fitting_bins(tx, of, options)))
+            return PartAgreements(agreement_blocks(tx, of, with_fitting_bins(tx, of, options)))
         if name := _round_to_be_named(tx):
             raise InputError(
                 f"round `{name}` does not ask a single closed question; name the round to get agreement on each part"
@@ -104,7 +109,7 @@ def measure_agreement(
         return compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
 
 
-def _with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
+def with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
     """The options without the bins that are the grid's own, where these are for another of its rounds."""
     has_own_bins = options.bins == effective_options(tx, Agree, {}).bins
     return drop_unfit_bins(form_of(round_.form), options) if has_own_bins else options
@@ -152,7 +157,7 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
     if round_.checks is not None:
         raise InputError(f"round `{round_.name}` checks decisions; agreement is measured on the answers before them")
     form = form_of(round_.form)
-    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "answer_id", of=round_)
+    labels = _answers_of(tx, round_, "cell_id", "hs_id", "cn_id", "annotator", "answer_id")
     if labels.empty:
         raise StageError(f"round `{round_.name}` has no answers yet")
     ids, answer = np.unique(labels.pop("answer_id").to_numpy(np.int64), return_inverse=True)
@@ -160,6 +165,15 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
     return part_agreements(
         labels.assign(answer=answer), form, codes, options, _side_texts(tx, options), sides_of(tx).names
     )
+
+
+def _answers_of(tx: Tx, round_: Round, *columns: str) -> pd.DataFrame:
+    """The answers that are compared: those of a round, or after a discussion the latest of each person on the batch.
+
+    Of second answers alone, there are some only where people differed, so no agreement could be read from them.
+    """
+    state = load_calibration(tx) if round_.options.again else None
+    return latest_answers(tx, state, *columns) if state else judgements.current_labels(tx, *columns, of=round_)
 
 
 def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:

@@ -297,6 +297,8 @@ def _take_free_slots(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
 
 def _is_unassigned(tx: Tx, round_: Round) -> bool:
     """Whether answers bring their own work: nothing was dealt in the round, or only what files had brought."""
+    if round_.options.calibrates:
+        return False
     if not is_planned(tx):
         return round_.counts and not has_saved_options(tx, Assign)
     if lease_minutes(tx, round_) is not None:

@@ -19,6 +19,7 @@ from fcpair.stages.questions import Form
 from fcpair.stages.questions.text_question import REJECTED
 from fcpair.steps.answers import answer_import, curation
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
+from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.rules import text_checks
 from fcpair.store import Tx
@@ -234,6 +235,12 @@ def import_answers(
     new_texts = (form.text(answer) for answer in incoming.rows["answer"] if answer is not None)
     text_checks.encode_texts(round_, [*compared_texts, *(text for text in new_texts if text)])
     with grid._store.write() as tx:
+        if is_closed(tx, round_):
+            raise StageError(
+                f"round `{round_.name}` takes no answers now: the discussion has not begun, or is over"
+                if round_.options.again
+                else f"the discussion has begun, so the answers of round `{round_.name}` stand"
+            )
         round_ = rounds.with_known_pairs(tx, round_)
         _refuse_answers_beside(tx, incoming, form)
         answer_import.identify_rows(tx, incoming, round_)

@@ -27,6 +27,7 @@ from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
+from fcpair.steps.base.calibration_state import need_calibration
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe, update_simulate_section
@@ -35,7 +36,7 @@ from fcpair.steps.people.known_scores import known_codes
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
-from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.assignment import assignments, distinct_answers, open_slots, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import people
@@ -66,6 +67,8 @@ def simulate(
     says.
 
     With effects, HS, CN and annotators differ; the first run draws by them what is true, and later ones keep to that.
+    After the discussion of a calibration, half of those who differ from most others take their answer over
+    (`simulate.MOVES_TO_MAJORITY`), and all others keep theirs.
     They also answer what the study asks people about themselves, where that has a list of answers.
 
     Raises:
@@ -192,6 +195,8 @@ class _SimulatedPeople:
         """The answers to what is open, as `save_answers` takes them."""
         answers = open_rows.rename(columns={"id": "assignment_id"}).assign(note="")
         answers = answers[["assignment_id", "cell_id", "person_id", "blind", "note"]]
+        if self._round.options.again:
+            return answers.assign(answer_id=self._second_answer_ids(answers, seed))
         truths = self._truth_table.loc[answers["cell_id"]].to_numpy(np.int64)
         if self.question is None:
             return answers.assign(answer_id=self._form_answer_ids(answers["cell_id"], truths, seed))
@@ -202,6 +207,21 @@ class _SimulatedPeople:
             answers = validate.with_decisions(self._tx, answers, blind=True)
             answers["own_code"] = answers["own_code"].where(answers["blind"])
         return answers
+
+    def _second_answer_ids(self, answers: pd.DataFrame, seed: int) -> list[int]:
+        """The answers after a discussion, by the first ones on the same cells, as numbers of the round."""
+        import pandas as pd
+
+        first = need_calibration(self._tx).first
+        cell_ids = answers["cell_id"].unique().tolist()
+        key = ["cell_id", "person_id"]
+        given = judgements.current_labels(self._tx, *key, "answer_id", cell_ids=cell_ids, of=first)
+        cell_id, answer_id = (given[name].to_numpy(np.int64) for name in ("cell_id", "answer_id"))
+        given["answer_id"] = simulation.draw_second_answers(cell_id, answer_id, seed)
+        drawn = given.set_index(key)["answer_id"].loc[pd.MultiIndex.from_frame(answers[key])].tolist()
+        values = distinct_answers.answer_values(self._tx, drawn)
+        own_cells = answers["cell_id"].tolist()
+        return answer_numbers(self._tx, self._round, self._form, [self._form.load(one) for one in values], own_cells)
 
     def _form_answer_ids(self, cell_ids: pd.Series[int], truths: NDArray[np.int64], seed: int) -> list[int]:
         texts = authorship.originals(self._tx, self._round)

@@ -20,6 +20,7 @@ from fcpair.records import WORKERS, Known, Status, Visitor
 from fcpair.stages.questions import SKIP
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of, parse_submitted, text_sent
+from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.idempotency import perform_once
 from fcpair.steps.base.opaque_ids import OpaqueIds
@@ -52,6 +53,9 @@ ANSWERED_ELSEWHERE = (
 )
 _PAST_ACTIONS = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
 QUALIFICATION_OVER = "your qualification is over, so its answers can no longer be changed"
+CALIBRATION_CLOSED = (
+    "the discussion has begun, or is over, so your first answer stands; where people differed you can answer once more"
+)
 GIVEN_TO_OTHERS = "this pair has been given to somebody else; your answer was not needed"
 
 
@@ -238,6 +242,9 @@ class Submissions:
         return decision_id in {self._decision_token(tx, assignment.id, code) for code in codes}
 
     def _check_status(self, tx: Tx, person_id: int, assignment: Any, submission: Submission) -> None:
+        with grids.on_grid(tx, assignment.grid_id):
+            if is_closed(tx, rounds.by_id(tx, assignment.round_id)):
+                raise ConflictError(CALIBRATION_CLOSED)
         status = Status(assignment.status)
         has_lapsed = status is Status.WITHDRAWN and assignment.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not has_lapsed:

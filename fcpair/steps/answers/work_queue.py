@@ -15,6 +15,7 @@ from fcpair.stages.questions.wording import option_wordings, with_wordings
 from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
+from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.known_scores import is_over, may_begin
@@ -25,7 +26,7 @@ from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.words import Words
-from fcpair.work_records import Progress, RoundForm, ShownText, Task
+from fcpair.work_records import CalibrationPart, Progress, RoundForm, ShownText, Task
 
 
 class WorkQueue(Submissions):
@@ -84,6 +85,7 @@ class WorkQueue(Submissions):
                 option_wordings(checked_form, words, grid_name) | sides.names,
                 sides.single_column,
                 round_.options.known == Known.QUALIFICATION,
+                _calibration_part(round_),
             )
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
@@ -123,7 +125,8 @@ class WorkQueue(Submissions):
 
     def _rounds_of(self, tx: Tx, role: Role) -> list[Round]:
         if role not in self._rounds:
-            self._rounds[role] = rounds.seen_in_role(tx, role)
+            seen_rounds = rounds.seen_in_role(tx, role)
+            self._rounds[role] = sorted(seen_rounds, key=lambda one: not one.options.calibrates)
         return self._rounds[role]
 
     def _open_tasks(self, tx: Tx, visitor: Visitor, n: int, n_remaining: int | None) -> list[Task]:
@@ -228,6 +231,13 @@ class WorkQueue(Submissions):
         return self._load_opaque(tx).encrypt_cell(number) if round_.options.hides_column else number
 
 
+def _calibration_part(round_: Round) -> CalibrationPart:
+    """The part of a calibration that a round is; empty for any other round."""
+    if not round_.options.calibrates:
+        return ""
+    return "again" if round_.options.again else "first"
+
+
 def _shown_text(body: str, language: str | None) -> ShownText:
     return ShownText(body, language or None)
 
@@ -266,9 +276,14 @@ def _rounds_begun(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Ite
 
 
 def _rounds_to_revise(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Iterator[Round]:
-    """Yield the rounds in which somebody can still change an answer: not a qualification whose answers they know."""
+    """Yield the rounds in which somebody can still change an answer.
+
+    Not a qualification whose answers they know, and of a calibration only the round that is under way.
+    """
     for round_ in seen_rounds:
-        if not (round_.options.known and is_over(tx, round_, visitor.id)):
+        with grids.on_grid(tx, round_.grid_id):
+            is_past = is_over(tx, round_, visitor.id) if round_.options.known else is_closed(tx, round_)
+        if not is_past:
             yield round_
 
 

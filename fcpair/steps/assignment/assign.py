@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.steps.assignment import leases
+from fcpair.steps.assignment.counted_answers import carry_answers, counted_cells, with_calibration
 from fcpair.steps.assignment.extra_labels import assign_more, plan_more
 from fcpair.steps.base.context import (
     Basis,
@@ -26,9 +28,13 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import access, known_dealing, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
+from fcpair.store import Tx
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.work_records import ExtraLabels
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @takes_params
@@ -74,8 +80,8 @@ def assign(
 
     with grid._store.read() as tx:
         check_building(tx, "assign", redo=redo)
-        basis = Basis(tx, lambda tx: (expected_names(tx, Role.ANNOTATOR, options.annotators), cells.cells(tx)))
-    names, grid_pairs = basis.inputs
+        basis = Basis(tx, lambda tx: _load_inputs(tx, options))
+    names, grid_pairs, counted = basis.inputs
     hs, cn = grid_pairs["hs_id"].to_numpy(), grid_pairs["cn_id"].to_numpy()
     shards = assign_pairs(hs, cn, len(names), options.overlap, _group_indices(options.groups, names), seed=options.seed)
     positions = shard_order(shards.annotator, hs[shards.pair], options.seed, options.order)
@@ -105,7 +111,15 @@ def assign(
         counts |= known_dealing.assign_known_pairs(tx, rounds.primary(tx), strict=True, by_row=by_row)
         run = note_run(tx, options.stage, as_params(options), counts)
         save_options(tx, replace(options, annotators=len(names)), run)
-        return run
+        carry_answers(tx, rounds.primary(tx), run.id)
+        return with_calibration(run, counted)
+
+
+def _load_inputs(tx: Tx, options: Assign) -> tuple[list[str], pd.DataFrame, list[int]]:
+    """The names of those to assign to, the pairs to assign, and those that have answers of a calibration instead."""
+    counted, grid_pairs = counted_cells(tx, rounds.primary(tx)), cells.cells(tx)
+    to_assign = grid_pairs[~grid_pairs["cell_id"].isin(counted)].reset_index(drop=True)
+    return expected_names(tx, Role.ANNOTATOR, options.annotators), to_assign, counted
 
 
 @takes_params

@@ -15,6 +15,7 @@ from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.extra_labels import n_labels_missing
 from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
+from fcpair.steps.assignment.counted_answers import carry_answers, counted_cells, with_calibration
 from fcpair.steps.assignment.extra_labels import check_expected
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
@@ -57,10 +58,12 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
             else []
         )
         n_slots = _add_free_slots(tx, options, has_begun=False)
+        counted = counted_cells(tx, rounds.primary(tx))
         counts = {"annotators": len(annotators), "free": n_slots, "pairs_by_labels": _n_pairs_by_labels(tx)}
         run = note_run(tx, options.stage, as_params(options), counts)
         save_options(tx, replace(options, annotators=len(annotators) or None), run)
-        return run
+        carry_answers(tx, rounds.primary(tx), run.id)
+        return with_calibration(run, counted)
 
 
 @takes_params
@@ -156,6 +159,8 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
 def _missing_slots(tx: Tx, options: Assign, *, has_begun: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The pairs, and how many slots of each there are not yet that the options ask for."""
     pairs, round_ = cells.cells(tx), rounds.primary(tx)
+    if not has_begun:
+        pairs = pairs[~pairs["cell_id"].isin(counted_cells(tx, round_))]
     cell_id, hs, cn = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
     n_asked, is_decided = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.bool_)
     if has_begun:

@@ -12,6 +12,7 @@ from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.stages.assignment.assign import AssignedPairs, shard_order
 from fcpair.stages.assignment.rounds import assign_cells, assign_rows, batches, draw_columns, order_by_batch
 from fcpair.steps.assignment import spot_checks
+from fcpair.steps.assignment.counted_answers import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, note_run
 from fcpair.steps.people import access, known_dealing, qualification, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
@@ -31,7 +32,8 @@ class _RoundInputs(NamedTuple):
 
     `people` are the places of those who may have anything, among all whom the round expects, whose names are in
     `names`; `barred`, `(n_cells, n_people)`, says which of them may not have which cell. `batch`, `(n_cells,)`, is the
-    batch of each, and `source` a number for where its row is from, where that is asked for.
+    batch of each, and `source` a number for where its row is from, where that is asked for. `counted` are the cells
+    that have answers of a calibration instead.
     """
 
     round: Round
@@ -43,6 +45,7 @@ class _RoundInputs(NamedTuple):
     names: list[str]
     people: NDArray[np.int64]
     barred: NDArray[np.bool_]
+    counted: list[int]
 
 
 def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = False) -> RunRecord:
@@ -79,7 +82,7 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
         if not inputs.round.options.per_batch:
             for cleared_round in (inputs.round, *rounds.of_known_pairs(tx, inputs.round)):
                 assignments.clear_assignments(tx, cleared_round)
-        everybody = ensure_active(tx, inputs.round.role, _n_people_to_add(tx, inputs.round))
+        everybody = ensure_active(tx, inputs.round.role, n_people_to_add(tx, inputs.round))
         ids = np.array([everybody[index].id for index in inputs.people.tolist()])
         last_positions = assignments.last_positions(tx, inputs.round, ids.tolist())
         positions += np.array([last_positions.get(one, 0) for one in ids.tolist()])[shards.annotator]
@@ -97,7 +100,10 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
             "load_max": int(loads.max()),
             **known_dealing.assign_known_pairs(tx, inputs.round, strict=True, by_row=False),
         }
-        return note_run(tx, "assign", {"grid": grid.grid.name, "round": inputs.round.name, **options.as_json()}, counts)
+        params = {"grid": grid.grid.name, "round": inputs.round.name, **options.as_json()}
+        run = note_run(tx, "assign", params, counts)
+        carry_answers(tx, inputs.round, run.id)
+        return with_calibration(run, inputs.counted)
 
 
 def _assign_cells(inputs: _RoundInputs, answers: int, seed: int) -> AssignedPairs:
@@ -112,16 +118,17 @@ def _assign_cells(inputs: _RoundInputs, answers: int, seed: int) -> AssignedPair
 
 def has_people(tx: Tx, round_: Round) -> bool:
     """Whether somebody is there to be dealt a round, or its plan says how many are to be added."""
-    return bool(vacant_slots.candidates(tx, round_.role)) or _n_people_to_add(tx, round_) is not None
+    return bool(vacant_slots.candidates(tx, round_.role)) or n_people_to_add(tx, round_) is not None
 
 
 def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundInputs:
     round_ = _only_round(tx, grid) if name is None else rounds.by_name(tx, name)
     _check_assignable(tx, grid, round_, redo=redo)
-    pairs = _cells_to_assign(tx, grid, round_)
+    counted, pairs = counted_cells(tx, round_), cells_to_assign(tx, grid, round_)
+    pairs = pairs[~pairs["cell_id"].isin(counted)]
     cell_id, row, column = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
     candidates = vacant_slots.candidates(tx, round_.role)
-    names = expected_names(tx, round_.role, _n_people_to_add(tx, round_))
+    names = expected_names(tx, round_.role, n_people_to_add(tx, round_))
     if candidates:
         ineligible = reassignment.ineligibility_matrix(tx, cell_id, candidates, round_, first_assignment=True)
     elif round_.options.author:
@@ -136,11 +143,11 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
     )
     source = reassignment.row_sources(tx, cell_id) if round_.options.keeps_sources_together else batch
     return _RoundInputs(
-        round_, cell_id, row, column, batch, source, names, allowed_people, ineligible[:, allowed_people]
+        round_, cell_id, row, column, batch, source, names, allowed_people, ineligible[:, allowed_people], counted
     )
 
 
-def _cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
+def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
     """The cells that are dealt, in their order: all that can be, or those that are drawn of them."""
     seed, pairs = round_.options.seed, cells.cells(tx)
     if round_.options.per_batch:
@@ -217,7 +224,7 @@ def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
         )
 
 
-def _n_people_to_add(tx: Tx, round_: Round) -> int | None:
+def n_people_to_add(tx: Tx, round_: Round) -> int | None:
     """Number of people to add for a round; None where there are some already, or the round does not say how many."""
     candidates = vacant_slots.candidates(tx, round_.role)
     return None if candidates else round_.options.people

@@ -152,8 +152,7 @@ def load_opaque_ids(tx: Tx) -> OpaqueIds:
 
 def effective_options(tx: Tx, cls: type[Options], overrides: Mapping[str, Any]) -> Options:
     """The study's own options of a kind, with those in `overrides` in their place: what its recipe says of the stage,
-    done
-    or not, and without a recipe what the stage was done with.
+    done or not, and without a recipe what the stage was done with.
 
     What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
     SettingError where a setting is none that can be, as something other than fcpair may have written it.
@@ -305,7 +304,8 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     discarded = ", ".join(
         f"{n_built[name]:,} {STAGE_PRODUCTS[name]}" for name in build_progress.BUILDING[stage_index:] if n_built[name]
     )
-    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in rounds.all_of_grid(tx))):
+    resting = [one for one in rounds.all_of_grid(tx) if stage != "assign" or not one.options.calibrates]
+    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in resting)):
         raise StageError(
             f"`{stage}` cannot be done again: {n:,} judgements rest on its results ({discarded}), and judgements are "
             f"never discarded; `fcpair init --study OTHER` makes a new study{MORE_HINT * (stage == 'assign')}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fcpair.errors import ConflictError, InputError
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import digest_params
-from fcpair.params import Adjudicate, Agree, Annotate, Partition, Simulate, Validate
+from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
 from fcpair.practice import Practice
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
@@ -40,6 +40,7 @@ HELD = (Adjudicate, Agree, Annotate, Partition, Practice, Words)
 OF_PLAN: dict[str, type[Any]] = {
     "qualification": Qualification,
     "controls": Controls,
+    "calibration": Calibration,
     "agreement": Agree,
     "adjudicate": Adjudicate,
     "validate": Validate,

@@ -11,7 +11,7 @@ from fcpair.errors import Finding, StageError, reject
 from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import as_params, from_params
-from fcpair.params import Adjudicate, Agree, Partition, Validate
+from fcpair.params import Adjudicate, Agree, Calibration, Partition, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
@@ -58,6 +58,7 @@ def add_grid(
     column_name: str = "column",
     qualification: Qualification | None = None,
     controls: Controls | None = None,
+    calibration: Calibration | None = None,
     agreement: Agree | None = None,
     adjudicate: Adjudicate | None = None,
     validate: Validate | None = None,

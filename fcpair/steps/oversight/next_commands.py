@@ -7,6 +7,7 @@ from shlex import quote
 from typing import Any
 
 from fcpair.params import Adjudicate
+from fcpair.records import Round
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import has_saved_options, is_planned, labels_of
@@ -61,9 +62,39 @@ def next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[st
 def main_commands(tx: Tx, work: OpenWork) -> Iterator[str]:
     """All that can be done now in the grid of HS and CNs, what comes first before the rest."""
     for step in next_steps(tx, work):
+        if sentence := _calibration_sentence(tx, step, ""):
+            yield sentence
+            continue
         again = _to_check_again(tx, step)
         if step.act in _IN_MAIN and step.n and again is not None:
             yield _IN_MAIN[step.act].format(n=step.n, where=_where_to_label(step), again=again)
+
+
+_CALIBRATION = {
+    Act.START_CALIBRATION: "people calibrate themselves first: run `fcpair calibrate start{option}`",
+    Act.DISCUSS: "everybody has answered the calibration: run `fcpair calibrate discuss{option}`",
+    Act.CLOSE_CALIBRATION: "everybody has answered again: run `fcpair calibrate close{option}`",
+}
+
+
+def _calibration_sentence(tx: Tx, step: NextStep, option: str) -> str:
+    """Word a step of a calibration; empty for any other step."""
+    if step.act in _CALIBRATION:
+        return _CALIBRATION[step.act].format(option=option)
+    if step.act is not Act.ANSWER or not step.progress or not step.progress.round.options.calibrates:
+        return ""
+    round_ = step.progress.round
+    return (
+        f"open answers in round `{round_.name}`: {step.n:,} ({_name_open_work(tx, round_)}); `fcpair serve`, or "
+        f"`fcpair answers sheets DIR{option} --round {quote(round_.name)}`"
+    )
+
+
+def _name_open_work(tx: Tx, round_: Round) -> str:
+    """Who has how much open in a round; of many people the first."""
+    n_open_by_name = [f"{name} {n:,}" for name, n in assignments.n_open_by_person(tx, round_)]
+    more = f" and {len(n_open_by_name) - MAX_NAMED:,} more people" if len(n_open_by_name) > MAX_NAMED else ""
+    return f"{', '.join(n_open_by_name[:MAX_NAMED])}{more}"
 
 
 def _to_check_again(tx: Tx, step: NextStep, grid_option: str = "") -> str | None:
@@ -90,6 +121,9 @@ def planned_commands(tx: Tx, grid: str) -> Iterator[str]:
     """All that can be done now in the planned grid of this name, what comes first before the rest."""
     grid_option = f"--grid {quote(grid)}"
     for step in next_steps(tx):
+        if calibration_sentence := _calibration_sentence(tx, step, f" {grid_option}"):
+            yield calibration_sentence
+            continue
         again = _to_check_again(tx, step, grid_option)
         if step.progress:
             sentence = _round_sentence(tx, step, step.progress, grid)
@@ -106,9 +140,7 @@ def _round_sentence(tx: Tx, step: NextStep, progress: RoundProgress, grid: str) 
     round_, subject = progress.round, f"round `{progress.round.name}` of grid `{grid}`"
     options, add_command = f"--grid {quote(grid)} --round {quote(round_.name)}", f"people add NAME --role {round_.role}"
     if step.act is Act.ANSWER:
-        n_open_by_name = [f"{name} {n:,}" for name, n in assignments.n_open_by_person(tx, round_)]
-        more = f" and {len(n_open_by_name) - MAX_NAMED:,} more people" if len(n_open_by_name) > MAX_NAMED else ""
-        return f"open answers in {subject}: {step.n:,} ({', '.join(n_open_by_name[:MAX_NAMED])}{more}); `fcpair serve`"
+        return f"open answers in {subject}: {step.n:,} ({_name_open_work(tx, round_)}); `fcpair serve`"
     if progress.counts["open"]:
         return None
     if step.act in (Act.FIND_EXAMPLES, Act.REVIEW_EXAMPLES):

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, Calibration
 from fcpair.records import Role, Round
-from fcpair.steps.base.context import PLAN, has_saved_options, is_planned
+from fcpair.steps.base.calibration_state import Phase, load_calibration
+from fcpair.steps.base.context import PLAN, effective_options, has_saved_options, is_planned
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import PairCounts, Tally, tally
 from fcpair.steps.rules.round_progress import RoundProgress, round_progress, wait_for_grids
@@ -29,6 +30,9 @@ class Act(StrEnum):
     RETRIEVE = "retrieve"
     PAIR = "pair"
     ASSIGN = "assign"
+    START_CALIBRATION = "start calibration"
+    DISCUSS = "discuss"  # where everybody has answered the first batch
+    CLOSE_CALIBRATION = "close calibration"
     WAIT = "wait"  # for another round, or another grid
     FIND_EXAMPLES = "find examples"
     REVIEW_EXAMPLES = "review examples"
@@ -109,7 +113,13 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
     if not cells.number_range(tx)[1]:
         return [NextStep(_building_act(tx))]
     work = work or load_open_work(tx, tally_of=tally_of)
-    answer_rounds = (progress for progress in work.rounds.values() if progress.round.checks is None)
+    if calibration_steps := list(_calibration_steps(tx, work)):
+        return calibration_steps
+    answer_rounds = (
+        progress
+        for progress in work.rounds.values()
+        if progress.round.checks is None and not progress.round.options.calibrates
+    )
     round_steps = (step for progress in answer_rounds for step in _round_steps(tx, progress, work))
     return [*round_steps, *_decision_steps(work), *_validation_steps(work)]
 
@@ -120,6 +130,23 @@ def _building_act(tx: Tx) -> Act:
         return Act.WAIT if any(wait_for_grids(tx, side["answers"]) for side in plan.values()) else Act.PAIR
     counts = n_built(tx)
     return Act(next(stage for stage in BUILDING if not counts[stage]))
+
+
+def _calibration_steps(tx: Tx, work: OpenWork) -> Iterator[NextStep]:
+    """Yield the step of a calibration that is under way, or that the recipe has and its round waits for."""
+    if state := load_calibration(tx):
+        if state.answered is None:
+            return
+        progress = work.rounds[state.answered.name]
+        if n_open := progress.counts["open"]:
+            yield NextStep(Act.ANSWER, n_open, progress)
+        else:
+            yield NextStep(Act.DISCUSS if state.phase is Phase.ANSWER else Act.CLOSE_CALIBRATION, progress=progress)
+    elif settings.with_recipe(tx, Calibration.stage):
+        name = effective_options(tx, Calibration, {}).round
+        progress = work.rounds[name] if name else work.primary
+        if not progress.dealt and not _waits_for_round(tx, progress.round, work):
+            yield NextStep(Act.START_CALIBRATION, progress=progress)
 
 
 def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[NextStep]:

@@ -56,6 +56,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
             *_building_differences(tx, recipe),
             *(() if loosen else _limit_differences(tx, recipe.annotate)),
             *_simulate_differences(tx, recipe.simulate),
+            *_stage_differences(tx, recipe.calibration),
             *_stage_differences(tx, recipe.adjudicate),
             *_stage_differences(tx, recipe.validate),
             *_grid_differences(tx, recipe),
@@ -121,6 +122,7 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
         yield from _round_differences(place, round_, rounds_by_name[round_.name], counts=round_ is plan.counting)
     if (plans_validation := bool(plan.validate)) != (has_validation := bool(rounds.validation(tx).ids)):
         yield Difference(place, "validate", _format_value(plans_validation), _format_value(has_validation))
+    yield from _stage_differences(tx, plan.calibration)
     yield from _stage_differences(tx, plan.adjudicate)
     yield from _stage_differences(tx, plan.validate)
 

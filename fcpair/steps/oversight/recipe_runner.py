@@ -9,14 +9,15 @@ from typing import Any
 
 from fcpair.errors import RecipeEndError
 from fcpair.models.encode import Progress
-from fcpair.params import MAIN, Adjudicate, Agree, Import, Partition
+from fcpair.params import MAIN, Adjudicate, Agree, Calibration, Import, Partition
 from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
 from fcpair.steps.adjudication import adjudicate, agreement
 from fcpair.steps.answers import examples, generate, import_fc_conan, practice, simulate
-from fcpair.steps.assignment import assign, validate
+from fcpair.steps.assignment import assign, calibration, validate
 from fcpair.steps.assignment import rounds as dealing
+from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, find_grid, has_saved_options, matches_saved_options
 from fcpair.steps.corpus import grids, import_, pair, retrieve, select
 from fcpair.steps.oversight import recipe_check
@@ -26,9 +27,11 @@ from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
 from fcpair.steps.rules import wording
 from fcpair.store import Tx
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import keys
 from fcpair.store.oversight.build_progress import BUILDING
 
+CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
 Stage = tuple[str, Callable[[GridContext, Any], RunRecord], Any]
 
 
@@ -129,6 +132,8 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     sections = plan or recipe
     if step.act in (Act.ANSWER, Act.VALIDATE):
         return ("simulate", simulate.simulate, recipe.simulate) if recipe.simulate else None
+    if step.act in CALIBRATING or _calibrates_first(tx, step, sections.calibration):
+        return _calibration_stage(tx, step, plan, recipe)
     is_decision = step.act in (Act.DECIDE, Act.APPLY_POLICY, Act.LOOK_AGAIN)
     if is_decision and (not plan or plan.adjudicate) and not _has_adjudicated(tx):
         return "adjudicate", adjudicate.adjudicate, sections.adjudicate
@@ -143,7 +148,7 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
 
 
 def _building_stage(step: NextStep, recipe: Recipe, progress: Progress | None) -> Stage | None:
-    """The stage that takes a step of building the grid `main`."""
+    """The stage that builds the grid `main`, or assigns it; None for any other step."""
     building_stages: dict[Act, Stage] = {
         Act.IMPORT: ("import", import_.import_corpus, recipe.import_),
         Act.SELECT: ("select", select.select, recipe.select),
@@ -165,6 +170,30 @@ def _known_pairs_stage(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> S
         if options and not matches_saved_options(tx, options):
             return options.stage, save, options
     return None
+
+
+def _calibrates_first(tx: Tx, step: NextStep, options: Calibration | None) -> bool:
+    """Whether people calibrate themselves before a round is assigned, by a recipe that the study may not keep yet."""
+    if step.act is not Act.ASSIGN or options is None or load_calibration(tx):
+        return False
+    name = step.progress.round.name if step.progress else None
+    return name == (options.round or rounds.primary(tx).name)
+
+
+def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe) -> Stage | None:
+    """The stage of a calibration that a recipe takes; None where it has none, or its people are yet to come."""
+    options = plan.calibration if plan else recipe.calibration
+    if options is None:
+        return None
+    if step.act is Act.DISCUSS:
+        return "calibration", lambda grid, _: calibration.open_discussion(grid), options
+    if step.act is Act.CLOSE_CALIBRATION:
+        return "calibration", lambda grid, _: calibration.close_calibration(grid), options
+    if plan:
+        has_people = step.progress is not None and dealing.has_people(tx, step.progress.round)
+        return ("calibration", calibration.start_calibration, options) if has_people else None
+    annotators = recipe.assign.annotators if recipe.assign else None
+    return "calibration", partial(calibration.start_calibration, annotators=annotators), options
 
 
 def _has_adjudicated(tx: Tx) -> bool:

@@ -15,6 +15,7 @@ from fcpair.stages.questions.text_question import Text, n_words
 from fcpair.stages.stats.agreement import AgreementBlock
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.adjudication.agreement import agreement_blocks
+from fcpair.steps.adjudication.calibration_result import load_calibration_result
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, form_of
 from fcpair.steps.base.context import effective_options, labels_of
@@ -53,6 +54,7 @@ def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agre
         if question
         else None,
         asked=asked_part(tx, name),
+        calibration=load_calibration_result(tx, options),
     )
 
 

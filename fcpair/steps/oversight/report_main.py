@@ -18,6 +18,7 @@ from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.agreement import compute_agreement
 from fcpair.steps.adjudication.agreement import sides_of
+from fcpair.steps.adjudication.calibration_result import load_calibration_result
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import effective_options, scheme_of
 from fcpair.steps.base.sample_size import load_sample_size
@@ -60,6 +61,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
         validators=people_figures(tx, Role.VALIDATOR, rounds.validation(tx), VERDICT, assignment_counts),
         asked=SurveysPart(groups=group_figures(tx, rounds.primary(tx))),
         sampled=load_sample_size(tx),
+        calibration=load_calibration_result(tx, options),
     )
 
 

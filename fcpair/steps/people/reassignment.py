@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fcpair.errors import StageError
 from fcpair.records import Known, Person, Round
 from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
+from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import lease_minutes
 from fcpair.steps.people import qualification
 from fcpair.store import Tx
@@ -74,9 +75,14 @@ def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[
     for _ in grids.for_each_grid(tx):
         counts.update(reassign(tx, seed, to=to))
         for round_ in rounds.of_grid(tx):
-            if round_.options.asks_everybody and (n := _assign_newcomers(tx, round_)):
+            if _is_for_newcomers(tx, round_) and (n := _assign_newcomers(tx, round_)):
                 counts["dealt"] += n
     return dict(counts)
+
+
+def _is_for_newcomers(tx: Tx, round_: Round) -> bool:
+    """Whether whoever comes answers all of a round; not of a calibration once its first answers are closed."""
+    return round_.options.asks_everybody and not round_.options.again and not is_closed(tx, round_)
 
 
 def _assign_newcomers(tx: Tx, round_: Round) -> int:
@@ -257,6 +263,8 @@ def _mutually_exclusive_rounds(tx: Tx, round_: Round) -> Iterator[Round]:
 
 def _is_about(later: Round, earlier: Round) -> bool:
     """Whether a round is about what was said in an earlier one, so that other people are to answer it."""
+    if later.checks is not None and earlier.options.calibrates:
+        return True
     return later.checks == earlier.id or (
         later.options.rests_on == earlier.name and later.options.excludes_earlier_answerers
     )

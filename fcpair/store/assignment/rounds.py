@@ -110,8 +110,13 @@ def known_ids(tx: Tx) -> list[int]:
 
 
 def answer_rounds(tx: Tx) -> list[Round]:
-    """Those of them that put the cells themselves before somebody, and not what was decided."""
-    return [round_of_grid for round_of_grid in of_grid(tx) if round_of_grid.checks is None]
+    """Those of them that put the cells themselves before somebody, not what was decided, nor to calibrate people."""
+    return [one for one in of_grid(tx) if one.checks is None and not one.options.calibrates]
+
+
+def calibration_rounds(tx: Tx) -> list[Round]:
+    """Those of them in which people calibrate themselves: the first, and the one after the discussion."""
+    return [one for one in of_grid(tx) if one.options.calibrates]
 
 
 def of_role(tx: Tx, role: Role) -> list[Round]:

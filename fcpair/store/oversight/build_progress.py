@@ -42,7 +42,10 @@ def clear_from(tx: Tx, stage: str) -> None:
     """Forget what `stage` and all later building stages made; only for a study without judgements."""
     later = BUILDING[BUILDING.index(stage) :]
     tx.execute(delete(slot).where(cell_range(tx).holds(slot.c.cell_id)))
-    tx.execute(delete(assignment).where(cell_range(tx).holds(assignment.c.cell_id)))
+    cleared = cell_range(tx).holds(assignment.c.cell_id)
+    if "pair" not in later:  # a calibration comes before
+        cleared &= assignment.c.round_id.not_in([one.id for one in rounds.calibration_rounds(tx)])
+    tx.execute(delete(assignment).where(cleared))
     if "pair" in later:
         examples.clear(tx)
         cells.clear(tx)

@@ -13,7 +13,7 @@ from fcpair.stages.questions.any_of import MOST_LABELS
 from fcpair.stages.questions.scale import LARGEST
 from fcpair.web.text_direction import direction
 from fcpair.words import PAGE_LANGUAGES
-from fcpair.work_records import ShownText, Task
+from fcpair.work_records import CalibrationPart, ShownText, Task
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
 LONGEST_NOTE = 4_000
@@ -166,6 +166,7 @@ class RoundOut(BaseModel):
     )
     single_column: bool = Field(description="Whether the grid has one column, which only names it and is not shown.")
     qualifies: bool = Field(description="Whether people qualify by it: what they have besides waits until they have.")
+    calibration: CalibrationPart = Field(description="In a calibration, before or after the discussion; else empty.")
 
 
 class Me(BaseModel):

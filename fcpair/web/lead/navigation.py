@@ -56,7 +56,10 @@ PEOPLE = LeadPage(
     ("known_pairs", "pilots", "labels", "with_others", "speed", "exposure"),
     parts=("/lead/people/", "/lead/answers"),
 )
-AGREEMENT = LeadPage("/lead/agreement", mark("Agreement"), ("agreement", "every_two", "disputed"), has_labels)
+AGREEMENT = LeadPage(
+    "/lead/agreement", mark("Agreement"), ("agreement", "every_two", "disputed"), has_labels, ("/lead/calibration",)
+)
+CALIBRATION = LeadPage("/lead/calibration", mark("Calibration"), ("calibration",))
 GRID = LeadPage("/lead/grid", mark("Grid"), ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
 CONFLICTS = LeadPage("/lead/conflicts", mark("Conflicts"), (), has_decisions, parts=("/lead/conflicts/",))
 GUIDELINES = LeadPage(

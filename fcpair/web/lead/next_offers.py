@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from fcpair.records import Role
 from fcpair.web.languages import Language
-from fcpair.web.lead.navigation import CONFLICTS, DOWNLOADS, PEOPLE
+from fcpair.web.lead.navigation import CALIBRATION, CONFLICTS, DOWNLOADS, PEOPLE
 from fcpair.web.page_phrases import mark, mark_plural
 
 if TYPE_CHECKING:
@@ -219,10 +219,26 @@ def _review(due: _Next) -> Offer:
     return due.offer(ANSWERING, text, mark("Review the examples"), "/lead/examples")
 
 
+_CALIBRATION = {
+    "start calibration": (
+        mark("People calibrate themselves before pairs are assigned."),
+        mark("Start the calibration"),
+    ),
+    "discuss": (mark("Everybody has answered the calibration."), mark("Open the discussion")),
+    "close calibration": (mark("Everybody has answered again."), mark("Close the calibration")),
+}
+
+
+def _calibrate(due: _Next) -> Offer:
+    text, button = _CALIBRATION[due.step.act]
+    return due.offer(ANSWERING, due.say(text), button, CALIBRATION.path)
+
+
 _OFFERS: dict[str, Callable[[_Next], Offer]] = {
     **dict.fromkeys(("import", "select", "retrieve"), _build),
     "pair": _pair,
     "assign": _assign,
+    **dict.fromkeys(_CALIBRATION, _calibrate),
     "wait": _wait_for_others,
     **dict.fromkeys(("find examples", "ask models"), _ask_server),
     "review examples": _review,

@@ -106,6 +106,14 @@ def _agreement(here: CurrentGrid, _words: LocalFormatting) -> Values:
     return {"found": here.monitor.agreement()}
 
 
+def _calibration(here: CurrentGrid, _words: LocalFormatting) -> Values:
+    """The calibration so far; None where none was begun."""
+    try:
+        return {"result": here.grid.measure_calibration()}
+    except StageError:
+        return {"result": None}
+
+
 def _every_two(here: CurrentGrid, _words: LocalFormatting) -> Values:
     """Every two people; where these are too many for a map, those who agree least and most."""
     figures = here.monitor.agreement()
@@ -248,6 +256,7 @@ PANELS = {
     "results": Panel(mark("Results of surveys and comparisons"), _results, _may_have_surveys),
     "coverage": Panel(mark("The map in numbers"), _map_figures),
     "agreement": Panel(mark("Over all pairs"), _agreement, has_labels),
+    "calibration": Panel(mark("How far it is, and agreement"), _calibration),
     "every_two": Panel(mark("Every two people"), _every_two, has_labels),
     "disputed": Panel(mark("Where people disagree most"), _disputed, has_labels, folded=True),
     "with_others": Panel(mark("Agreement of each person with the others"), _with_others, has_labels, folded=True),

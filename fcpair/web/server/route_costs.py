@@ -39,6 +39,7 @@ KINDS = {
     (GET, "/validate"): Kind.QUICK,
     (GET, "/practice"): Kind.QUICK,
     (GET, "/qualification"): Kind.QUICK,
+    (GET, "/discussion"): Kind.QUICK,
     (GET, "/thanks"): Kind.LIST,
     (GET, "/worker.js"): Kind.QUICK,
     (GET, "/manifest.webmanifest"): Kind.QUICK,

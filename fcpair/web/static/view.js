@@ -108,6 +108,7 @@ export class View {
     this.#text("hs", replaced(task.row, round.texts), worded(round.row_text, round.row_name));
     if (task.column) this.#text("cn", replaced(task.column, round.texts), worded(round.column_text, round.column_name));
     element("cn-help").replaceChildren(...helpLine(round.texts[task.column?.body]?.help));
+    for (const part of ["first", "again"]) shown(`calibration-${part}`, round.calibration === part);
     shown("before", task.answered !== null);
     if (task.answered) this.#text("answered-text", task.answered);
     shown("untranslated", task.untranslated !== null);

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.errors import RecipeEndError
+from fcpair.errors import RecipeEndError, RecipeError
 from fcpair.params import (
     Adjudicate,
     Agree,
     Assign,
+    Calibration,
     Import,
     Pair,
     Partition,
@@ -89,6 +90,25 @@ def test_simulated_people_walk_it_to_the_end_and_not_further(at: At, recipe: Rec
     expected = ["pair", "assign", "simulate", "adjudicate", "validate", "simulate", "agreement", "partition"]
     assert walked(study, simulated) == expected
     assert walked(study, simulated) == []
+
+
+def test_it_goes_through_a_calibration_before_the_pairs_are_assigned(at: At, recipe: Recipe) -> None:
+    study = at("paired")
+    calibrating = replace(recipe, calibration=Calibration(pairs=6, counts="second", seed=1))
+    assert walked(study, calibrating) == ["calibration"]
+    assert walked(study, calibrating) == []
+    simulated = replace(calibrating, simulate=Simulate(seed=1))
+    expected = ["simulate", "discussion", "simulate", "close calibration", "assign", "simulate", "adjudicate"]
+    assert walked(study, simulated)[: len(expected)] == expected
+    assert walked(study, simulated) == []
+    assert study.grid().agreement().n_pairs == 24
+
+
+def test_what_counts_of_a_calibration_is_not_changed_by_a_recipe_afterwards(at: At, recipe: Recipe) -> None:
+    study = at("paired")
+    walked(study, replace(recipe, calibration=Calibration(pairs=6, seed=1)))
+    with pytest.raises(RecipeError, match=r"calibration +counts +first +neither"):
+        walked(study, replace(recipe, calibration=Calibration(pairs=6, counts="first", seed=1)))
 
 
 def test_a_section_that_comes_next_and_is_not_there_is_named(at: At, recipe: Recipe) -> None:

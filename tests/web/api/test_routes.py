@@ -59,6 +59,7 @@ def test_one_learns_who_one_is_and_what_one_can_answer(serve: Callable[..., Site
         "texts": {},
         "single_column": False,
         "qualifies": False,
+        "calibration": "",
     }
     asked = {**sides, "round": "label", "form": [question]}
     assert site.machine("ana").get("/api/me").json() == {**ana, "rounds": [asked]}

@@ -87,7 +87,8 @@ def test_each_is_told_the_forms_of_their_role(site: Site) -> None:
     scale["choices"] = ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"]
     scale["keys"] = [["1"], ["1.", "1.5"], ["2"], ["2.", "2.5"], ["3"], ["3.", "3.5"], ["4"], ["4.", "4.5"], ["5"]]
     sides = {"grid": "rate", "round": "rate", "row_name": "hate speech", "column_name": "aspect"}
-    no_words: dict[str, Any] = {"row_text": None, "column_text": None, "texts": {}, "single_column": False}
+    no_words: dict[str, Any] = {"row_text": None, "column_text": None, "texts": {}}
+    no_words |= {"single_column": False, "calibration": ""}
     assert asked == {**sides, "form": [scale], "screen": "row", "blind": False, **no_words}
     assert 'data-ahead="50"' in site.browser("rae").get("/annotate").text
 

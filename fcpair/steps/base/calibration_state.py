@@ -1,0 +1,96 @@
+"""State of a grid's calibration: its two rounds, how far it is, and the answer that each person has come to in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from fcpair.errors import StageError
+from fcpair.records import Round, Status
+from fcpair.store import Tx
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.oversight import settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIRST, AGAIN = "calibrate", "calibrate again"  # the names of the two rounds
+STAGE = "calibrating"  # of the settings: how far it is
+NOT_STARTED = "there is no calibration; `fcpair calibrate start` begins one"
+BOTH = ["cell_id", "person_id"]
+
+
+class Phase(StrEnum):
+    """How far a calibration is: everybody answers, people discuss and answer again, or it is over."""
+
+    ANSWER = "answer"
+    DISCUSS = "discuss"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class CalibrationState:
+    """A calibration that was begun: its rounds, the round that it is for, and how far it is."""
+
+    first: Round
+    again: Round
+    target: Round
+    phase: Phase
+
+    @property
+    def answered(self) -> Round | None:
+        """The round in which people answer now; None once it is over."""
+        return {Phase.ANSWER: self.first, Phase.DISCUSS: self.again, Phase.CLOSED: None}[self.phase]
+
+
+def load_calibration(tx: Tx) -> CalibrationState | None:
+    """The calibration of the grid; None where none was begun, or its cells were made anew since."""
+    calibration_rounds = rounds.calibration_rounds(tx)
+    if not calibration_rounds or not assignments.n_by_status(tx, calibration_rounds[0]):
+        return None
+    first, again = calibration_rounds
+    phase = Phase(settings.of_stage(tx, STAGE)["phase"])
+    return CalibrationState(first, again, rounds.by_name(tx, first.options.calibrates), phase)
+
+
+def need_calibration(tx: Tx) -> CalibrationState:
+    """The calibration of the grid; raises StageError where there is none."""
+    if state := load_calibration(tx):
+        return state
+    raise StageError(NOT_STARTED)
+
+
+def save_phase(tx: Tx, phase: Phase, run_id: int) -> None:
+    """Note how far the calibration of the grid is."""
+    settings.save_settings(tx, STAGE, {"phase": phase.value}, run_id)
+
+
+def is_closed(tx: Tx, round_: Round) -> bool:
+    """Whether a round of the grid is one of a calibration that takes no answers now: those of before, or after, stand.
+
+    No other round is closed.
+    """
+    if not round_.options.calibrates:
+        return False
+    state = load_calibration(tx)
+    return state is None or state.answered is None or state.answered.id != round_.id
+
+
+def latest_answers(tx: Tx, state: CalibrationState, *columns: str) -> pd.DataFrame:
+    """Each person's latest answer on each cell of the batch: the second one where there is one, else the first.
+
+    Who skipped a cell the second time has none on it. The columns are those of `judgements.current_labels`; an
+    `answer_id` is one of the round in which the answer was given.
+    """
+    import pandas as pd
+
+    first, again = (
+        judgements.current_labels(tx, *dict.fromkeys((*BOTH, *columns)), of=one) for one in (state.first, state.again)
+    )
+    given = assignments.assignments(tx, state.again)
+    given = given[given["status"].isin([Status.DONE.value, Status.SKIPPED.value])]
+    is_replaced = pd.MultiIndex.from_frame(first[BOTH]).isin(pd.MultiIndex.from_frame(given[BOTH]))
+    latest = pd.concat([first[~is_replaced], again]) if len(again) else first[~is_replaced]
+    return latest.sort_values(BOTH, kind="stable", ignore_index=True)[list(columns)]
