@@ -81,6 +81,7 @@ LAYERS = {
             "revisions",
             "round_options",
             "start_draft",
+            "tier_plans",
             "words",
             "work_records",
         ),
