@@ -29,6 +29,7 @@ def study(at: At) -> Study:
     return study
 
 
+@pytest.mark.server
 def test_the_grid_has_them_after_the_four(study: Study) -> None:
     grid = study.grid()
     assert grid.list_tiers() == ("diamond", "gold", "silver", "bronze", "strict", "draft")
@@ -93,6 +94,7 @@ def test_exports_take_them_by_name(study: Study, tmp_path: Path) -> None:
     assert "- config_name: draft" in card
 
 
+@pytest.mark.server
 def test_pairs_are_found_by_them(study: Study) -> None:
     grid = study.grid()
     assert grid.search_choices().tiers == (*grid.list_tiers(), "none")
