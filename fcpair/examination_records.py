@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fcpair.records import Tier
-
 
 @dataclass(frozen=True)
 class TierCheck:
     """Whether a pair is in a tier, and what keeps it out."""
 
-    tier: Tier
+    tier: str
     rule: str
     passed: bool
     reasons: tuple[str, ...]
@@ -23,6 +21,7 @@ class TierCheck:
 class Explanation:
     """Why a pair is where it is: where it comes from, every answer and decision, and what each tier says.
 
+    `tier` is the best of the four that it is in, and `own_tiers` are those of the study's own.
     `second_look` says that it was decided before its labels changed.
     """
 
@@ -38,6 +37,7 @@ class Explanation:
     checks: tuple[TierCheck, ...]
     discarded: bool = False
     second_look: bool = False
+    own_tiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

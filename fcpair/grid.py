@@ -166,9 +166,10 @@ class Grid(GridContext):
     tier = steps.partition.tier_rows
     tier_start = steps.partition.first_tier_rows
     release = steps.partition.release
-    explain = steps.partition.explain
+    explain = steps.explanation.explain
     partition = steps.partition.partition
     save_partition = steps.partition.note_partition
+    list_tiers = steps.partition.list_tiers
     find_pairs = steps.pair_search.find_pairs
     search_choices = steps.pair_search.list_choices
     export = steps.cached(steps.export.Exports)

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from fcpair.errors import InputError, suggest_name
-from fcpair.records import TIERS
 
 NO_TIER = "none"
 
@@ -45,7 +44,7 @@ class PairFilter:
             HS (of a planned grid `row.target`).
 
     Raises:
-        InputError: a state or a tier that is none, with the nearest; a value of the wrong type.
+        InputError: a state that is none, with the nearest; a value of the wrong type.
     """
 
     words: str = ""
@@ -63,7 +62,6 @@ class PairFilter:
         for item in fields(self):
             _check_type(item.name, str(item.type), getattr(self, item.name))
         check_name("state", self.state, FilterState)
-        check_name("tier", self.tier, (*TIERS, NO_TIER))
 
     @property
     def chosen(self) -> dict[str, Any]:

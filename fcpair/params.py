@@ -25,6 +25,7 @@ from fcpair.param_values import (
     param,
 )
 from fcpair.records import TIERS, TOPIC_SPLIT
+from fcpair.tier_plans import OwnTiers, plain_tiers
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "one_of(not_appropriate,not_sure?,appropriate+)"
@@ -42,6 +43,7 @@ Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
 Ties = Literal["wait", "discard"]
 DiamondRule = Literal["unanimous", "majority"]
+MethodsFormat = Literal["markdown", "latex"]
 FigureWidth = Literal["page", "column"]
 PlannedFigure = Literal["alpha", "fleiss", "mean-kappa"]
 Backend = Literal["torch", "onnx"]
@@ -478,9 +480,23 @@ class Partition(Checked):
     """Which rules make the tiers."""
 
     stage: ClassVar[str] = "partition"
+    verbatim: ClassVar[tuple[str, ...]] = ("own_tiers",)
     diamond: DiamondRule = param(
         "unanimous", "what Diamond requires of the labels; majority is what FC-CONAN published"
     )
+    own_tiers: OwnTiers = field(
+        default_factory=dict,
+        metadata={"help": "tiers of the study's own, beside the four, each a table of what it requires"},
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "own_tiers", plain_tiers(self.own_tiers))
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """The rules as a run that rests on them keeps them: without own tiers, that of Diamond alone."""
+        return {"diamond": self.diamond, **({"own_tiers": self.own_tiers} if self.own_tiers else {})}
 
 
 MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
@@ -496,9 +512,7 @@ class Evaluate(Seeded):
     stage: ClassVar[str] = "evaluate"
     systems: tuple[str, ...] = param((), SYSTEMS_HELP)
     pool: str = param("judged", f"{_POOL}. They are ranked", metavar=_POOL_NAMES)
-    tiers: tuple[str, ...] = param(
-        TIERS, "which tier. Systems are evaluated on it; may be repeated", metavar=f"[{'|'.join(TIERS)}]"
-    )
+    tiers: tuple[str, ...] = param(TIERS, "which tier. Systems are evaluated on it; may be repeated", metavar="TIER")
     measures: tuple[str, ...] = param(
         DEFAULT_MEASURES, "which measure, by its name. Examples are NDCG@5, MAP(by=all) and RBP(p=0.9); may be repeated"
     )
@@ -513,8 +527,6 @@ class Evaluate(Seeded):
         super().__post_init__()
         object.__setattr__(self, "tiers", tuple(tier.strip().lower() for tier in self.tiers))
         check_unique("tier", self.tiers)
-        if unknown := [tier for tier in self.tiers if tier not in TIERS]:
-            raise InputError(f"there is no tier `{unknown[0]}`; {suggest_name(unknown[0], TIERS, 'expected')}")
 
 
 _GRADED = ("pool", "binary")

@@ -43,11 +43,14 @@ from fcpair.params import (
 from fcpair.plans import STAGES_OF_GRID, GridPlan, RoundPlan
 from fcpair.practice import Practice
 from fcpair.recipe_values import check_texts, expand_variables, prefix_errors, read_value
+from fcpair.records import TIERS
 from fcpair.round_options import Models
 from fcpair.stages.assignment.plan import check_plans
 from fcpair.stages.questions import parse_form
+from fcpair.stages.questions.tier_answers import check_own_tiers
 from fcpair.stages.questions.wording import GridNames, check_words
 from fcpair.stages.stats.rating_bins import check_bins
+from fcpair.tier_plans import check_tier_name
 from fcpair.words import Words
 
 # About every grid, or about others than `main`.
@@ -157,9 +160,26 @@ def _convert_sections(content: dict[str, Any], folder: Path) -> Recipe:
         check_plans: (recipe.grids, {MAIN: label} if recipe.has_main else {}),
         check_bins: (parse_form(label), recipe.agreement.bins if recipe.agreement else ()),
         check_words: (recipe.words or Words(), list(_grid_names(recipe))),
+        _check_tiers: (recipe,),
     }
     _read_all(checks, lambda check, values: check(*values))
     return recipe
+
+
+def _check_tiers(recipe: Recipe) -> None:
+    """Raise InputError for own tiers of `main` that can hold no pair, and for a tier to evaluate on that is none."""
+    tiers = recipe.partition.own_tiers if recipe.partition else {}
+    (_, question), *_ = parse_form(f"label: {(recipe.setup or Setup()).scheme}").questions
+    with prefix_errors("[partition]"):
+        check_own_tiers(
+            tiers,
+            question,
+            n_people=recipe.assign.annotators if recipe.assign else None,
+            is_validated=bool(recipe.validate or not recipe.assign),
+        )
+    for tier in recipe.evaluate.tiers if recipe.evaluate else ():
+        with prefix_errors("[evaluate]"):
+            check_tier_name(tier, (*TIERS, *tiers))
 
 
 def _grid_names(recipe: Recipe) -> Iterator[GridNames]:

@@ -19,6 +19,7 @@ from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import Form
 from fcpair.stages.questions.labels import read_choices, read_labels
+from fcpair.tier_plans import OwnTiers
 from fcpair.words import TABLES, Nouns, Wordings
 
 
@@ -139,6 +140,12 @@ def _words(place: str, value: Any, _kind: Any, _folder: Path) -> dict[str, Any]:
     return dict(value)
 
 
+def _own_tiers(place: str, value: Any, _kind: Any, _folder: Path) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise RecipeError(f"{place} must be a table of tiers, such as {{platinum = {{labels = 3}}}}")
+    return dict(value)
+
+
 def _known_items(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[dict[str, str], ...]:
     items = value if isinstance(value, list) else [value]
     if not all(isinstance(one, dict) and all(isinstance(cell, str) for cell in one.values()) for one in items):
@@ -162,6 +169,7 @@ _CONVERTERS: dict[Any, Callable[[str, Any, Any, Path], Any]] = {
     Quota: _quota,
     Definitions: _definitions,
     Nouns: _words,
+    OwnTiers: _own_tiers,
     Wordings: _words,
     KnownItems: _known_items,
     Grids: _grids,

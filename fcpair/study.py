@@ -279,6 +279,7 @@ class Study(StudyContext):
     workload = steps.status.workload
     log = steps.status.log
     report = steps.report.write_report
+    methods = steps.methods.write_methods
     latest_evaluation = steps.report.latest_evaluation
 
     __repr__ = steps.summaries.describe_study

@@ -82,6 +82,7 @@ LAYERS = {
             "revisions",
             "round_options",
             "start_draft",
+            "tier_plans",
             "words",
             "calibration_records",
             "work_records",

@@ -174,7 +174,7 @@ def test_models_answer_in_a_role_of_their_own() -> None:
             "`after` of round `b` names `c`, which is not an earlier round; earlier rounds are ask",
         ),
         (ASK.replace("names", "file", 1) + ROUND, "rows file is `.*; expected Path"),
-        (ASK + ROUND + "[grid.partition]\nx = 1", "ask partition: unknown key `x`; known are diamond"),
+        (ASK + ROUND + "[grid.partition]\nx = 1", "ask partition: unknown key `x`; known are diamond, own_tiers"),
         (ASK.replace('["heard"]', "[]") + ROUND, r"ask columns: a side has nothing; give it one of `file`"),
         (ASK.replace('["heard"]', '["x"], answers = "b"') + ROUND, "a side has `names` and `answers`; give it one of"),
         (ASK.replace('names = ["heard"]', 'file = "a.csv"') + ROUND, "`file` and `column` go together, as in"),
@@ -213,7 +213,7 @@ def test_errors_of_several_rounds_and_grids_are_listed_at_once(tmp_path: Path) -
     assert [finding.message for finding in caught.value.findings] == [
         "[[grid]] ask round ask: unknown key `anwers`; did you mean `answers`?",
         "[[grid]] ask round ask role is `lead`; expected one of annotator, writer, rater, respondent",
-        "[[grid]] ask partition: unknown key `x`; known are diamond",
+        "[[grid]] ask partition: unknown key `x`; known are diamond, own_tiers",
         "[[grid]] other round ask: people is 0; expected a whole number, 1 or more",
     ]
 

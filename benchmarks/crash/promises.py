@@ -79,6 +79,7 @@ def no_slot_used_up(left: Left) -> Iterator[str]:
 def explained(left: Left) -> Iterator[str]:
     """The tier of a pair, derived again, is the one that is given as the reason for its place."""
     from fcpair.errors import FcpairError
+    from fcpair.records import TIERS
 
     for name in left.study.grids:
         grid = left.study.grid(name)
@@ -88,7 +89,7 @@ def explained(left: Left) -> Iterator[str]:
             continue
         for pair, tier in list(zip(pairs["cell_id"].tolist(), pairs["tier"].tolist(), strict=True))[:SHOWN_PAIRS]:
             checks = grid.explain(pair).checks
-            if max((int(check.tier) for check in checks if check.passed), default=0) != tier:
+            if sum(check.passed for check in checks[: len(TIERS)]) != tier:
                 yield f"pair {pair} is in tier {tier}, and explained otherwise"
 
 

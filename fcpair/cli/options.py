@@ -112,17 +112,18 @@ def close_at_end(study: Study) -> Study:
 
 
 def effective_params(cls: type, name: str = "options") -> Callable[[Command], Command]:
-    """Give the command, which must have a grid or a study, an option for each field of `cls`.
+    """Give the command, which must have a grid or a study, an option for each field of `cls` that is not a table.
 
     It is called with an instance as `name`: what is not given is the grid's own, which the walk of a recipe
     sets when it gets there, else the default.
     """
+    shown = [item for item in fields(cls) if item.name not in getattr(cls, "verbatim", ())]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def call_with_params(**arguments: Any) -> Any:
             grid: Grid | Study = arguments.get("grid") or arguments["study"]
-            chosen = {item.name: arguments.pop(item.name) for item in fields(cls)}
+            chosen = {item.name: arguments.pop(item.name) for item in shown}
             instance: Any = grid.effective_options(
                 cls, **{item: value for item, value in chosen.items() if value not in (None, ())}
             )
@@ -130,7 +131,7 @@ def effective_params(cls: type, name: str = "options") -> Callable[[Command], Co
 
         hints = get_type_hints(cls)
         wrapped: Command = call_with_params
-        for item in reversed(fields(cls)):
+        for item in reversed(shown):
             wrapped = _effective_option(item, plain_type(hints[item.name]))(wrapped)
         return wrapped
 

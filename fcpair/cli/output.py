@@ -16,6 +16,7 @@ from fcpair.cli.terminal import print_footnote, print_headline, print_raw, print
 from fcpair.errors import InputError
 from fcpair.records import RunRecord, SampleSize
 
+LOGGED_ALONE = ("intervals", "undefined")  # counts that `fcpair log` shows, and the line of the stage does not
 LONGEST_TABLE = 1000  # rows that are printed for people
 OBSERVED_S = 3.0  # after which it can be said how long the rest takes
 LONG_S = 30.0  # so long that it is said
@@ -88,7 +89,8 @@ def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False)
 
     `numbered`: with the number by which the run can be named.
     """
-    counts = format_counts({**run.counts, "run": str(run.id)} if numbered else run.counts)
+    shown_counts = {name: value for name, value in run.counts.items() if name not in LOGGED_ALONE}
+    counts = format_counts({**shown_counts, "run": str(run.id)} if numbered else shown_counts)
     line = f"{run.stage}: {counts}" if counts else run.stage
     data = {"stage": run.stage, "run": run.id, "counts": run.counts}
     if of is None:

@@ -207,6 +207,12 @@ def mark_tiers(text: str) -> Markup:
     return Markup(_TIER_NAME.sub(mark, str(escape(text))))
 
 
+def mark_tier(name: str) -> Markup:
+    """The name of a tier with a mark beside it: in the colour that one of the four is called by, or of one's own."""
+    kind = name.lower() if name.lower() in TIERS else "own"
+    return Markup('<span class="tier {}">{}</span>').format(kind, name)
+
+
 @cache
 def load_templates() -> Environment:
     """The templates, loaded once. In them, `static("keys.js")` is the address of that file in its present version, and
@@ -223,6 +229,7 @@ def load_templates() -> Environment:
     versions = static_files().versions
     environment.filters["on_pages"] = _replace_commands
     environment.filters["mark_tiers"] = mark_tiers
+    environment.filters["mark_tier"] = mark_tier
     environment.filters["translated"] = _translate
     environment.globals |= {"_": _to_html, "ngettext": _to_html_by_number}
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]

@@ -19,7 +19,7 @@ SECTIONS = {
     "People": ["people", "serve"],
     "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
     "Decide": ["agreement", "aggregate", "groups", "adjudicate", "validate"],
-    "Grade": ["partition", "explain", "evaluate", "export", "report"],
+    "Grade": ["partition", "explain", "evaluate", "export", "report", "methods"],
     "Texts": ["describe", "split", "measure", "classify", "correlate", "ratings"],
     "Surveys and bias": ["ask", "items", "diversity", "bias"],
     "Keep": ["doctor", "backup", "restore", "copy", "upgrade"],

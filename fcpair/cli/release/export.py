@@ -13,15 +13,13 @@ from fcpair.cli.output import print_run, status_spinner
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
 from fcpair.files.answers.writings import Layout
 from fcpair.params import Export, Partition
-from fcpair.records import TIERS, RunRecord
+from fcpair.records import RunRecord
 
 if TYPE_CHECKING:
     from fcpair.files.release.training import Kind
     from fcpair.grid import Grid
 
-TIER = click.Choice(TIERS, case_sensitive=False)
-
-tier_option = shared_option("--tier", required=True, type=TIER)
+tier_option = shared_option("--tier", required=True, metavar="TIER")
 file_option = shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A file.")
 folder_option = shared_option(
     "--out",
@@ -179,7 +177,9 @@ def _write_training(kind: Kind, grid: Grid, rules: Partition, tier: str, options
 @export.command()
 @with_grid
 @effective_params(Partition, "rules")
-@click.option("--without", type=TIER, help="Leave out every row with an HS of this tier; without it none is left out.")
+@click.option(
+    "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
+)
 @params(Export, only=Export.kinds["corpus"])
 @file_option
 def corpus(grid: Grid, rules: Partition, without: str | None, options: Export, out: Path) -> None:

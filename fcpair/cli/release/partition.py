@@ -19,7 +19,7 @@ from fcpair.cli.terminal import print_wrapped
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
 from fcpair.examination_records import Explanation
 from fcpair.params import Partition
-from fcpair.records import TIERS, Origin, Tier
+from fcpair.records import TIERS, Origin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ CAPTIONS = (
 @click.command()
 @with_grid
 @effective_params(Partition)
-@shared_option("--tier", type=click.Choice(TIERS, case_sensitive=False), detail="Its pairs are written.")
+@shared_option("--tier", metavar="TIER", detail="Its pairs are written.")
 @shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
 @shared_option(
     "--layout",
@@ -51,7 +51,8 @@ CAPTIONS = (
 def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None, columns: str, form: str) -> None:
     """Grade the pairs, or write one tier.
 
-    Without `--tier` it prints the tables about Diamond, Gold, Silver and Bronze. With `--tier` and no
+    Without `--tier` it prints the tables about Diamond, Gold, Silver and Bronze, and the tiers of the
+    study's own. With `--tier` and no
     `--out`, the tier's pairs are printed.
 
     \b
@@ -65,11 +66,11 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     if tier is None:
         _print_tables(grid, options, form)
     elif out is None:
-        _print_tier(grid, Tier[tier.upper()], options, published=published, form=form)
+        _print_tier(grid, tier, options, published=published, form=form)
     else:
         note_writing()
         with status_spinner("writing"):
-            run = grid.release(Tier[tier.upper()], out, options, published=published)
+            run = grid.release(tier, out, options, published=published)
         print_run(run)
         warn_of_simulated(grid)
         warn_of_sampled(grid)
@@ -85,7 +86,7 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     merged: list[dict[str, Any]] = [
         {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
     ]
-    rules = {rule.tier.label: str(rule) for rule in tiers.rules}
+    rules = {rule.tier: str(rule) for rule in tiers.rules}
     heads = {"cells": columns[1][1], "positive": columns[1][2].capitalize(), "other": columns[1][3].replace("_", " ")}
     shown = [
         Table(caption.format(**heads), names, [[row[name] for name in names] for row in rows])
@@ -97,7 +98,7 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     warn_of_changes(grid)
 
 
-def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, form: str) -> None:
+def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, form: str) -> None:
     first = LONGEST_TABLE if form == "table" else None
     frame, n = grid.tier_start(tier, first, options, published=published)
     names = [str(name) for name in frame.columns]
@@ -110,7 +111,9 @@ def _print_tier(grid: Grid, tier: Tier, options: Partition, *, published: bool, 
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
     brief = [[_shorten(row[name]) for name in shown] for row in rows]
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
-    table = Table(f"{tier.label}: {n:,} pairs", [_shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows)
+    table = Table(
+        f"{tier.strip().lower()}: {n:,} pairs", [_shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows
+    )
     emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated_note, sampled=grid.sample_size)
     warn_of_changes(grid)
 
@@ -150,20 +153,17 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     explanation = grid.explain(pair, options)
     data = asdict(explanation)
     rows: list[dict[str, Cell]] = [
-        {"tier": check.tier.label, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
+        {"tier": check.tier, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
     ]
     if form == "table":
         _print_explanation(explanation, grid.facts)
     else:
-        for check, row in zip(data["checks"], rows, strict=True):
-            check["tier"] = row["tier"]
         emit(form, data=data, tables=(), rows=rows)
 
 
 def _print_explanation(explanation: Explanation, facts: dict[str, str]) -> None:
-    print_wrapped(
-        f"pair {explanation.cell_id}: {explanation.tier or ('discarded' if explanation.discarded else 'in no tier')}\n"
-    )
+    tiers = ", ".join(filter(None, (explanation.tier, *explanation.own_tiers)))
+    print_wrapped(f"pair {explanation.cell_id}: {tiers or ('discarded' if explanation.discarded else 'in no tier')}\n")
     print_wrapped(f"{facts['hs_name']}: {explanation.hs}\n{facts['cn_name']}: {explanation.cn}\n")
     for source in explanation.brought_in_by:
         print_wrapped(f"brought in: {_describe_source(source)}")
@@ -175,9 +175,11 @@ def _print_explanation(explanation: Explanation, facts: dict[str, str]) -> None:
             "It was decided before its labels changed, and waits for a second look; the decision counts until then."
         )
     print_wrapped()
-    for check in reversed(explanation.checks):
+    checks, n_four = explanation.checks, len(TIERS)
+    width = max(len(check.tier) for check in checks) + 2
+    for check in (*reversed(checks[:n_four]), *checks[n_four:]):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
-        print_wrapped(f"{check.tier.label:8} {why}\n{'':8} requires {check.rule}")
+        print_wrapped(f"{check.tier:{width}}{why}\n{'':{width}}requires {check.rule}")
 
 
 def _describe_source(source: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fcpair.params import is_about_hate
 from fcpair.records import SampleSize, Tier
-from fcpair.stages.adjudication.partition import TierRule
+from fcpair.stages.adjudication.partition import TierRule, best_first
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import final_names, positive_names
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CARD = "README.md"
+DEFAULT = Tier.BRONZE.label
 COLUMNS = {
     "pair": "number of the pair",
     "hs_id": "number of the {hs}",
@@ -26,6 +27,7 @@ COLUMNS = {
     "verdict": "whether the validators agreed with the final label: `valid` or `not valid`",
     "tier": "the best tier that the pair is in",
     "n_labels": "how many people labelled the pair",
+    "own_tiers": "the tiers of this study's own that the pair is in",
     "simulated": "whether a label or verdict of the pair was made up by simulated people",
 }
 NOVEL_NOTE = "No pair is in the corpus that the study started from."
@@ -57,7 +59,7 @@ class CardFacts:
     hs_name: str
     cn_name: str
     question: Closed
-    rules: Sequence[TierRule]
+    rules: tuple[TierRule, ...]
     simulated: str | None
     version: str
     keeps_known: bool = False
@@ -65,28 +67,27 @@ class CardFacts:
     sampled: SampleSize | None = None
 
 
-def hf_files(bronze: pd.DataFrame, facts: CardFacts) -> dict[str, pd.DataFrame | str]:
+def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict[str, pd.DataFrame | str]:
     """Build the contents of each file of the folder.
 
     Args:
-        bronze: the table of Bronze, with the columns that `tier.tier_table` describes, and `simulated`.
+        rows_by_tier: by the name of each tier of `facts.rules`, in their order, its table, with the columns that
+            `tier.tier_table` describes, and `simulated`.
         facts: about the study.
 
     Returns:
-        `data/TIER.parquet` for each tier that is not empty, Bronze first, each with all columns of `bronze`; and
+        `data/TIER.parquet` for each tier that is not empty, Bronze first, all with the same columns; and
         `README.md`, which tells `datasets.load_dataset` of them as configurations with one split, `train`.
     """
-    rank = bronze["tier"].map({tier.label: int(tier) for tier in Tier})
-    rows_by_tier = {tier: bronze[rank >= tier].reset_index(drop=True) for tier in Tier}
     non_empty = {tier: rows for tier, rows in rows_by_tier.items() if len(rows)}
     return {**{_tier_path(tier): rows for tier, rows in non_empty.items()}, CARD: render_card(non_empty, facts)}
 
 
-def _tier_path(tier: Tier) -> str:
-    return f"data/{tier.label}.parquet"
+def _tier_path(tier: str) -> str:
+    return f"data/{tier}.parquet"
 
 
-def render_card(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> str:
+def render_card(tiers: Mapping[str, pd.DataFrame], facts: CardFacts) -> str:
     """The card: front matter that names the configurations, then what a reader must know.
 
     It names no licence and no citation: a study knows neither.
@@ -107,12 +108,12 @@ def render_card(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> str:
         *(WARNING if is_about_hate(facts.hs_name) else ()),
         "Do not try to find out who is behind an annotator's pseudonym.\n",
         *("## Tiers\n", *_tier_lines(tiers, facts), ""),
-        "Every tier holds those above it in this table. Each is one configuration with one split, `train`:\n",
+        f"{_nesting_note(facts)}Each is one configuration with one split, `train`:\n",
         "```python",
         "from datasets import load_dataset\n",
-        f'rows = load_dataset("path/of/this/folder", "{max(tiers).label}", split="train")',
+        f'rows = load_dataset("path/of/this/folder", "{_best(tiers, facts)}", split="train")',
         "```\n",
-        *("## Columns\n", *_column_lines(tiers[Tier.BRONZE], facts), ""),
+        *("## Columns\n", *_column_lines(tiers[DEFAULT], facts), ""),
         "## Licence and citation\n",
         "Neither is stated here. Before you publish this folder, add those of the corpus and of the labels.\n",
         f"Written by fcpair {facts.version}.",
@@ -124,26 +125,38 @@ def _with_article(name: str) -> str:
     return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
 
 
-def _config_lines(tiers: Mapping[Tier, pd.DataFrame]) -> list[str]:
+def _config_lines(tiers: Mapping[str, pd.DataFrame]) -> list[str]:
     lines = ["configs:"]
     for tier in tiers:
-        lines += [f"- config_name: {tier.label}", *(["  default: true"] if tier is Tier.BRONZE else [])]
+        lines += [f"- config_name: {tier}", *(["  default: true"] if tier == DEFAULT else [])]
         lines += ["  data_files:", "  - split: train", f"    path: {_tier_path(tier)}"]
     return lines
 
 
-def _tier_lines(tiers: Mapping[Tier, pd.DataFrame], facts: CardFacts) -> list[str]:
+def _tier_lines(tiers: Mapping[str, pd.DataFrame], facts: CardFacts) -> list[str]:
     demands = {rule.tier: str(rule) for rule in facts.rules}
     positive = {choice.name for choice in facts.question if choice.positive}
     lines = [
         f"| configuration | pairs | {_positive_labels(facts.question)} | `hs` | `cn` | asks for |",
         "|---|---|---|---|---|---|",
     ]
-    for tier in sorted(tiers, reverse=True):
+    for tier in [rule.tier for rule in best_first(facts.rules) if rule.tier in tiers]:
         rows = tiers[tier]
         n = (len(rows), rows["label"].isin(positive).sum(), rows["hs_id"].nunique(), rows["cn_id"].nunique())
-        lines.append(f"| `{tier.label}` | {' | '.join(f'{one:,}' for one in n)} | {demands[tier]} |")
+        lines.append(f"| `{tier}` | {' | '.join(f'{one:,}' for one in n)} | {demands[tier]} |")
     return lines
+
+
+def _best(tiers: Mapping[str, pd.DataFrame], facts: CardFacts) -> str:
+    """The best tier that is not empty, of the four."""
+    return next(rule.tier for rule in best_first(facts.rules) if rule.tier in tiers)
+
+
+def _nesting_note(facts: CardFacts) -> str:
+    if len(facts.rules) == len(Tier):
+        return "Every tier holds those above it in this table. "
+    names = ", ".join(f"`{tier.label}`" for tier in reversed(Tier))
+    return f"Of {names}, every tier holds those before it; the others are this study's own. "
 
 
 def _positive_labels(question: Closed) -> str:

@@ -24,7 +24,7 @@ def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, bina
     Returns:
         `hs_id`, `cn_id`, `grade`, by number of the pair. Where the labels are grades (`grades_of`), the
         grade is that of the label. Else it is 0 for a pair that is not appropriate, and the rank of its best tier, 1
-        to 4, for one that is.
+        to 4, for one that is; 1, too, where it is in a tier of the study's own and in none of the four.
     """
     inside = pairs[pairs["cn_id"].isin(pool)].sort_values("cell_id")
     appropriate = inside["final"].isin(question.positive)
@@ -34,7 +34,7 @@ def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, bina
     elif by_label:
         grade = inside["final"].map(by_label)
     else:
-        grade = inside["tier"].where(appropriate, 0)
+        grade = inside["tier"].clip(lower=1).where(appropriate, 0)
     return inside[["hs_id", "cn_id"]].assign(grade=grade.astype("int64")).reset_index(drop=True)
 
 

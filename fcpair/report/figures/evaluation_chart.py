@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from fcpair.evaluate.outcome import Outcome, Score, drop_random_draws
@@ -28,6 +29,8 @@ GAP = 0.14  # between two systems
 MOST_SHOWN = 1.02  # a bar or a whisker that ends at 1 is drawn whole
 # Where a tier stands on the map cividis, which rises evenly from dark to light, and how it is hatched; best tier first.
 LOOKS = ((0.0, ""), (0.4, "/////"), (0.7, "|||||"), (1.0, "xxxxx"))
+OWN_LOOKS = ((0.2, "....."), (0.55, "-----"), (0.85, "+++++"), (0.3, "ooooo"))
+"""The looks of a study's own tiers."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,9 @@ def _axis_end(scores: Sequence[Score]) -> float:
 
 
 def _tier_looks(outcome: Outcome) -> list[tuple[float, str]]:
-    """Look of each tier: the same in every picture, whichever tiers there are."""
-    places = (TIERS.index(one.tier) if one.tier in TIERS else at for at, one in enumerate(outcome.tiers))
-    return [LOOKS[place % len(LOOKS)] for place in places]
+    """Look of each tier: of the four the same in every picture, whichever there are."""
+    own_looks = cycle(OWN_LOOKS)
+    return [LOOKS[TIERS.index(one.tier)] if one.tier in TIERS else next(own_looks) for one in outcome.tiers]
 
 
 def _draw_group(canvas: Canvas, group: _Group, looks: Sequence[tuple[float, str]]) -> None:

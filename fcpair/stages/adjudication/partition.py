@@ -1,71 +1,92 @@
-"""Diamond, Gold, Silver and Bronze: the rules, who passes them and why, and the tables about them."""
+"""The tiers of a study: the rules, which pairs pass them and why, and the tables about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fcpair.errors import InputError, suggest_name
-from fcpair.params import DiamondRule
-from fcpair.records import Tier, Verdict
+from fcpair.params import Partition
+from fcpair.records import TIERS, Tier, Verdict
 from fcpair.stages.adjudication.adjudicate import Tally
 from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.tier_plans import TierPlan, chain_of, read_tiers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TableRows = list[dict[str, Any]]
-Agreement = Literal["any", "unanimous", "majority"]
 MOST_LABELS = 3
+
+
+_AGREEMENT = {
+    "any": "",
+    "unanimous": ", all {agreeing} the final one",
+    "majority": ", at least two and more than half {agreeing} the final one",
+}
+_AGREEING = {"answer": "equal to", "side": "on the side of"}
+_VERDICTS = {"accepted": "valid", "any": "valid or not valid", "none": "with or without a verdict"}
 
 
 @dataclass(frozen=True)
 class TierRule:
-    """Requirements for a pair to be in a tier: so many labels, so much agreement, and a verdict."""
+    """The rule of a tier: its `plan`, then those of the tiers that it is within, in `plans`; a pair must pass all."""
 
-    tier: Tier
-    min_labels: int
-    agreement: Agreement
-    valid: bool
+    tier: str
+    plans: tuple[TierPlan, ...]
+
+    @property
+    def plan(self) -> TierPlan:
+        """The tier's own requirements."""
+        return self.plans[0]
 
     def __str__(self) -> str:
-        agreement = {
-            "any": "",
-            "unanimous": ", all equal to the final one",
-            "majority": ", at least two and more than half equal to the final one",
-        }
-        labels = f"{self.min_labels} label{'s' * (self.min_labels > 1)} or more{agreement[self.agreement]}"
-        return f"{labels}; {'valid' if self.valid else 'valid or not valid'}"
+        plan = self.plan
+        counted = "definite label" if plan.counted == "definite" else "label"
+        agreement = _AGREEMENT[plan.agreement].format(agreeing=_AGREEING[plan.agreeing])
+        answers = f"; final label {' or '.join(plan.answers)}" if plan.answers else ""
+        within = f"; within {plan.within}" if plan.within else ""
+        labels = f"{plan.labels} {counted}{'s' * (plan.labels > 1)} or more{agreement}"
+        return f"{labels}; {_VERDICTS[plan.verdict]}{answers}{within}"
 
 
-def as_tier(tier: Tier | str) -> Tier:
-    """The tier of a name in any capitals; raises InputError with the nearest name for any other."""
-    if isinstance(tier, Tier):
-        return tier
-    names = {one.label: one for one in reversed(Tier)}
-    name = str(tier).strip().lower()
+def tier_rules(options: Partition | None = None) -> tuple[TierRule, ...]:
+    """The rules of all tiers of a study: Bronze, Silver, Gold and Diamond, then its own in their order.
+
+    Each of the four adds a demand to the one before, so they are nested. FC-CONAN's text asks Diamond to be unanimous;
+    its published files hold every pair on which at least two of its two or three labels equal the final one. `majority`
+    is that rule for any number of labels: at least two, and more than half of them all, "not sure" included, equal the
+    final one.
+    """
+    options = options or Partition()
+    plans = {
+        Tier.BRONZE.label: TierPlan(1, verdict="any"),
+        Tier.SILVER.label: TierPlan(1),
+        Tier.GOLD.label: TierPlan(2),
+        Tier.DIAMOND.label: TierPlan(2, agreement=options.diamond),
+        **read_tiers(options.own_tiers),
+    }
+    return tuple(TierRule(name, chain_of(name, plans)) for name in plans)
+
+
+def find_rule(rules: tuple[TierRule, ...], tier: Tier | str) -> TierRule:
+    """The rule of a tier by its name, in any capitals; raises InputError with the nearest name for any other."""
+    name = tier.label if isinstance(tier, Tier) else str(tier).strip().lower()
+    names = [rule.tier for rule in best_first(rules)]
     if name not in names:
         raise InputError(f"there is no tier `{tier}`; {suggest_name(name, names, 'expected')}")
-    return names[name]
+    return next(rule for rule in rules if rule.tier == name)
 
 
-def tier_rules(diamond: DiamondRule = "unanimous") -> tuple[TierRule, ...]:
-    """The four rules, Bronze first; each adds a demand to the one before, so the tiers are nested.
-
-    FC-CONAN's text asks Diamond to be unanimous; its published files hold every pair on which at least two of its two
-    or three labels equal the final one. `majority` is that rule for any number of labels: at least two, and more than
-    half of them all, "not sure" included, equal the final one.
-    """
-    return (
-        TierRule(Tier.BRONZE, 1, "any", valid=False),
-        TierRule(Tier.SILVER, 1, "any", valid=True),
-        TierRule(Tier.GOLD, 2, "any", valid=True),
-        TierRule(Tier.DIAMOND, 2, diamond, valid=True),
-    )
+def best_first(rules: tuple[TierRule, ...]) -> list[TierRule]:
+    """The rules as tables list them: the four, the best first, then the study's own in their order."""
+    n_four = len(TIERS)
+    return [*reversed(rules[:n_four]), *rules[n_four:]]
 
 
 @dataclass(frozen=True)
@@ -79,44 +100,111 @@ class Evidence:
     final: NDArray[np.int64]
     verdict: NDArray[np.int64]
 
-    @property
-    def n_agreeing(self) -> NDArray[np.int64]:
-        """Number of labels of each pair that equal the final one."""
-        return self.tally.votes(self.final)
+    def n_labels(self, plan: TierPlan) -> NDArray[np.int64]:
+        """The number of labels of each pair that count for a tier."""
+        if plan.counted == "all":
+            return self.tally.n_labels
+        return np.asarray(self.tally.counts[:, self._columns(self.tally.question.definite)].sum(axis=1))
+
+    def n_agreeing(self, plan: TierPlan) -> NDArray[np.int64]:
+        """The number of labels of each pair that agree with the final one."""
+        if plan.agreeing == "answer":
+            return self.tally.votes(self.final)
+        question = self.tally.question
+        positive, definite = set(question.positive), question.definite
+        sides = [[code for code in definite if (code in positive) == is_positive] for is_positive in (False, True)]
+        votes = [self.tally.counts[:, self._columns(side)].sum(axis=1) for side in sides]
+        return np.where(self.final == NO_CODE, 0, np.where(np.isin(self.final, list(positive)), votes[1], votes[0]))
+
+    def _columns(self, codes: Iterable[int]) -> list[int]:
+        return [self.tally.question.codes.index(code) for code in codes]
+
+    def has_answer(self, plan: TierPlan) -> NDArray[np.bool_]:
+        """Whether the final label of each pair is one that the tier lets in."""
+        if not plan.answers:
+            return np.asarray(self.final != NO_CODE)
+        codes = [choice.code for choice in self.tally.question if choice.name in plan.answers]
+        return np.asarray(np.isin(self.final, codes))
 
 
-def _n_needed(agreement: Agreement, n_labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number of its labels that have to equal the final one, for pairs with `n_labels`."""
-    if agreement == "any":
+def _n_needed(plan: TierPlan, n_labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of the labels that have to agree with the final one, for pairs with `n_labels`."""
+    if plan.agreement == "any":
         return np.zeros_like(n_labels)
-    return n_labels if agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
+    return n_labels if plan.agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
 
 
 def is_in_tier(rule: TierRule, evidence: Evidence) -> NDArray[np.bool_]:
     """Whether each pair passes `rule`, shape `(n_pairs,)`."""
-    n_labels = evidence.tally.n_labels
-    verdict = evidence.verdict == Verdict.AGREE if rule.valid else evidence.verdict != NO_CODE
-    final = evidence.final != NO_CODE
-    enough = (n_labels >= rule.min_labels) & (evidence.n_agreeing >= _n_needed(rule.agreement, n_labels))
-    return np.asarray(final & verdict & enough)
+    is_in: NDArray[np.bool_] = np.all([_meets(plan, evidence) for plan in rule.plans], axis=0)
+    return is_in
+
+
+def _meets(plan: TierPlan, evidence: Evidence) -> NDArray[np.bool_]:
+    """Whether each pair meets one tier's own requirements."""
+    n_labels, verdict = evidence.n_labels(plan), evidence.verdict
+    has_verdict = {"none": verdict >= NO_CODE, "any": verdict != NO_CODE, "accepted": verdict == Verdict.AGREE}
+    enough = (n_labels >= plan.labels) & (evidence.n_agreeing(plan) >= _n_needed(plan, n_labels))
+    final = (evidence.final != NO_CODE) & evidence.has_answer(plan)
+    return np.asarray(final & has_verdict[plan.verdict] & enough)
 
 
 def grade(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
-    """The best tier of each pair, shape `(n_pairs,)`: 4 Diamond, 3 Gold, 2 Silver, 1 Bronze, 0 none."""
-    return np.asarray(np.sum([is_in_tier(rule, evidence) for rule in rules], axis=0, dtype=np.int64))
+    """The best of the four tiers of each pair, shape `(n_pairs,)`: 4 Diamond, 3 Gold, 2 Silver, 1 Bronze, 0 none."""
+    return best_of_four(memberships(evidence, rules))
+
+
+def memberships(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
+    """The tiers of each pair, shape `(n_pairs,)`: a bit for each rule in its order, so that `is_member` finds them."""
+    bits = (is_in_tier(rule, evidence).astype(np.int64) << at for at, rule in enumerate(rules))
+    return reduce(np.bitwise_or, bits)
+
+
+def is_member(tiers: ArrayLike, rules: tuple[TierRule, ...], tier: Tier | str) -> NDArray[np.bool_]:
+    """Whether each pair, of which `memberships` has the bits, is in a tier; raises what `find_rule` does."""
+    at = rules.index(find_rule(rules, tier))
+    return (np.asarray(tiers, np.int64) >> at & 1).astype(bool)
+
+
+def best_of_four(tiers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The best of the four tiers of each pair, of which `memberships` has the bits."""
+    return np.asarray(sum((tiers >> at) & 1 for at in range(len(TIERS))))
+
+
+def own_tier_names(tiers: Iterable[int], rules: tuple[TierRule, ...]) -> list[str]:
+    """The names of the study's own tiers that each pair is in, such as `platinum, strict`."""
+    own = list(enumerate(rules))[len(TIERS) :]
+    return [", ".join(rule.tier for at, rule in own if bits >> at & 1) for bits in tiers]
+
+
+def name_tiers(tiers: Iterable[int], rules: tuple[TierRule, ...]) -> list[str]:
+    """The best of the four tiers of each pair and the study's own, such as `gold, platinum`; empty for none."""
+    bits, four = list(tiers), list(enumerate(rules[: len(TIERS)]))
+    best = [next((rule.tier for at, rule in reversed(four) if of >> at & 1), "") for of in bits]
+    return [", ".join(filter(None, names)) for names in zip(best, own_tier_names(bits, rules), strict=True)]
 
 
 def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     """List what keeps the pair in `row` out of the tier of `rule`; empty when it is in."""
-    n_labels, final, verdict = int(evidence.tally.n_labels[row]), evidence.final[row], evidence.verdict[row]
-    n_agreeing = int(evidence.n_agreeing[row])
-    n_needed = int(_n_needed(rule.agreement, evidence.tally.n_labels)[row])
+    return list(dict.fromkeys(reason for plan in rule.plans for reason in _failed_demands(evidence, plan, row)))
+
+
+def _failed_demands(evidence: Evidence, plan: TierPlan, row: int) -> list[str]:
+    final, verdict, n_counted = evidence.final[row], evidence.verdict[row], evidence.n_labels(plan)
+    n_labels, n_agreeing = int(n_counted[row]), int(evidence.n_agreeing(plan)[row])
+    n_needed = int(_n_needed(plan, n_counted)[row])
+    counted = "definite labels" if plan.counted == "definite" else "labels"
+    equal = "equal the final one" if plan.agreeing == "answer" else "are on the side of the final one"
     checks = (
         (final == NO_CODE, "it has no final label"),
-        (verdict == NO_CODE, "no validator has given a verdict on its label"),
-        (rule.valid and verdict == Verdict.DISAGREE, "the validators did not agree with its label"),
-        (n_labels < rule.min_labels, f"it has {n_labels} of {rule.min_labels} labels"),
-        (final != NO_CODE and n_agreeing < n_needed, f"{n_agreeing} of {n_labels} labels equal the final one"),
+        (plan.verdict != "none" and verdict == NO_CODE, "no validator has given a verdict on its label"),
+        (plan.verdict == "accepted" and verdict == Verdict.DISAGREE, "the validators did not agree with its label"),
+        (n_labels < plan.labels, f"it has {n_labels} of {plan.labels} {counted}"),
+        (final != NO_CODE and n_agreeing < n_needed, f"{n_agreeing} of {n_labels} {counted} {equal}"),
+        (
+            final != NO_CODE and not evidence.has_answer(plan)[row],
+            f"its final label is not {' or '.join(plan.answers)}",
+        ),
     )
     return [reason for failed, reason in checks if failed]
 
@@ -155,10 +243,10 @@ def tier_table_rows(
     rules: tuple[TierRule, ...],
     heads: ColumnHeads = PAIR_HEADS,
 ) -> tuple[TableRows, TableRows, TableRows]:
-    """FC-CONAN's Tables 1 to 3, best tier first, row by row.
+    """FC-CONAN's Tables 1 to 3, best tier first and the study's own after the four, row by row.
 
     Args:
-        pairs: a value per graded pair: `tier` (0 to 4), `hs_id`, `cn_id`, `final` (code), `n_labels`.
+        pairs: a value per graded pair: `tiers` (bits), `hs_id`, `cn_id`, `final` (code), `n_labels`.
         question: of the labels.
         rules: of the tiers.
         heads: what the columns are called.
@@ -171,10 +259,10 @@ def tier_table_rows(
     sizes: TableRows = []
     balance: TableRows = []
     labels: TableRows = []
-    for rule in reversed(rules):
-        is_in = pairs["tier"] >= rule.tier
+    for rule in best_first(rules):
+        is_in = is_member(pairs["tiers"], rules, rule.tier)
         n = int(is_in.sum())
-        head = {"tier": rule.tier.label, heads.cells: n}
+        head = {"tier": rule.tier, heads.cells: n}
         n_rows, n_columns = (len(np.unique(pairs[side][is_in])) for side in ("hs_id", "cn_id"))
         sizes.append({**head, heads.rows: n_rows, heads.columns: n_columns, "rule": str(rule)})
         positive = int(np.isin(pairs["final"][is_in], list(question.positive)).sum())

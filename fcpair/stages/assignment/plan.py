@@ -12,6 +12,7 @@ from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.stages.answers.prompts import DEFINITION, EXAMPLES, parse_places
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
 from fcpair.stages.questions.labels import need_tiers
+from fcpair.stages.questions.tier_answers import check_own_tiers
 from fcpair.stages.stats.rating_bins import check_bins
 
 VALIDATION_ROUND = "validate"  # the round in which decisions are validated
@@ -62,12 +63,19 @@ def check_plan(plan: GridPlan) -> None:
             raise InputError(f"round `{round_.name}` edits `{round_.edits}`, in which no text is written")
     if plan.agreement:
         check_bins(forms[plan.counting.name], plan.agreement.bins)
+    _check_tiers(plan)
     if plan.validate:
         label_question(plan.counting)
         if VALIDATION_ROUND in forms:
             raise InputError(
                 f"grid `{plan.name}` is validated in a round `{VALIDATION_ROUND}`; give your own round another name"
             )
+
+
+def _check_tiers(plan: GridPlan) -> None:
+    """Raise InputError for tiers of the grid's own that can hold none of its cells."""
+    if plan.partition and plan.partition.own_tiers:
+        check_own_tiers(plan.partition.own_tiers, label_question(plan.counting), is_validated=plan.validate is not None)
 
 
 def _check_always(plan: GridPlan, name: str, form: Form) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fcpair.errors import InputError, StageError, suggest_name
 from fcpair.params import Agree, AgreementBlocks, IntervalScope, NotSure, Weights
-from fcpair.records import Round, RunRecord
+from fcpair.records import Figure, Round, RunRecord
 from fcpair.stages.questions.answer_arrays import part_codes
 from fcpair.stages.stats.agreement import (
     Agreement,
@@ -227,10 +227,20 @@ def _agreement_counts(measured_agreement: Agreement) -> dict[str, Any]:
         "pairs": measured_agreement.n_pairs,
         "overlapped": measured_agreement.n_overlapped,
     }
-    return counts | {figure.name: figure.value for figure in measured_agreement.pooled}
+    figures = measured_agreement.pooled
+    return counts | {figure.name: figure.value for figure in figures} | _bases({one.name: one for one in figures})
+
+
+def _bases(figures: Mapping[str, Figure]) -> dict[str, Any]:
+    """The intervals of figures, and why others are undefined."""
+    intervals = {name: [one.low, one.high] for name, one in figures.items() if one.low is not None}
+    undefined = {name: one.undefined for name, one in figures.items() if one.undefined}
+    return {key: values for key, values in (("intervals", intervals), ("undefined", undefined)) if values}
 
 
 def _block_counts(measured_blocks: tuple[AgreementBlock, ...]) -> dict[str, Any]:
     """Number of blocks; for the parts of a whole grid, the alpha of each as well."""
-    alphas = {block.part: block.agreement.alpha for block in measured_blocks if block.agreement and not block.of}
-    return {"blocks": len(measured_blocks), **{f"{part}, {alpha.name}": alpha.value for part, alpha in alphas.items()}}
+    wholes = [(block.part, block.agreement.alpha) for block in measured_blocks if block.agreement and not block.of]
+    alphas = {f"{part}, {alpha.name}": alpha for part, alpha in wholes}
+    values = {name: alpha.value for name, alpha in alphas.items()}
+    return {"blocks": len(measured_blocks), **values, **_bases(alphas)}

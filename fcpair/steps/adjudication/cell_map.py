@@ -139,7 +139,7 @@ def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -
     tier = None
     if not tier_obstacle(question):
         evidence = Evidence(LabelTally(question, cell_ids, answers.counts), final, verdict_of)
-        tier = grade(evidence, tier_rules(effective_options(tx, Partition, {}).diamond))
+        tier = grade(evidence, tier_rules(effective_options(tx, Partition, {})))
     return CellStandings(state, _choice_places(question, final), tier)
 
 

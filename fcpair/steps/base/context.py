@@ -16,7 +16,7 @@ from fcpair.param_values import as_params
 from fcpair.params import IN_MEMORY, MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
-from fcpair.steps.base.actors import with_actor
+from fcpair.steps.base.run_grids import run_params
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.store import Store, Tx
 from fcpair.store.assignment import rounds
@@ -276,12 +276,12 @@ def note_run(
     outcome: dict[str, Any] | None = None,
 ) -> RunRecord:
     """Note the run of a stage; `outcome` is all that it found, where that is more than counts."""
-    return runs.add_run(tx, stage, with_actor(params), counts, _version(), model, outcome)
+    return runs.add_run(tx, stage, run_params(tx, stage, params), counts, _version(), model, outcome)
 
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
     """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
-    return runs.begin_run(tx, stage, with_actor(params), _version())
+    return runs.begin_run(tx, stage, run_params(tx, stage, params), _version())
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:

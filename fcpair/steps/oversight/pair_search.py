@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
 from fcpair.notebook import Result
 from fcpair.pair_filter import NO_TIER, FilterChoices, FilterState, MetadataChoice, PairFilter, check_name
-from fcpair.records import TIERS, Role, Tier, Verdict
-from fcpair.stages.adjudication.partition import as_tier
+from fcpair.params import Partition
+from fcpair.records import Role, Verdict
+from fcpair.stages.adjudication.partition import TierRule, best_first, is_member, name_tiers, tier_rules
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Closed
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
-from fcpair.steps.base.context import GridContext, is_planned, scheme_of
+from fcpair.steps.base.context import GridContext, effective_options, is_planned, scheme_of
 from fcpair.steps.oversight.label_figures import current_labels
 from fcpair.steps.oversight.pair_standings import NO_DECISION, Standings, current_standings, load_standings
 from fcpair.steps.rules import rule_decisions
@@ -111,6 +112,7 @@ def list_choices(grid: GridContext) -> FilterChoices:
     """List what `find_pairs` can be asked for in this grid: the names that there are."""
     with grid._store.read() as tx:
         question, has_answers = scheme_of(tx), pair_search.has_answers(tx)
+        rules = _rules(tx)
         given = tuple(pair_search.people_with_pairs(tx))
         is_asked_only = rounds.primary(tx).role is Role.RESPONDENT and rule_decisions.policy_that_holds(tx) is None
         states: tuple[FilterState, ...] = (FilterState.OPEN,) if given else ()
@@ -121,7 +123,7 @@ def list_choices(grid: GridContext) -> FilterChoices:
             given,
             tuple(choice.name for choice in question) if has_answers else (),
             tuple(state.value for state in states),
-            (*TIERS, NO_TIER) if has_tiers else (),
+            (*(rule.tier for rule in best_first(rules)), NO_TIER) if has_tiers else (),
             has_answers,
             tuple(_metadata_choices(tx)),
         )
@@ -147,6 +149,8 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
     if wanted.metadata:
         rows, columns = _texts_with_metadata(tx, wanted.metadata)
         ids = replace(ids, rows=rows, columns=columns)
+    rules = _rules(tx)
+    check_name("tier", wanted.tier, (*(rule.tier for rule in best_first(rules)), NO_TIER))
     if wanted.tier:
         need_tiers(question)
     if wanted.state == FilterState.LABELLED:
@@ -155,14 +159,18 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         return ids
     standings = current_standings(grid, tx)
     if wanted.tier == NO_TIER:
-        ids = replace(ids, outside=standings.cell_id[standings.tier > 0])
+        ids = replace(ids, outside=standings.cell_id[standings.tiers > 0])
     is_wanted = [BY_STANDING[wanted.state](standings)] if wanted.state in BY_STANDING else []
     if wanted.tier not in ("", NO_TIER):
-        is_wanted.append(standings.tier >= as_tier(wanted.tier))
+        is_wanted.append(is_member(standings.tiers, rules, wanted.tier))
     if not is_wanted:
         return ids
     among = standings.cell_id[np.all(is_wanted, axis=0)]
     return replace(ids, among=among if ids.among is None else np.intersect1d(among, ids.among, assume_unique=True))
+
+
+def _rules(tx: Tx) -> tuple[TierRule, ...]:
+    return tier_rules(effective_options(tx, Partition, {}))
 
 
 BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
@@ -225,16 +233,16 @@ def _records(tx: Tx, cell_ids: list[int]) -> list[tuple[Any, ...]]:
 
 
 def _facts(tx: Tx, question: Closed, cell_ids: list[int]) -> dict[int, tuple[str, str, str, str]]:
-    """The labels, decision, verdict and tier of each pair that anybody has answered, in words."""
+    """The labels, decision, verdict and tiers of each pair that anybody has answered, in words."""
     states, standings = load_standings(tx, cell_ids)
-    names, tier_names = [choice.name for choice in question], {0: "", **{tier.value: tier.label for tier in Tier}}
-    verdicts, tiers = standings.verdict.tolist(), standings.tier.tolist()
+    names = [choice.name for choice in question]
+    verdicts, tiers = standings.verdict.tolist(), name_tiers(standings.tiers.tolist(), _rules(tx))
     return {
         state.cell_id: (
             ", ".join(f"{count} {name}" for name, count in zip(names, state.counts, strict=True) if count),
             _decision(question, state),
             VERDICT_NAMES[verdict],
-            tier_names[tier],
+            tier,
         )
         for state, verdict, tier in zip(states, verdicts, tiers, strict=True)
     }

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fcpair.params import Partition
 from fcpair.records import UNDECIDED, Rule
 from fcpair.stages.adjudication.adjudicate import Tally
-from fcpair.stages.adjudication.partition import Evidence, grade, tier_rules
+from fcpair.stages.adjudication.partition import Evidence, memberships, tier_rules
 from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import tier_obstacle
@@ -39,31 +39,31 @@ NO_DECISION = (None, *(rule.value for rule in UNDECIDED))
 class Standings:
     """Pairs that somebody has answered, ascending, as they stand.
 
-    `verdict` is a `Verdict`, -1 for none; `tier` the best, 0 for none; `waits` says whether a person has to decide.
-    All are of shape `(n_pairs,)`.
+    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier (`memberships`); `waits` says whether a person
+    has to decide. All are of shape `(n_pairs,)`.
     """
 
     cell_id: NDArray[np.int64]
     verdict: NDArray[np.int64]
-    tier: NDArray[np.int64]
+    tiers: NDArray[np.int64]
     waits: NDArray[np.bool_]
 
     def replaced_by(self, newer: Standings) -> Standings:
         """The same with newer ones in the place of theirs."""
         kept = ~np.isin(self.cell_id, newer.cell_id)
         order = np.argsort(np.concatenate([self.cell_id[kept], newer.cell_id]), kind="stable")
-        parts = ("cell_id", "verdict", "tier", "waits")
+        parts = ("cell_id", "verdict", "tiers", "waits")
         joined = (np.concatenate([getattr(self, part)[kept], getattr(newer, part)])[order] for part in parts)
         return Standings(*joined)
 
 
 @dataclass
 class _Kept:
-    """What is kept of a grid, with what it rests on: the newest judgement and decision, and the rule of Diamond."""
+    """What is kept of a grid, with what it rests on: the newest judgement and decision, and the rules of the tiers."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     marks: tuple[int, int] = (0, 0)
-    diamond: str = ""
+    rules: Partition | None = None
     standings: Standings | None = None
 
 
@@ -76,13 +76,13 @@ def current_standings(grid: GridContext, tx: Tx) -> Standings:
     with _MAKING:
         kept = _KEPT.setdefault(grid, _Kept())
     with kept.lock:
-        marks, diamond = pair_search.newest_marks(tx), effective_options(tx, Partition, {}).diamond
-        if kept.standings is None or diamond != kept.diamond or any(map(int.__lt__, marks, kept.marks)):
+        marks, rules = pair_search.newest_marks(tx), effective_options(tx, Partition, {})
+        if kept.standings is None or rules != kept.rules or any(map(int.__lt__, marks, kept.marks)):
             kept.standings = _load_all_standings(tx)
         elif marks != kept.marks:
             changed = pair_search.pairs_touched_since(tx, *kept.marks)
             kept.standings = kept.standings.replaced_by(load_standings(tx, changed)[1])
-        kept.marks, kept.diamond = marks, diamond
+        kept.marks, kept.rules = marks, rules
         return kept.standings
 
 
@@ -130,10 +130,10 @@ def _evidence(
 
 
 def _tiers(tx: Tx, evidence: Evidence) -> NDArray[np.int64]:
-    """The best tier of each pair, 0 for none; where labels make no tiers, none has one."""
+    """The tiers of each pair, as `memberships` has them; where labels make no tiers, none is in one."""
     if tier_obstacle(evidence.tally.question):
         return np.zeros(len(evidence.final), np.int64)
-    return grade(evidence, tier_rules(effective_options(tx, Partition, {}).diamond))
+    return memberships(evidence, tier_rules(effective_options(tx, Partition, {})))
 
 
 def _waits(is_undecided: NDArray[np.bool_], is_requested: NDArray[np.bool_], tally: Tally) -> NDArray[np.bool_]:

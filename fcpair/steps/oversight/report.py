@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import merge
 from importlib.metadata import version
 from operator import attrgetter
@@ -49,6 +49,7 @@ def write_report(
     agreement: Agree | None = None,
     *,
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
     weights: Weights = own("none"),
     not_sure: NotSure = own("class"),
     intervals: IntervalScope = own("texts"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.params import Partition
 from fcpair.records import UNDECIDED, Person, Role, Round, Status, Verdict
 from fcpair.report.data import DecisionsPart, PersonFigures, TierFigures
-from fcpair.stages.adjudication.partition import tier_rules, tier_table_rows
+from fcpair.stages.adjudication.partition import best_first, tier_rules, tier_table_rows
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
@@ -47,12 +47,12 @@ def decision_figures(
 
 
 def _tier_figures(tx: Tx, question: Closed, options: Partition, labels: LabelArrays) -> TierFigures:
-    rules = tier_rules(options.diamond)
+    rules = tier_rules(options)
     pairs = graded_pairs(tx, question, rules, labels)
     verdict = pairs["verdict"]
     return TierFigures(
         diamond=options.diamond,
-        rules=tuple((rule.tier.label, str(rule)) for rule in reversed(rules)),
+        rules=tuple((rule.tier, str(rule)) for rule in best_first(rules)),
         tables=tier_table_rows(pairs, question, rules, heads_of(tx)),
         n_labelled=len(verdict),
         n_final=int((pairs["final"] >= 0).sum()),

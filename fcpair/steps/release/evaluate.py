@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,10 @@ from fcpair.files.tables.tabular import write_all
 from fcpair.models.encode import Progress
 from fcpair.param_values import as_params
 from fcpair.params import DEFAULT_MEASURES, RESAMPLES, DiamondRule, Evaluate, NoPositives, Partition
-from fcpair.records import TIERS, RunRecord, SampleSize, Tier
+from fcpair.records import TIERS, RunRecord, SampleSize
 from fcpair.report.figures.evaluation_figures import render_all
 from fcpair.report.figures.paper import PaperStyle
+from fcpair.stages.adjudication.partition import TierRule, best_first, find_rule
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import grades_of
 from fcpair.steps.base.context import GridContext, need_labels, note_run, save_options
@@ -75,6 +76,7 @@ def run_evaluation(
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
@@ -87,7 +89,7 @@ def run_evaluation(
     """
     options, rules = options or by_recipe(grid, Evaluate), partition or grid.effective_options(Partition)
     pictures = _Pictures(figures, figure_style) if figures else None
-    outcome, _ = _evaluate_and_record(grid, options, rules, {"diamond": rules.diamond}, progress, runs, pictures)
+    outcome, _ = _evaluate_and_record(grid, options, rules, rules.noted, progress, runs, pictures)
     return outcome
 
 
@@ -113,6 +115,7 @@ def costs(
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
 ) -> list[tuple[str, Cost]]:
     """Estimate what each system of an evaluation would ask of a service, without asking it."""
     options = options or by_recipe(grid, Evaluate)
@@ -131,7 +134,7 @@ def _evaluate_and_record(
     grid: GridContext,
     options: Evaluate,
     rules: Partition,
-    extra_params: dict[str, str],
+    extra_params: dict[str, Any],
     progress: Progress | None,
     runs: Path | None = None,
     pictures: _Pictures | None = None,
@@ -190,11 +193,11 @@ def _load_inputs(grid: GridContext, options: Evaluate, rules: Partition) -> _Eva
         simulated = simulated_note(judgements.n_by_origin(tx))
         sample_size = load_sample_size(tx)
         own_ids = {side: corpus_ids(tx, side) for side in (HS, CN)}
-    chosen_tiers = [tier for tier in reversed(Tier) if tier.label in options.tiers]
-    pairs = tiers.pairs[tiers.pairs["tier"] >= min(chosen_tiers)]
-    labelled_hs_ids = set(pairs["hs_id"].tolist())
+    wanted = {find_rule(tiers.rules, tier).tier for tier in options.tiers}
+    chosen_tiers = [rule for rule in best_first(tiers.rules) if rule.tier in wanted]
+    labelled_hs_ids = {hs_id for rule in chosen_tiers for hs_id in tiers.in_tier(rule.tier)["hs_id"].tolist()}
     hs = [hs_id for hs_id in row_ids if hs_id in labelled_hs_ids]
-    labels = tuple(_tier_labels(tier, tiers, hs, pool, options.pool) for tier in chosen_tiers)
+    labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
     other_hs_ids = tuple(hs_id for hs_id in row_ids if hs_id not in labelled_hs_ids)
     bodies = tuple(body.loc[hs]), tuple(body.loc[pool])
     search = Search(*bodies, tuple(hs), tuple(pool), other_hs_ids=other_hs_ids, corpus_ids=own_ids)
@@ -212,22 +215,21 @@ def _gains_note(question: Closed) -> str | None:
     return f"the gain of NDCG is the grade of the label: {', '.join(grade_list)}"
 
 
-def _tier_labels(tier: Tier, tiers: Tiers, hs: Sequence[int], pool: Sequence[int], pool_name: str) -> TierLabels:
+def _tier_labels(rule: TierRule, tiers: Tiers, hs: Sequence[int], pool: Sequence[int], pool_name: str) -> TierLabels:
     import pandas as pd
 
-    pairs = tiers.pairs[tiers.pairs["tier"] >= tier]
+    pairs = tiers.in_tier(rule.tier)
     if pairs.empty:
         hint = "name others with --tier, or see `fcpair partition`"
-        raise InputError(f"{tier.label} is empty, so nothing can be evaluated on it; {hint}")
+        raise InputError(f"{rule.tier} is empty, so nothing can be evaluated on it; {hint}")
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
     positive = pairs["final"].isin(tiers.question.positive).to_numpy()
     is_inside = columns >= 0
-    _check_pool(tier, pool_name, pairs, positive & ~is_inside, is_inside)
+    _check_pool(rule.tier, pool_name, pairs, positive & ~is_inside, is_inside)
     labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
     labels[rows[is_inside], columns[is_inside]] = np.where(positive[is_inside], POSITIVE, NEGATIVE)
     grades = _grades(tiers.question, pairs["final"][is_inside], (rows[is_inside], columns[is_inside]), labels.shape)
-    rule = next(str(rule) for rule in tiers.rules if rule.tier is tier)
-    return TierLabels(tier.label, rule, labels, np.isin(np.arange(len(hs)), rows), int((~is_inside).sum()), grades)
+    return TierLabels(rule.tier, str(rule), labels, np.isin(np.arange(len(hs)), rows), int((~is_inside).sum()), grades)
 
 
 def _grades(
@@ -243,19 +245,19 @@ def _grades(
 
 
 def _check_pool(
-    tier: Tier, pool: str, pairs: pd.DataFrame, is_missing: NDArray[np.bool_], is_inside: NDArray[np.bool_]
+    tier: str, pool: str, pairs: pd.DataFrame, is_missing: NDArray[np.bool_], is_inside: NDArray[np.bool_]
 ) -> None:
     """Raise InputError when a file lists a pool that lacks an appropriate CN, which no system could then find."""
     if is_missing.any():
         n, ids = int(is_missing.sum()), sorted(set(pairs["cn_id"][is_missing].tolist()))
         shown_ids = ", ".join(map(str, ids[:5])) + (", ..." if len(ids) > 5 else "")
         raise InputError(
-            f"the pool {pool} lacks {len(ids)} CNs that {tier.label} labels appropriate in {n} pairs (cn_id "
+            f"the pool {pool} lacks {len(ids)} CNs that {tier} labels appropriate in {n} pairs (cn_id "
             f"{shown_ids}); "
             f"add them, or use --pool {' or '.join(POOLS)}"
         )
     if not is_inside.any():
-        raise InputError(f"no pair of {tier.label} has its CN in the pool {pool}")
+        raise InputError(f"no pair of {tier} has its CN in the pool {pool}")
 
 
 def _run_files(systems: Sequence[System], rankings: Sequence[Ranking], search: Search) -> Iterator[tuple[str, bytes]]:

@@ -23,7 +23,7 @@ from fcpair.files.tables.folders import check_new_folder, new_folder
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
 from fcpair.params import DiamondRule, Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
-from fcpair.stages.adjudication.partition import as_tier, tier_rules
+from fcpair.stages.adjudication.partition import find_rule, tier_rules
 from fcpair.steps.answers.decision_table import decisions_table
 from fcpair.steps.answers.written_texts import written_table
 from fcpair.steps.assignment.validate import look_again_notes
@@ -59,11 +59,11 @@ NO_CORPUS = """this study has no corpus: its texts came with the labels. This ma
 class Exports:
     """Writes what a study holds for the tools that people have: every file and folder whole, or not at all.
 
-    Each method leaves a run that says what was written, and returns it. A tier is one of `Tier`, or its name, such as
-    "gold". The rules of the tiers are the study's own when no options are given. All raise StageError when the study
-    has no labels, and InputError when there is no such tier, it or the pool is empty, or the place cannot be written
-    to: a file may be replaced, a folder that holds something may not. Of the options, each reads what
-    `params.Export.kinds` names.
+    Each method leaves a run that says what was written, and returns it. A tier is one of `Tier`, or a name, such as
+    "gold" or one of the study's own. The rules of the tiers are the study's own when no options are given. All
+    raise StageError when the study has no labels, and InputError when there is no such tier, it or the pool is
+    empty, or the place cannot be written to: a file may be replaced, a folder that holds something may not. Of the
+    options, each reads what `params.Export.kinds` names.
     """
 
     def __init__(self, grid: GridContext) -> None:
@@ -80,13 +80,14 @@ class Exports:
         pool: str = "judged",
         binary: bool = False,
         diamond: DiamondRule = own("unanimous"),
+        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `qrels.grades`."""
-        tier = as_tier(tier)
         with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
+            tier = find_rule(tier_rules(rules), tier).tier
             graded_pairs, _ = _grade_pairs(tx, tier, options, rules)
-        params = _params("qrels", path, rules, tier=tier.label, **options.read_by("qrels"))
+        params = _params("qrels", path, rules, tier=tier, **options.read_by("qrels"))
         return _write_file(self._grid, path, qrels_text(graded_pairs), params, _graded_counts(graded_pairs))
 
     @takes_params
@@ -100,30 +101,36 @@ class Exports:
         pool: str = "judged",
         binary: bool = False,
         diamond: DiamondRule = own("unanimous"),
+        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir.beir_files`."""
-        tier = as_tier(tier)
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
+            tier = find_rule(tier_rules(rules), tier).tier
             graded_pairs, cns = _grade_pairs(tx, tier, options, rules)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
-        params = _params("beir", folder, rules, tier=tier.label, **options.read_by("beir"))
+        params = _params("beir", folder, rules, tier=tier, **options.read_by("beir"))
         return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded_pairs)})
 
     @takes_params
     def hf(
-        self, folder: str | Path, rules: Partition | None = None, *, diamond: DiamondRule = own("unanimous")
+        self,
+        folder: str | Path,
+        rules: Partition | None = None,
+        *,
+        diamond: DiamondRule = own("unanimous"),
+        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf.hf_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
             facts = _facts(tx, rules)
-        bronze = tier_rows(self._grid, Tier.BRONZE, rules)
-        if bronze.empty:
-            raise InputError(empty_tier_message(Tier.BRONZE))
-        files = hf_files(bronze, facts)
+        rows_by_tier = {rule.tier: tier_rows(self._grid, rule.tier, rules) for rule in facts.rules}
+        if rows_by_tier[Tier.BRONZE.label].empty:
+            raise InputError(empty_tier_message(Tier.BRONZE.label))
+        files = hf_files(rows_by_tier, facts)
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
         return _write_folder(self._grid, folder, files, _params("hf", folder, rules), counts)
 
@@ -140,18 +147,19 @@ class Exports:
         test_share: float = 0.2,
         seed: int = 0,
         diamond: DiamondRule = own("unanimous"),
+        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `files.release.training`."""
-        tier = as_tier(tier)
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
-            tiers = _derive_tiers(tx, rules)
-            pairs = _pairs_in_tier(tiers, tier)
+            tier = find_rule(tier_rules(rules), tier).tier
+            derived = _derive_tiers(tx, rules)
+            pairs = _pairs_in_tier(derived, tier)
             bodies = texts.bodies(tx, grids.side_kinds(tx))
-        pairs = pairs.assign(appropriate=pairs["final"].isin(tiers.question.positive))
+        pairs = pairs.assign(appropriate=pairs["final"].isin(derived.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
-        params = _params(kind, folder, rules, tier=tier.label, **options.read_by(kind))
+        params = _params(kind, folder, rules, tier=tier, **options.read_by(kind))
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
         return _write_folder(self._grid, folder, files, params, sets.counts)
 
@@ -165,6 +173,7 @@ class Exports:
         *,
         pool: str = "judged",
         diamond: DiamondRule = own("unanimous"),
+        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`training_corpus.remaining_rows`).
 
@@ -173,20 +182,18 @@ class Exports:
         check_suffix(path)
         if without is None:
             return self._whole_corpus(path, options)
-        without = as_tier(without)
         with self._grid._store.read() as tx:
             rules = _rules_or_own(tx, rules)
-            tiers = _derive_tiers(tx, rules)
+            without = find_rule(tier_rules(rules), without).tier
+            derived = _derive_tiers(tx, rules)
             rows = _corpus_rows(tx)
-            hs_ids = set(_pairs_in_tier(tiers, without)["hs_id"].tolist())
-            cn_ids = set(pool_ids(tx, tiers, options.pool))
+            hs_ids = set(_pairs_in_tier(derived, without)["hs_id"].tolist())
+            cn_ids = set(pool_ids(tx, derived, options.pool))
         rows_left = remaining_rows(rows, hs_ids, cn_ids)
         if rows_left.empty:
-            raise InputError(
-                f"every row of the corpus has an HS of {without.label} or a CN of the pool `{options.pool}`"
-            )
+            raise InputError(f"every row of the corpus has an HS of {without} or a CN of the pool `{options.pool}`")
         counts = {"rows": len(rows_left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
-        params = _params("corpus", path, rules, without=without.label, **options.read_by("corpus"))
+        params = _params("corpus", path, rules, without=without, **options.read_by("corpus"))
         return _write_file(self._grid, path, rows_left, params, counts)
 
     @takes_params
@@ -294,19 +301,19 @@ def _facts(tx: Tx, rules: Partition) -> CardFacts:
     study_facts, simulated = runs.study_facts(tx), simulated_note(judgements.n_by_origin(tx))
     names = (study_facts["title"], study_facts["hs_name"], study_facts["cn_name"])
     keeps_known = options_as_done(tx, Pair).keep_known
-    declared_rules, notes = tier_rules(rules.diamond), look_again_notes(tx)
+    declared_rules, notes = tier_rules(rules), look_again_notes(tx)
     return CardFacts(
         *names, scheme_of(tx), declared_rules, simulated, version("fcpair"), keeps_known, notes, load_sample_size(tx)
     )
 
 
-def _grade_pairs(tx: Tx, tier: Tier, options: Export, rules: Partition) -> tuple[pd.DataFrame, list[int]]:
+def _grade_pairs(tx: Tx, tier: str, options: Export, rules: Partition) -> tuple[pd.DataFrame, list[int]]:
     tiers = _derive_tiers(tx, rules)
     pairs = _pairs_in_tier(tiers, tier)
     cns = pool_ids(tx, tiers, options.pool)
     graded_pairs = grades(pairs, tiers.question, cns, binary=options.binary)
     if graded_pairs.empty:
-        raise InputError(f"no pair of {tier.label} has a CN of the pool `{options.pool}`, so nothing was written")
+        raise InputError(f"no pair of {tier} has a CN of the pool `{options.pool}`, so nothing was written")
     return graded_pairs, cns
 
 
@@ -326,15 +333,15 @@ def _derive_tiers(tx: Tx, rules: Partition) -> Tiers:
     return tiers_of(tx, rules)
 
 
-def _pairs_in_tier(tiers: Tiers, tier: Tier) -> pd.DataFrame:
-    pairs = tiers.pairs[tiers.pairs["tier"] >= tier]
+def _pairs_in_tier(tiers: Tiers, tier: str) -> pd.DataFrame:
+    pairs = tiers.in_tier(tier)
     if pairs.empty:
         raise InputError(empty_tier_message(tier))
     return pairs
 
 
 def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[str, Any]:
-    return {"kind": kind, **more, "diamond": rules.diamond, "out": str(path)}
+    return {"kind": kind, **more, **rules.noted, "out": str(path)}
 
 
 def _write_file(

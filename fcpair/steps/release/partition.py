@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
-from fcpair.examination_records import Explanation, TierCheck
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
 from fcpair.notebook import Result, html_of
 from fcpair.params import DiamondRule, Partition
-from fcpair.records import UNDECIDED, Origin, Round, Rule, RunRecord, Tier
+from fcpair.records import Origin, RunRecord, Tier
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
@@ -26,23 +25,22 @@ from fcpair.stages.adjudication.partition import (
     ColumnHeads,
     Evidence,
     TierRule,
-    as_tier,
-    failed_demands,
-    grade,
-    is_in_tier,
+    best_first,
+    best_of_four,
+    find_rule,
+    is_member,
+    memberships,
     tier_rules,
     tier_tables,
 )
 from fcpair.stages.assignment.validate import combine_verdicts
-from fcpair.stages.questions import NO_CODE, SKIP, Closed
-from fcpair.stages.questions.labels import VERDICT, need_tiers, tier_obstacle
-from fcpair.steps.base.answer_values import form_of, format_answer
+from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.questions.labels import need_tiers
+from fcpair.stages.questions.tier_answers import check_own_tiers
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
-    find_cell,
     is_planned,
-    labels_of,
     need_labels,
     note_run,
     note_stage_run,
@@ -54,8 +52,7 @@ from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells, sides
+from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 
@@ -66,17 +63,15 @@ LabelArrays = Mapping[str, NDArray[np.int64]]
 GRADED = ("cell_id", "hs_id", "cn_id", "code")
 """Columns of labels that tiers follow from."""
 
-NO_LABELS = "the answers in this grid are not labels"
-
 
 @dataclass(frozen=True, repr=False)
 class Tiers(Result):
     """The graded pairs and the tables about them.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
-    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none). `tables` are FC-CONAN's Tables 1 to 3,
-    which call pairs, HS and CN cells, rows and columns in a planned grid.
-    `n_second_look` pairs of a tier were decided before their labels changed.
+    `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none), `tiers` (a bit for each of
+    `rules`, which `in_tier` reads). `tables` are FC-CONAN's Tables 1 to 3, which call pairs, HS and CN cells, rows and
+    columns in a planned grid. `n_second_look` pairs of a tier were decided before their labels changed.
     """
 
     rules: tuple[TierRule, ...]
@@ -89,15 +84,25 @@ class Tiers(Result):
     def to_frame(self) -> pd.DataFrame:
         """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
 
-        `label`, `verdict` (valid, not valid) and `tier` (the best) are names; a pair without a label or a tier has
-        None there, one without a verdict an empty text.
+        `label`, `verdict` (valid, not valid) and `tier` (the best of the four) are names; a pair without a label or a
+        tier has None there, one without a verdict an empty text. If the study has tiers of its own, `own_tiers` names
+        those of each pair.
         `Grid.tier` has the texts, too.
         """
-        return pair_frame(self.pairs, self.question)
+        return pair_frame(self.pairs, self.question, self.rules)
+
+    def in_tier(self, tier: Tier | str) -> pd.DataFrame:
+        """The rows of `pairs` that are in a tier; raises InputError where the study has none of that name."""
+        rows: pd.DataFrame = self.pairs[is_member(self.pairs["tiers"], self.rules, tier)]
+        return rows
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many pairs each tier has: the four, the best first, then the study's own."""
+        return {rule.tier: len(self.in_tier(rule.tier)) for rule in best_first(self.rules)}
 
     def _summary(self) -> str:
-        sizes = ((tier.label, int((self.pairs["tier"] >= tier).sum())) for tier in reversed(Tier))
-        return ", ".join(f"{name} {n:,}" for name, n in sizes)
+        return ", ".join(f"{name} {n:,}" for name, n in self.sizes.items())
 
     def _repr_html_(self) -> str:
         return html_of(repr(self), self.tables[0])
@@ -109,8 +114,9 @@ def partition(
     options: Partition | None = None,
     *,
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
 ) -> Tiers:
-    """Derive Diamond, Gold, Silver and Bronze from judgements, adjudications and verdicts.
+    """Derive Diamond, Gold, Silver, Bronze and the study's own tiers from judgements, adjudications and verdicts.
 
     The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
     Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
@@ -128,27 +134,33 @@ def note_partition(
     *,
     seen: str | None = None,
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
 ) -> RunRecord:
     """Derive the tiers, and make these rules the grid's own.
 
     Raises ConflictError where its rules are no longer those that somebody has `seen` (`digest_params`).
     """
     options = options or grid.effective_options(Partition)
-    pairs = partition(grid, options).pairs
-    counts = {tier.label: int((pairs["tier"] >= tier).sum()) for tier in reversed(Tier)}
+    counts = partition(grid, options).sizes
     with grid._store.write() as tx:
         check_seen(tx, Partition, seen)
         return note_stage_run(tx, options, counts)
+
+
+def list_tiers(grid: GridContext) -> tuple[str, ...]:
+    """The names of the grid's tiers: the four, the best first, then its own."""
+    return tuple(rule.tier for rule in best_first(tier_rules(grid.effective_options(Partition))))
 
 
 def tiers_of(tx: Tx, options: Partition) -> Tiers:
     """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
     import pandas as pd
 
-    question, rules = need_tiers(scheme_of(tx)), tier_rules(options.diamond)
+    question, rules = need_tiers(scheme_of(tx)), tier_rules(options)
+    check_own_tiers(options.own_tiers, question)
     pairs = pd.DataFrame(graded_pairs(tx, question, rules, judgements.label_arrays(tx, *GRADED)))
     n_simulated = judgements.n_simulated(tx)
-    n_second_look = int(pairs["cell_id"][pairs["tier"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
+    n_second_look = int(pairs["cell_id"][pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
     summary_tables = tier_tables(pairs, question, rules, heads_of(tx))
     return Tiers(rules, question, pairs, tuple(summary_tables), n_simulated, n_second_look)
 
@@ -162,7 +174,8 @@ def graded_pairs(
     tx: Tx, question: Closed, rules: tuple[TierRule, ...], labels: LabelArrays
 ) -> dict[str, NDArray[np.int64]]:
     """The columns of `Tiers.pairs`; `labels` are the current ones, with the columns of GRADED."""
-    evidence = _evidence(tx, labels, question)
+    evidence = evidence_of(tx, labels, question)
+    tiers = memberships(evidence, rules)
     cell_ids, first = np.unique(labels["cell_id"], return_index=True)
     return {
         "cell_id": cell_ids,
@@ -170,7 +183,8 @@ def graded_pairs(
         "n_labels": evidence.tally.n_labels,
         "final": evidence.final,
         "verdict": evidence.verdict,
-        "tier": grade(evidence, rules),
+        "tier": best_of_four(tiers),
+        "tiers": tiers,
     }
 
 
@@ -179,7 +193,8 @@ def _with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cell_id=to_public_number(rows["cell_id"]))
 
 
-def _evidence(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
+def evidence_of(tx: Tx, labels: LabelArrays, question: Closed) -> Evidence:
+    """The evidence on the pairs with these `labels`, which have the columns `cell_id` and `code`."""
     label_tally = tally(labels["cell_id"], labels["code"], question)
     decisions, verdicts = adjudications.decided_codes(tx), judgements.verdict_arrays(tx)
     validated_ids, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
@@ -206,8 +221,11 @@ def tier_rows(
     *,
     published: bool = False,
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
 ) -> pd.DataFrame:
-    """The pairs of a tier (`Tier.GOLD`, or its name, `"gold"`), as `release` writes them, by number.
+    """The pairs of a tier (`Tier.GOLD`, or a name, such as `"gold"` or one of the study's own), by number.
+
+    They are as `release` writes them.
 
     They have texts, label, verdict, each annotator's label and metadata. `published` gives FC-CONAN's column names
     instead, and raises InputError where the labels are not its three; a last column `simulated` is added there only
@@ -225,25 +243,26 @@ def first_tier_rows(
     *,
     published: bool = False,
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
 ) -> tuple[pd.DataFrame, int]:
     """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
-    tier = as_tier(tier)
     with grid._store.read() as tx:
         need_labels(tx, "partition")
         if published:
             require_published_scheme(scheme_of(tx))
-        tiers = tiers_of(tx, options or effective_options(tx, Partition, {}))
-        tier_pairs = tiers.pairs[tiers.pairs["tier"] >= tier].reset_index(drop=True)
+        derived = tiers_of(tx, options or effective_options(tx, Partition, {}))
+        tier_pairs = derived.in_tier(tier).reset_index(drop=True)
         pairs = tier_pairs if first is None else tier_pairs.head(first)
         cell_ids = pairs["cell_id"].tolist()
         labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=cell_ids)
         texts = cells.texts_of_grid(tx)
-        simulated_ids = _simulated_pairs(tx, labels) if tiers.n_simulated else set()
+        simulated_ids = _simulated_pairs(tx, labels) if derived.n_simulated else set()
     is_simulated = pairs["cell_id"].isin(simulated_ids)
     pairs, labels = _with_pair_numbers(pairs), _with_pair_numbers(labels)
     if not published:
-        return tier_table(pairs, labels, texts, tiers.question).assign(simulated=is_simulated), len(tier_pairs)
-    return _in_published_columns(pairs, labels, texts, tiers.question, is_simulated), len(tier_pairs)
+        table = tier_table(pairs, labels, texts, derived.question, derived.rules)
+        return table.assign(simulated=is_simulated), len(tier_pairs)
+    return _in_published_columns(pairs, labels, texts, derived.question, is_simulated), len(tier_pairs)
 
 
 def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
@@ -276,119 +295,26 @@ def release(
     *,
     published: bool = False,
     diamond: DiamondRule = own("unanimous"),
+    own_tiers: Mapping[str, Any] = own(()),
 ) -> RunRecord:
     """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
-    tier, options = as_tier(tier), options or grid.effective_options(Partition)
+    options = options or grid.effective_options(Partition)
+    rule = find_rule(tier_rules(options), tier)
     check_suffix(path)
-    rows = tier_rows(grid, tier, options, published=published)
+    rows = tier_rows(grid, rule.tier, options, published=published)
     if rows.empty:
-        raise InputError(empty_tier_message(tier))
-    rule = next(rule for rule in tier_rules(options.diamond) if rule.tier is tier)
+        raise InputError(empty_tier_message(rule.tier))
     counts = {"pairs": len(rows)}
-    params = {"tier": tier.label, "out": str(path), "diamond": options.diamond}
+    params = {"tier": rule.tier, "out": str(path), **options.noted}
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
-            runs.add_release(tx, tier.label, {"rule": str(rule)}, counts, str(path), sha256)
+            runs.add_release(tx, rule.tier, {"rule": str(rule)}, counts, str(path), sha256)
             run = note_run(tx, "partition", params, {**counts, "sha256": sha256})
-    return replace(run, notes=(f"{tier.label}: {rule}",))
+    return replace(run, notes=(f"{rule.tier}: {rule}",))
 
 
-def empty_tier_message(tier: Tier) -> str:
+def empty_tier_message(tier: str) -> str:
     """Message for whoever asks for a tier without a pair."""
-    return f"{tier.label} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
-
-
-@takes_params
-def explain(
-    grid: GridContext,
-    number: int,
-    options: Partition | None = None,
-    *,
-    diamond: DiamondRule = own("unanimous"),
-) -> Explanation:
-    """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
-
-    The answers of every round are there as people read them, of a form with several questions each with its name.
-    """
-    import pandas as pd
-
-    with grid._store.read() as tx:
-        cell_id = find_cell(tx, number)
-        hs, cn = cells.texts_of(tx, cell_id)
-        question, rules = labels_of(tx), tier_rules((options or effective_options(tx, Partition, {})).diamond)
-        labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
-        history = adjudications.decision_history(tx, cell_id)
-        newest = history.iloc[-1] if len(history) else None
-        is_discarded = newest is not None and newest["rule"] not in UNDECIDED and bool(pd.isna(newest["code"]))
-        no_label_reason = "" if len(labels["cell_id"]) else "it has no labels yet"
-        reason = (tier_obstacle(question) if question else NO_LABELS) or (
-            "it was discarded" if is_discarded else no_label_reason
-        )
-        checks = (
-            _failed_checks(rules, reason)
-            if reason or not question
-            else _tier_checks(_evidence(tx, labels, question), rules)
-        )
-        best_tier = max((check.tier for check in checks if check.passed), default=None)
-        return Explanation(
-            number,
-            hs["body"],
-            cn["body"],
-            hs["meta"],
-            cn["meta"],
-            _plain_rows(sides.neighbours_of(tx, cn["text_id"])),
-            _with_formatted_answers(_plain_rows(judgements.answer_history(tx, cell_id)), rounds.of_grid(tx)),
-            _with_outcome_names(_plain_rows(history), question),
-            best_tier.label if best_tier else None,
-            checks,
-            is_discarded,
-            bool(rule_decisions.stale_decisions(tx, [cell_id])),
-        )
-
-
-def _failed_checks(rules: tuple[TierRule, ...], reason: str) -> tuple[TierCheck, ...]:
-    return tuple(TierCheck(rule.tier, str(rule), False, (reason,)) for rule in rules)
-
-
-def _tier_checks(evidence: Evidence, rules: tuple[TierRule, ...]) -> tuple[TierCheck, ...]:
-    return tuple(
-        TierCheck(rule.tier, str(rule), bool(is_in_tier(rule, evidence)[0]), tuple(failed_demands(evidence, rule, 0)))
-        for rule in rules
-    )
-
-
-def _plain_rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
-    plain = frame.astype(object).where(frame.notna(), None)
-    return tuple({str(key): value for key, value in row.items()} for row in plain.to_dict("records"))
-
-
-def _with_outcome_names(rows: tuple[dict[str, Any], ...], question: Closed | None) -> tuple[dict[str, Any], ...]:
-    """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
-    names_without_label = {Rule.REOPENED.value: "taken back", Rule.REQUESTED.value: "waits for a person"}
-    outcomes = []
-    for row in rows:
-        code = row.pop("code")
-        answer = (
-            names_without_label.get(row["rule"], "discarded")
-            if code is None or not question
-            else question[int(code)].name
-        )
-        outcomes.append({**row, "answer": answer})
-    return tuple(outcomes)
-
-
-def _with_formatted_answers(rows: tuple[dict[str, Any], ...], grid_rounds: list[Round]) -> tuple[dict[str, Any], ...]:
-    """Answers as people read them: a verdict in the round that checks, in others what its form makes of it, `skip`, or
-    `withdrawn`.
-    """
-    rounds_by_name, rows_with_answers = {one.name: one for one in grid_rounds}, []
-    for row in rows:
-        code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
-        if row.pop("skipped"):
-            answer = "withdrawn" if row["withdrawn"] else SKIP
-        else:
-            answer = format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
-        rows_with_answers.append({**row, "answer": answer})
-    return tuple(rows_with_answers)
+    return f"{tier} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"

@@ -32,7 +32,7 @@ def pool_ids(tx: Tx, tiers: Tiers, pool: str) -> list[int]:
 
 
 def _named_pool(tiers: Tiers, pool: str, column_ids: list[int]) -> set[int]:
-    bronze = tiers.pairs[tiers.pairs["tier"] >= Tier.BRONZE]
+    bronze = tiers.in_tier(Tier.BRONZE)
     if pool == "positive":
         bronze = bronze[bronze["final"].isin(tiers.question.positive)]
     pool_cns = set(column_ids) if pool == "all" else set(bronze["cn_id"].tolist())

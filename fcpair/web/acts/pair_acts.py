@@ -96,12 +96,13 @@ def _show(
     except StageError as error:
         problem = str(error)
     requested = set(getattr(forecast, "requested", ()))
+    is_requested = rows.iloc[:, 0].isin(requested)
     values = {
         "act": act,
         "pairs": pairs,
         "forecast": forecast,
         "problem": problem,
-        "tiers": Counter(filter(None, rows["tier"][rows.iloc[:, 0].isin(requested)])),
+        "tiers": Counter(name for names in rows["tier"][is_requested] for name in names.split(", ") if name),
         "pace_s": _pace_s(here, _find_act(act).stage),
         "confirmed": _digest(forecast, pairs),
         "is_overtaken": is_overtaken,

@@ -43,7 +43,7 @@ def choose_rule(request: Request, diamond: Text = "", seen: Text = "") -> Respon
         raise InputError(f"there is no rule `{diamond}` of Diamond; expected one of {', '.join(RULES)}")
     try:
         with context.study.acting_as(visitor.name):
-            run = here.grid.save_partition(Partition(cast(DiamondRule, diamond)), seen=seen)
+            run = here.grid.save_partition(diamond=cast(DiamondRule, diamond), seen=seen)
     except ConflictError as error:
         page = _show(request, visitor, problem=str(error))
         page.status_code = status_of(error)

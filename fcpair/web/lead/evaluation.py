@@ -15,7 +15,8 @@ from starlette.requests import ClientDisconnect
 
 from fcpair.errors import FcpairError, InputError
 from fcpair.params import Evaluate
-from fcpair.records import TIERS, Role
+from fcpair.records import Role
+from fcpair.tier_plans import check_tier_name
 from fcpair.web.acts.act_progress import PATH, long_acts_of, show_act
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
@@ -72,7 +73,7 @@ def evaluation(request: Request, run: int = 0) -> Response:
 def _form_values(here: CurrentGrid) -> dict[str, Any]:
     options = here.grid.recipe_options(Evaluate)
     return {
-        "tiers": [(tier, tier in options.tiers) for tier in TIERS],
+        "tiers": [(tier, tier in options.tiers) for tier in here.grid.list_tiers()],
         "systems": options.systems or EXAMPLES,
         "most": MOST_RUN,
     }
@@ -103,6 +104,8 @@ def _check(here: CurrentGrid, values: dict[str, Any]) -> None:
     if not values["tiers"]:
         raise InputError("no tier is ticked; tick at least one")
     here.grid.recipe_options(Evaluate, **values)
+    for tier in values["tiers"]:
+        check_tier_name(tier.strip().lower(), here.grid.list_tiers())
     for system in values["systems"]:
         parse_system(system)
 

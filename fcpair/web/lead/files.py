@@ -19,6 +19,7 @@ from fcpair.grid import Grid
 from fcpair.params import Export
 from fcpair.records import TIERS, Role
 from fcpair.study import Study
+from fcpair.tier_plans import check_tier_name
 from fcpair.web.auth import open_to
 from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 TABLES = ("csv", "jsonl", "parquet")
 COLUMNS = ("fcpair", "fc-conan")
-CHOICES: Mapping[str, tuple[str, ...]] = {"tier": TIERS, "form": TABLES, "pool": tuple(POOLS), "columns": COLUMNS}
+CHOICES: Mapping[str, tuple[str, ...]] = {"form": TABLES, "pool": tuple(POOLS), "columns": COLUMNS}
 ROWS = mark_plural("%(n)s row", "%(n)s rows")
 PAIRS = NOUN_PHRASES["pair"].counted
 IN_LARGEST_TIER = mark_plural("%(n)s pair in the largest tier", "%(n)s pairs in the largest tier")
@@ -56,7 +57,7 @@ class DownloadChoices:
     options: Export
 
     def __post_init__(self) -> None:
-        chosen = {"tier": self.tier, "form": self.form, "pool": self.options.pool, "columns": self.columns}
+        chosen = {"form": self.form, "pool": self.options.pool, "columns": self.columns}
         for name, allowed in CHOICES.items():
             if chosen[name] not in allowed:
                 raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
@@ -360,6 +361,7 @@ def download(
     if name not in DOWNLOADS:
         raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
     choices = DownloadChoices(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
+    check_tier_name(tier, here.grid.list_tiers())
     chosen_download = DOWNLOADS[name]
     with context.study.acting_as(visitor.name), TemporaryDirectory() as folder:
         path = Path(folder) / chosen_download.name.format(tier=choices.tier, form=choices.form)

@@ -121,8 +121,9 @@ def _name_value(name: str, value: str, language: Language) -> str:
 def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any, ...]:
     """A pair as a search has it, with its labels, decision, verdict and tier in a language."""
     *texts, labels, decision, verdict, tier = record
-    facts = (translate(named(fact), language, Noun.of("pair")) for fact in (decision, verdict, tier))
-    return *texts, _translate_counts(labels, language), *facts
+    facts = (translate(named(fact), language, Noun.of("pair")) for fact in (decision, verdict))
+    tiers = ", ".join(translate(named(name), language, Noun.of("pair")) for name in tier.split(", "))
+    return *texts, _translate_counts(labels, language), *facts, tiers
 
 
 def _translate_counts(labels: str, language: Language) -> str:

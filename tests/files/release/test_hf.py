@@ -10,6 +10,8 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from fcpair.files.release.hf import CARD, CardFacts, hf_files
+from fcpair.params import Partition
+from fcpair.records import Tier
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
@@ -27,12 +29,14 @@ BRONZE = pd.DataFrame(
     }
 )
 
+RANKS = BRONZE["tier"].map({tier.label: int(tier) for tier in Tier})
+ROWS = {tier.label: BRONZE[tier <= RANKS].reset_index(drop=True) for tier in Tier}
 
-FACTS = CardFacts("Tea & cats", "claim", "rebuttal", APPROPRIATENESS, tier_rules("majority"), None, "9.9")
+FACTS = CardFacts("Tea & cats", "claim", "rebuttal", APPROPRIATENESS, tier_rules(Partition("majority")), None, "9.9")
 
 
 def made(title: str = "Tea & cats", simulated: str | None = None) -> dict[str, pd.DataFrame | str]:
-    return hf_files(BRONZE, replace(FACTS, title=title, simulated=simulated))
+    return hf_files(ROWS, replace(FACTS, title=title, simulated=simulated))
 
 
 def card(title: str = "Tea & cats", simulated: str | None = None) -> str:
@@ -79,7 +83,7 @@ def test_the_card_names_the_sides_and_says_what_wrote_it() -> None:
     ("hs_name", "warned"), [("hate speech", True), ("Hateful post", True), ("printer question", False)]
 )
 def test_the_card_warns_of_hate_where_there_is_some(hs_name: str, warned: bool) -> None:
-    told = hf_files(BRONZE, replace(FACTS, hs_name=hs_name))[CARD]
+    told = hf_files(ROWS, replace(FACTS, hs_name=hs_name))[CARD]
     assert isinstance(told, str)
     assert ("**Content warning.** The texts may be hateful" in told) == warned
     assert "Do not try to find out who is behind an annotator's pseudonym." in told
@@ -87,7 +91,7 @@ def test_the_card_warns_of_hate_where_there_is_some(hs_name: str, warned: bool) 
 
 @pytest.mark.parametrize("keeps_known", [True, False])
 def test_the_card_says_whether_pairs_of_the_corpus_are_among_them(keeps_known: bool) -> None:
-    told = hf_files(BRONZE, replace(FACTS, keeps_known=keeps_known))[CARD]
+    told = hf_files(ROWS, replace(FACTS, keeps_known=keeps_known))[CARD]
     assert isinstance(told, str)
     assert ("They include pairs of the corpus" in told, "No pair is in the corpus" in told) == (
         keeps_known,

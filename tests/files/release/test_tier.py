@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from fcpair.files.release.tier import tier_table
+from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
 PAIRS = pd.DataFrame(
@@ -16,6 +17,7 @@ PAIRS = pd.DataFrame(
         "final": [2, 0],
         "verdict": [1, 0],
         "tier": [4, 1],
+        "tiers": [15, 1],
     }
 )
 LABELS = pd.DataFrame({"cell_id": [3, 3, 8], "annotator": ["ben", "ana", "ben"], "code": [2, 2, 0]})
@@ -30,7 +32,7 @@ TEXTS = pd.DataFrame(
 
 
 def table() -> pd.DataFrame:
-    return tier_table(PAIRS, LABELS, TEXTS, APPROPRIATENESS)
+    return tier_table(PAIRS, LABELS, TEXTS, APPROPRIATENESS, tier_rules())
 
 
 def test_a_pair_stands_beside_its_texts_label_verdict_and_best_tier() -> None:

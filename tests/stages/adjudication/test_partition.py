@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.files.corpus.fc_conan import read_published
-from fcpair.params import DiamondRule
+from fcpair.params import DiamondRule, Partition
 from fcpair.records import Tier
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
@@ -42,8 +42,13 @@ def evidence_of(*pairs: tuple[list[int], int, int]) -> Evidence:
 
 
 def best(labels: list[int], final: int, verdict: int, diamond: DiamondRule = "unanimous") -> int:
-    (tier,) = grade(evidence_of((labels, final, verdict)), tier_rules(diamond)).tolist()
+    (tier,) = grade(evidence_of((labels, final, verdict)), tier_rules(Partition(diamond))).tolist()
     return int(tier)
+
+
+def with_memberships(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs with the tiers that each is in: its best one, and all below."""
+    return pairs.assign(tiers=2 ** pairs["tier"] - 1)
 
 
 PAIRS = st.lists(
@@ -91,22 +96,22 @@ def test_the_tier_of_a_pair(labels: list[int], final: int, verdict: int, unanimo
 
 def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
     assert [(rule.tier, str(rule)) for rule in tier_rules()] == [
-        (Tier.BRONZE, "1 label or more; valid or not valid"),
-        (Tier.SILVER, "1 label or more; valid"),
-        (Tier.GOLD, "2 labels or more; valid"),
-        (Tier.DIAMOND, "2 labels or more, all equal to the final one; valid"),
+        ("bronze", "1 label or more; valid or not valid"),
+        ("silver", "1 label or more; valid"),
+        ("gold", "2 labels or more; valid"),
+        ("diamond", "2 labels or more, all equal to the final one; valid"),
     ]
     assert (
-        str(tier_rules("majority")[3])
+        str(tier_rules(Partition("majority"))[3])
         == "2 labels or more, at least two and more than half equal to the final one; valid"
     )
-    assert tier_rules("majority")[:3] == tier_rules("unanimous")[:3]
+    assert tier_rules(Partition("majority"))[:3] == tier_rules(Partition("unanimous"))[:3]
 
 
 @pytest.mark.parametrize("diamond", RULES)
 @given(pairs=PAIRS)
 def test_the_tiers_are_nested(diamond: DiamondRule, pairs: Pairs) -> None:
-    inside = [is_in_tier(rule, evidence_of(*pairs)) for rule in tier_rules(diamond)]
+    inside = [is_in_tier(rule, evidence_of(*pairs)) for rule in tier_rules(Partition(diamond))]
     for wider, narrower in pairwise(inside):
         assert not (narrower & ~wider).any()
 
@@ -114,14 +119,13 @@ def test_the_tiers_are_nested(diamond: DiamondRule, pairs: Pairs) -> None:
 @given(PAIRS)
 def test_every_unanimous_pair_passes_by_majority_too(pairs: Pairs) -> None:
     evidence = evidence_of(*pairs)
-    assert not (
-        is_in_tier(tier_rules("unanimous")[3], evidence) & ~is_in_tier(tier_rules("majority")[3], evidence)
-    ).any()
+    unanimous, majority = (is_in_tier(tier_rules(Partition(diamond))[3], evidence) for diamond in RULES)
+    assert not (unanimous & ~majority).any()
 
 
 def test_diamond_by_majority_says_how_many_labels_equal_the_final_one() -> None:
     pairs = evidence_of(([2, 2, 0, 0, 0], 2, 1), ([2, 2, 0], 2, 1))
-    rule = tier_rules("majority")[3]
+    rule = tier_rules(Partition("majority"))[3]
     assert failed_demands(pairs, rule, 0) == ["2 of 5 labels equal the final one"]
     assert failed_demands(pairs, rule, 1) == []
 
@@ -129,9 +133,9 @@ def test_diamond_by_majority_says_how_many_labels_equal_the_final_one() -> None:
 @pytest.mark.parametrize("diamond", RULES)
 @given(pairs=PAIRS)
 def test_the_grade_is_the_best_tier_that_a_pair_passes(diamond: DiamondRule, pairs: Pairs) -> None:
-    evidence, rules = evidence_of(*pairs), tier_rules(diamond)
+    evidence, rules = evidence_of(*pairs), tier_rules(Partition(diamond))
     for row, tier in enumerate(grade(evidence, rules).tolist()):
-        passed = [rule.tier for rule in rules if is_in_tier(rule, evidence)[row]]
+        passed = [Tier[rule.tier.upper()] for rule in rules if is_in_tier(rule, evidence)[row]]
         assert tier == max(passed, default=0)
 
 
@@ -139,7 +143,7 @@ def test_the_grade_is_the_best_tier_that_a_pair_passes(diamond: DiamondRule, pai
 @given(pairs=PAIRS)
 def test_there_is_a_reason_if_and_only_if_a_pair_is_out(diamond: DiamondRule, pairs: Pairs) -> None:
     evidence = evidence_of(*pairs)
-    for rule in tier_rules(diamond):
+    for rule in tier_rules(Partition(diamond)):
         inside = [not failed_demands(evidence, rule, row) for row in range(len(pairs))]
         assert inside == is_in_tier(rule, evidence).tolist()
 
@@ -181,7 +185,7 @@ def test_tables_by_hand() -> None:
         [(4, 1, 1, 2, 2), (4, 1, 2, 0, 5), (2, 2, 1, 2, 1), (1, 3, 3, 0, 1), (0, 4, 4, -1, 3)],
         columns=["tier", "hs_id", "cn_id", "final", "n_labels"],
     )
-    sizes, balance, labels = tier_tables(pairs, APPROPRIATENESS, tier_rules())
+    sizes, balance, labels = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules())
     assert sizes.drop(columns="rule").to_numpy().tolist() == [
         ["diamond", 2, 1, 2],
         ["gold", 2, 1, 2],
@@ -197,7 +201,7 @@ def test_tables_by_hand() -> None:
 
 def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
     pairs = pd.DataFrame({"tier": [4, 1], "hs_id": [1, 1], "cn_id": [1, 2], "final": [2, 0], "n_labels": [2, 1]})
-    sizes, balance, labels = tier_tables(pairs, APPROPRIATENESS, tier_rules(), CELL_HEADS)
+    sizes, balance, labels = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules(), CELL_HEADS)
     assert sizes.columns.tolist() == ["tier", "cells", "rows", "columns", "rule"]
     assert sizes.iloc[3, :4].tolist() == ["bronze", 2, 1, 2]
     assert balance.columns.tolist() == ["tier", "cells", "positive", "not_positive", "share"]
@@ -207,7 +211,7 @@ def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
 
 def test_an_empty_tier_has_no_share() -> None:
     pairs = pd.DataFrame({"tier": [1], "hs_id": [1], "cn_id": [1], "final": [2], "n_labels": [1]})
-    balance = tier_tables(pairs, APPROPRIATENESS, tier_rules())[1]
+    balance = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules())[1]
     assert pd.isna(balance["share"][0])
     assert balance["share"][3] == 1.0
 
@@ -225,7 +229,7 @@ def bronze(data: Path) -> tuple[pd.DataFrame, Evidence]:
 
 @pytest.mark.parametrize(("diamond", "n_diamond"), [("majority", 551), ("unanimous", 530)])
 def test_the_sizes_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence], diamond: DiamondRule, n_diamond: int) -> None:
-    sizes = [int(is_in_tier(rule, bronze[1]).sum()) for rule in tier_rules(diamond)]
+    sizes = [int(is_in_tier(rule, bronze[1]).sum()) for rule in tier_rules(Partition(diamond))]
     assert sizes == [3997, 3580, 663, n_diamond]
 
 
@@ -235,14 +239,14 @@ def test_each_tier_holds_the_pairs_of_the_released_file(
 ) -> None:
     released = pd.read_csv(data / "fc-conan" / f"{name}_partition_df.csv")["original_index"]
     pairs, evidence = bronze
-    rule = tier_rules("majority")[TIERS[name] - 1]
+    rule = tier_rules(Partition("majority"))[TIERS[name] - 1]
     assert pairs["pair"][is_in_tier(rule, evidence)].tolist() == sorted(released)
 
 
 def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> None:
     """DESIGN, section 6; Bronze is 45 HS and 130 CNs."""
     pairs, evidence = bronze
-    rules = tier_rules("majority")
+    rules = tier_rules(Partition("majority"))
     graded = pd.DataFrame(
         {
             "tier": grade(evidence, rules),
@@ -252,7 +256,7 @@ def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> Non
             "n_labels": evidence.tally.n_labels,
         }
     )
-    sizes, balance, labels = tier_tables(graded, APPROPRIATENESS, rules)
+    sizes, balance, labels = tier_tables(with_memberships(graded), APPROPRIATENESS, rules)
     assert sizes["tier"].tolist() == ["diamond", "gold", "silver", "bronze"]
     assert sizes["pairs"].tolist() == [551, 663, 3580, 3997]
     assert sizes[["hs", "cn"]].iloc[3].tolist() == [45, 130]

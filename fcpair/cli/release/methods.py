@@ -1,0 +1,45 @@
+"""methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.options import with_study
+from fcpair.params import MethodsFormat
+
+if TYPE_CHECKING:
+    from fcpair.study import Study
+
+
+@click.command()
+@click.option(
+    "--markup",
+    "form",
+    type=click.Choice(get_args(MethodsFormat)),
+    default="markdown",
+    show_default=True,
+    help="How the text is marked up.",
+)
+@shared_option("--out", type=click.Path(path_type=Path, file_okay=False), detail="A folder; without it, printed.")
+@with_study
+def methods(study: Study, form: MethodsFormat, out: Path | None) -> None:
+    """Write the methods section of a paper from the log.
+
+    It says what was drawn, retrieved, assigned, labelled, agreed, adjudicated, validated and graded, with each number
+    of the log, and cites the source of each statistic. With `--out`, the folder gets the text and `methods.bib`.
+
+    \b
+    Example:
+      fcpair methods
+      fcpair methods --markup latex --out paper/
+    """
+    section = study.methods()
+    if out is None:
+        click.echo(section.text(form), nl=False)
+        return
+    for path in section.write(out, form):
+        click.echo(f"methods: {path}")

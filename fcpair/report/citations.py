@@ -1,0 +1,91 @@
+"""Text with citations: rendered as Markdown or LaTeX, with the references that it cites.
+
+In a text, `[@key]` cites a reference of `references.bib`, and what stands between backticks is code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+CITATION = re.compile(r" ?\[(@\w+(?:; @\w+)*)\]")
+_ENTRY = re.compile(r"^@\w+\{(\w+),\n.*?^\}\n", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"(\w+) = \{((?:[^{}]|\{[^{}]*\})*)\}")
+_CODE = re.compile(r"`([^`]*)`")
+_ACCENT = re.compile(r"\{?\\\"(\w)\}?")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_UMLAUTS = {"a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
+
+
+@cache
+def entries() -> dict[str, str]:
+    """The references that can be cited, as BibTeX, by their keys."""
+    text = (Path(__file__).parent / "references.bib").read_text("utf-8")
+    return {match[1]: match[0] for match in _ENTRY.finditer(text)}
+
+
+def cited_keys(texts: Iterable[str]) -> list[str]:
+    """The keys that texts cite, each once, in their order."""
+    citations = (key for text in texts for match in CITATION.finditer(text) for key in match[1].split("; "))
+    return list(dict.fromkeys(key.removeprefix("@") for key in citations))
+
+
+def plain_text(text: str) -> str:
+    """The text without its citations."""
+    return CITATION.sub("", text)
+
+
+def bibtex(keys: Iterable[str]) -> str:
+    """The references of these keys as a .bib file."""
+    return "\n".join(entries()[key] for key in keys)
+
+
+def reference_line(key: str) -> str:
+    """A reference in a line of Markdown, with a link by its DOI."""
+    fields = {name: _plain_field(value) for name, value in _FIELD.findall(entries()[key])}
+    authors = fields["author"].replace(" and ", "; ")
+    place = fields.get("journal") or fields["booktitle"]
+    doi = fields["doi"]
+    return f"{authors} ({fields['year']}). {fields['title']}. *{place}*. [doi:{doi}](https://doi.org/{doi})"
+
+
+def _plain_field(value: str) -> str:
+    """The value of a field without the marks of LaTeX."""
+    text = _ACCENT.sub(lambda match: _UMLAUTS[match[1]], value)
+    return text.replace(r"\&", "&").replace("{", "").replace("}", "")
+
+
+def as_latex(text: str) -> str:
+    """A text in LaTeX: signs that mean something there are escaped, citations are `\\cite`, code is `\\texttt`."""
+    parts, end = [], 0
+    for match in CITATION.finditer(text):
+        parts += [
+            _escape_with_code(text[end : match.start()]),
+            f"~\\cite{{{match[1].replace('@', '').replace('; ', ',')}}}",
+        ]
+        end = match.end()
+    return "".join([*parts, _escape_with_code(text[end:])])
+
+
+def _escape_with_code(text: str) -> str:
+    parts, end = [], 0
+    for match in _CODE.finditer(text):
+        parts += [escape_latex(text[end : match.start()]), f"\\texttt{{{escape_latex(match[1])}}}"]
+        end = match.end()
+    return "".join([*parts, escape_latex(text[end:])])
+
+
+def escape_latex(text: str) -> str:
+    """A text in LaTeX, every sign as it is written."""
+    return "".join(_LATEX.get(sign, sign) for sign in text)

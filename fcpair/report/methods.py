@@ -1,0 +1,366 @@
+"""The methods section of a paper, from the run log alone: templates of its sentences, and what fills them.
+
+Each number in it is one of the log's, so that a reader can find where it comes from; counts that the log does not have
+are not computed. `[@key]` cites a reference (`citations`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fcpair.params import MAIN
+from fcpair.records import RunRecord, Tier
+from fcpair.words import Noun
+
+TEMPLATES = {
+    "import": "The corpus had {rows} rows, with {hs} distinct {rows_noun} and {cn} distinct {columns_noun}.",
+    "select": "Of these, {hs} {rows_noun} were drawn at random{stratified} (seed {seed}).",
+    "select list": "Of these, {hs} {rows_noun} were chosen from a list.",
+    "source": "The {source_cns} {columns_noun} that the corpus pairs with them served for retrieval alone.",
+    "retrieve": (
+        "For each of them, the {k} nearest {columns_noun} of the corpus were retrieved by cosine similarity of "
+        "sentence embeddings [@reimers2019] of the model `{model}`, which gave {neighbours} neighbours. Without the "
+        "{columns_noun} that had served for retrieval, {candidates} candidates were left."
+    ),
+    "candidates": "As candidates, {candidates} {columns_noun} were taken from outside the retrieval by embeddings.",
+    "pair": "The {hs} {rows_noun} and {cn} {columns_noun}{drawn} made {pairs} pairs, all of which were to be judged.",
+    "in corpus": "Of these pairs, {in_corpus} were in the corpus.",
+    "assign": "The pairs were assigned to {people} as {assignments} assignments (seed {seed}), {loads}{by_labels}.",
+    "cells": "The grid `{grid}` had {rows_counted} and {columns_counted}, and {cells} cells.",
+    "answers of": "Its {axis} were the answers in the grid {grids}.",
+    "names": "The columns were {names}.",
+    "drawn": "From the source `{source}`, {drawn} of {rows} {what} were taken.",
+    "round": "In the round `{round}`, {assignments} units of work on {cells} cells were assigned to {people}, {loads}.",
+    "form": "The form was `{form}`.",
+    "generate": "In the round `{round}`, {models} gave {answers} answers{skipped}.",
+    "simulate": (
+        "The answers of the round `{round}` were simulated: software, and not people, gave {answers} "
+        "answers{skipped} (seed {seed})."
+    ),
+    "labels import": "From a file, {n} answers of the round `{round}` were imported.",
+    "agreement": (
+        "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "
+        "two answers or more."
+    ),
+    "blocks": "Agreement was measured before adjudication, on {blocks} parts of the answers.",
+    "figure": "{name}{citation} was {value}{interval}.",
+    "undefined": "{name}{citation} was undefined, because {why}.",
+    "intervals": (
+        "Intervals, at a confidence level of {level}, rest on the jackknife [@efron1981] over {scope}, and over what "
+        "these have in common [@cameron2011]."
+    ),
+    "adjudicate manual": "Unanimous labels stood; all other pairs were decided by a person.",
+    "adjudicate": (
+        "Labels were adjudicated by the rule `{policy}`: {outcomes}; what the rule could not decide {ties}."
+    ),
+    "validate": (
+        "For validation, {to_validate} adjudicated {unit} were assigned to {people}, to none of them one that they had "
+        "judged (seed {seed}), {loads}{blind}."
+    ),
+    "tiers": (
+        "By labels, agreement and verdict, what was judged was graded into nested tiers: {sizes}. Bronze holds pairs "
+        "with a final label and a verdict, Silver those whose label the validators accepted, Gold those of them with "
+        "two labels or more, and Diamond those of Gold {diamond}."
+    ),
+    "own tier": "The study's own tier `{tier}`{within} holds {n} pairs: those with {demands}.",
+    "evaluate": (
+        "Retrieval was evaluated with {systems} systems ({names}), each of which ranked a pool of {pool} "
+        "{columns_noun} for each of {hs} {rows_noun}, and was scored on the tiers {tiers} by {measures}, at a cutoff "
+        "of {k} unless the measure has its own."
+    ),
+    "evaluate statistics": (
+        "Intervals of the scores rest on the Bayesian bootstrap [@rubin1981], and systems were compared by paired "
+        "randomisation tests [@smucker2007], both with {resamples} resamples (seed {seed}). Scores without the "
+        "unjudged pairs are those of condensed lists [@sakai2007]."
+    ),
+    "frozen": "The tier {tier} was written to a file with {pairs} pairs.",
+    "release": "The dataset was released as `{name}`.",
+    "software": "All of this was done with fcpair `{version}`.",
+}
+"""The sentences, by what they are about; the words in braces come from the log."""
+
+DIAMOND = {
+    "unanimous": "for which all labels equal the final one",
+    "majority": "for which at least two labels, and more than half, equal the final one",
+}
+SCOPES = {"texts": "rows and columns", "annotators": "rows, columns and annotators"}
+PLURALS = {"hate speech": "hate-speech messages"}
+TIES = {"wait": "was left to a person", "discard": "was discarded"}
+CITED_FIGURES = {
+    "Cohen": "cohen1960",
+    "Fleiss": "fleiss1971",
+    "Krippendorff": "hayes2007",
+    "Gwet": "gwet2008",
+}
+CITED_SYSTEMS = {"bm25": "robertson2009", "sbert": "reimers2019"}
+CITED_MEASURES = {"NDCG": "jarvelin2002", "MAP": "buckley2000", "bpref": "buckley2004", "RBP": "moffat2008"}
+COUNTS_OF_AGREEMENT = ("labels", "pairs", "overlapped", "blocks", "intervals", "undefined")
+ANSWERERS = {"annotator": "annotators", "writer": "writers", "rater": "raters", "respondent": "respondents"}
+
+
+class Section(NamedTuple):
+    """A paragraph of the methods: of which grid it is, and its text; the first, and the last, are of the study."""
+
+    heading: str
+    text: str
+
+
+def write_sections(log: Sequence[RunRecord]) -> list[Section]:
+    """The paragraphs, from the runs of a study, oldest first."""
+    facts = _Facts(log)
+    sections = [Section("Corpus, grid and labels", " ".join(_main_sentences(facts)))]
+    sections += [Section(f"Grid {name}", " ".join(_grid_sentences(facts, name))) for name in facts.planned]
+    sections.append(Section("Software", _say("software", version=log[-1].version)))
+    return [section for section in sections if section.text]
+
+
+class _Facts:
+    """The runs of a study, by stage and grid. Of a stage that ran several times, the last says how it stands."""
+
+    def __init__(self, log: Sequence[RunRecord]) -> None:
+        self.log = log
+        self.planned = [run.counts["grid"] for run in log if run.stage == "grid"]
+        setup = self.latest("init")
+        names = (setup.params.get("hs_name", "HS"), setup.params.get("cn_name", "CN")) if setup else ("HS", "CN")
+        many = [PLURALS.get(name, Noun.of(name).many) for name in names]
+        self.nouns = {"rows_noun": many[0], "columns_noun": many[1]}
+
+    def runs(self, stage: str, grid: str = MAIN) -> list[RunRecord]:
+        return [run for run in self.log if run.stage == stage and grid_of(run) == grid]
+
+    def latest(self, stage: str, grid: str = MAIN, has: str | None = None) -> RunRecord | None:
+        runs = [run for run in self.runs(stage, grid) if has is None or has in run.counts]
+        return runs[-1] if runs else None
+
+
+def grid_of(run: RunRecord) -> str:
+    """The grid that a run is about."""
+    return str(run.params.get("grid") or run.counts.get("grid") or MAIN)
+
+
+def _say(template: str, **values: Any) -> str:
+    return TEMPLATES[template].format(**{name: _shown(value) for name, value in values.items()})
+
+
+def _shown(value: Any) -> str:
+    """A value in a sentence: numbers of things with separators of thousands, others with three decimals."""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _main_sentences(facts: _Facts) -> Iterator[str]:
+    for run in facts.runs("import"):
+        if {"rows", "hs", "cn"} <= run.counts.keys():
+            yield _say("import", **facts.nouns, **_counts(run, "rows", "hs", "cn"))
+    yield from _building_sentences(facts)
+    if assigned := facts.latest("assign", has="load_min"):
+        people = _people(assigned.counts["annotators"], "annotator")
+        seed, by_labels = assigned.params["seed"], _by_labels(assigned)
+        yield _say("assign", people=people, seed=seed, by_labels=by_labels, **_load(assigned))
+    yield from _answer_sentences(facts, MAIN)
+    yield from _evaluation_sentences(facts)
+    for run in facts.runs("release"):
+        yield _say("release", name=run.params.get("name", "a dataset"))
+
+
+def _building_sentences(facts: _Facts) -> Iterator[str]:
+    if run := facts.latest("select"):
+        stratified = f", stratified by `{run.params['stratify']}`" if run.params.get("stratify") else ""
+        template = "select list" if run.params.get("list") else "select"
+        yield _say(template, stratified=stratified, seed=run.params["seed"], **facts.nouns, **_counts(run, "hs"))
+        yield _say("source", **facts.nouns, **_counts(run, "source_cns"))
+    if run := facts.latest("retrieve"):
+        if "neighbours" in run.counts:
+            model = run.model["name"] if run.model else run.params["model"]
+            counts = _counts(run, "neighbours", "candidates")
+            yield _say("retrieve", k=run.params["k"], model=model, **facts.nouns, **counts)
+        else:
+            yield _say("candidates", **facts.nouns, **_counts(run, "candidates"))
+    if run := facts.latest("pair"):
+        drawn = f" (drawn with the seed {run.params['seed']})" if run.params.get("candidates") else ""
+        yield _say("pair", drawn=drawn, **facts.nouns, **_counts(run, "hs", "cn", "pairs"))
+        if run.counts.get("in_corpus"):
+            yield _say("in corpus", **_counts(run, "in_corpus"))
+
+
+def _grid_sentences(facts: _Facts, grid: str) -> Iterator[str]:
+    plan = next(run for run in facts.log if run.stage == "grid" and run.counts["grid"] == grid)
+    forms = {round_["name"]: round_ for round_ in plan.params["rounds"]}
+    if run := facts.latest("pair", grid):
+        counted = {f"{axis}s_counted": Noun.of(axis).with_number(run.counts[f"{axis}s"]) for axis in ("row", "column")}
+        yield _say("cells", grid=grid, **counted, **_counts(run, "cells"))
+        yield from _side_sentences(run)
+    for name, round_ in forms.items():
+        for run in facts.runs("assign", grid):
+            if run.params.get("round") == name and "assignments" in run.counts:
+                people = _people(run.counts["people"], round_["role"])
+                yield _say("round", round=name, people=people, **_counts(run, "cells"), **_load(run))
+                yield _say("form", form=round_["form"])
+        for run in facts.runs("generate", grid):
+            if run.counts.get("round") == name:
+                models = _listed([f"`{model}`" for model in run.params["models"]])
+                n_models = f"{run.counts['models']} {'model' if run.counts['models'] == 1 else 'models'}"
+                skips = run.counts["skips"]
+                skipped = f", and {skips:,} replies that were no answer" if skips else ""
+                yield _say(
+                    "generate", round=name, models=f"{n_models} ({models})", skipped=skipped, **_counts(run, "answers")
+                )
+    yield from _answer_sentences(facts, grid)
+
+
+def _side_sentences(run: RunRecord) -> Iterator[str]:
+    """Where the rows and columns of a planned grid came from."""
+    readers = {source["reader"] for source in run.params["rows"].get("sources", ())}
+    what = "items made from templates" if "items" in readers else "templates" if "templates" in readers else "rows"
+    for source, counts in run.counts.get("collected_rows", {}).items():
+        yield _say("drawn", source=source, drawn=counts["drawn"], rows=counts["rows"], what=what)
+    for axis in ("rows", "columns"):
+        answers = run.params[axis].get("answers") or []
+        if grids := [answers] if isinstance(answers, str) else list(answers):
+            yield _say("answers of", axis=axis, grids=_listed([f"`{name}`" for name in grids]))
+    if names := run.params["columns"].get("names"):
+        yield _say("names", names=_listed([f"`{name}`" for name in names]))
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n:,} times"
+
+
+def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
+    """What was answered, how far it agrees, what was decided and validated on it, and how it is graded."""
+    for run in facts.runs("simulate", grid):
+        skipped = f" and skipped {_times(run.counts['skips'])}" if run.counts["skips"] else ""
+        yield _say("simulate", seed=run.params["seed"], skipped=skipped, **_counts(run, "round", "answers"))
+    for run in facts.log:
+        if run.stage.endswith(" import") and grid_of(run) == grid and "new" in run.counts:
+            yield _say("labels import", round=run.stage.removesuffix(" import"), n=run.counts["new"])
+    unit = "pairs" if grid == MAIN else "cells"
+    if measured := facts.latest("agreement", grid):
+        yield from _agreement_sentences(measured, unit)
+    if adjudicated := facts.latest("adjudicate", grid, has="waiting"):
+        yield _adjudication_sentence(adjudicated)
+    if validated := facts.latest("validate", grid, has="to_validate"):
+        yield _validation_sentence(validated, unit)
+    tiers = [run for run in facts.runs("partition", grid) if "bronze" in run.counts]
+    if tiers:
+        yield from _tier_sentences(tiers[-1])
+    for run in facts.runs("partition", grid):
+        if "tier" in run.params:
+            yield _say("frozen", tier=run.params["tier"].capitalize(), **_counts(run, "pairs"))
+
+
+def _agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:
+    if "blocks" in run.counts:
+        yield _say("blocks", **_counts(run, "blocks"))
+    else:
+        yield _say("agreement", unit=unit, **_counts(run, "labels", "pairs", "overlapped"))
+    intervals, undefined = run.counts.get("intervals", {}), run.counts.get("undefined", {})
+    for name, value in run.counts.items():
+        if name in COUNTS_OF_AGREEMENT:
+            continue
+        key = next((key for start, key in CITED_FIGURES.items() if start in name), None)
+        citation = f" [@{key}]" if key else ""
+        kind, _, detail = name.partition(", ")
+        shown = f"{kind[0].upper()}{kind[1:]}" + (f" ({detail})" if detail else "")
+        if value is None:
+            yield _say("undefined", name=shown, why=undefined.get(name, "the log does not say why"), citation=citation)
+        else:
+            ends = intervals.get(name)
+            interval = f" ({_shown(float(ends[0]))} to {_shown(float(ends[1]))})" if ends else ""
+            yield _say("figure", name=shown, value=float(value), interval=interval, citation=citation)
+    if intervals:
+        yield _say("intervals", level=f"{run.params['level']:g}", scope=SCOPES[run.params["intervals"]])
+
+
+def _adjudication_sentence(run: RunRecord) -> str:
+    policy = run.params.get("policy", "manual")
+    if policy == "manual":
+        return _say("adjudicate manual")
+    by_rule = {"unanimous": "unanimous", "majority": "decided by majority", "median": "decided by the median"}
+    outcomes = [f"{run.counts[name]:,} pairs were {words}" for name, words in by_rule.items() if run.counts.get(name)]
+    return _say(
+        "adjudicate",
+        policy=policy,
+        outcomes=_listed(outcomes or ["no pair was decided"]),
+        ties=TIES[run.params["ties"]],
+    )
+
+
+def _validation_sentence(run: RunRecord, unit: str) -> str:
+    blind = ", and answered themselves before they saw the label" if run.params.get("blind") else ""
+    values = {"people": _people(run.counts["validators"], "validator"), "loads": _loads(run), "blind": blind}
+    return _say("validate", unit=unit, seed=run.params["seed"], **values, **_counts(run, "to_validate"))
+
+
+def _tier_sentences(run: RunRecord) -> Iterator[str]:
+    four = [tier.label for tier in reversed(Tier)]
+    sizes = _listed([f"{run.counts[name]:,} pairs in {name.capitalize()}" for name in four])
+    yield _say("tiers", sizes=sizes, diamond=DIAMOND[run.params["diamond"]])
+    for name, plan in (run.params.get("own_tiers") or {}).items():
+        within = f", within `{plan['within']}`," if plan.get("within") else ""
+        yield _say("own tier", tier=name, within=within, n=run.counts[name], demands=", and ".join(_demands(plan)))
+
+
+def _demands(plan: Mapping[str, Any]) -> Iterator[str]:
+    counted = "definite labels" if plan.get("counted") == "definite" else "labels"
+    equal = "lie on the side of" if plan.get("agreeing") == "side" else "equal"
+    agreement = {
+        "unanimous": f", all of which {equal} the final one",
+        "majority": f", of which at least two and more than half {equal} the final one",
+    }
+    least = f"at least {plan['labels']} {counted}" if "labels" in plan else f"{counted}, one or more"
+    yield least + agreement.get(plan.get("agreement", ""), "")
+    if plan.get("answers"):
+        yield f"the final label {' or '.join(f'`{answer}`' for answer in plan['answers'])}"
+    if plan.get("verdict") != "none":
+        yield "a verdict" if plan.get("verdict") == "any" else "the validators' acceptance"
+
+
+def _evaluation_sentences(facts: _Facts) -> Iterator[str]:
+    if (run := facts.latest("evaluate")) is None:
+        return
+    yield _say(
+        "evaluate",
+        names=_listed([_cited(f"`{system}`", system, CITED_SYSTEMS) for system in run.params["systems"]]),
+        tiers=_listed([tier.capitalize() for tier in run.params["tiers"]]),
+        measures=_listed([_cited(f"`{measure}`", measure, CITED_MEASURES) for measure in run.params["measures"]]),
+        k=run.params["k"],
+        **facts.nouns,
+        **_counts(run, "systems", "pool", "hs"),
+    )
+    yield _say("evaluate statistics", resamples=run.params["resamples"], seed=run.params["seed"])
+
+
+def _cited(shown: str, name: str, references: Mapping[str, str]) -> str:
+    key = next((key for start, key in references.items() if name.startswith(start)), None)
+    return f"{shown} [@{key}]" if key else shown
+
+
+def _counts(run: RunRecord, *names: str) -> dict[str, Any]:
+    return {name: run.counts[name] for name in names}
+
+
+def _people(n: int, role: str) -> str:
+    return f"{n:,} {role if n == 1 else ANSWERERS.get(role, f'{role}s')}"
+
+
+def _load(run: RunRecord) -> dict[str, Any]:
+    return {"assignments": run.counts["assignments"], "loads": _loads(run)}
+
+
+def _loads(run: RunRecord) -> str:
+    least, most = run.counts["load_min"], run.counts["load_max"]
+    return f"{least:,} to each" if least == most else f"{least:,} to {most:,} to each"
+
+
+def _by_labels(run: RunRecord) -> str:
+    """How many pairs were given to how many people."""
+    by_labels = run.counts.get("pairs_by_labels", {})
+    parts = [f"{n:,} pairs to {k} {'person' if str(k) == '1' else 'people'}" for k, n in by_labels.items() if n]
+    return f": {_listed(parts)}" if parts else ""

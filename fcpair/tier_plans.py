@@ -1,0 +1,128 @@
+"""Tiers as a recipe declares them: what a pair needs to be in one, and which declarations contradict each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
+
+from fcpair.errors import InputError, suggest_name
+from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, field_default, param, short_repr
+from fcpair.records import TIERS
+
+Agreement = Literal["any", "majority", "unanimous"]
+VerdictDemand = Literal["accepted", "any", "none"]
+AgreeingBy = Literal["answer", "side"]
+CountedLabels = Literal["all", "definite"]
+OwnTiers = Annotated[Mapping[str, Any], "tiers by their names, each a table of what it requires"]
+
+MOST_TIERS = 32
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,15}")
+_RESERVED = ("none", "all")
+
+
+@dataclass(frozen=True)
+class TierPlan(Checked):
+    """Requirements for a pair to be in a tier. It always needs a final label."""
+
+    labels: int = param(1, "how many labels a pair has at least", bounds=AT_LEAST_ONE)
+    counted: CountedLabels = param("all", "which labels count: all, or the definite ones, without any “not sure”")
+    agreement: Agreement = param(
+        "any",
+        "how many of the labels agree with the final one: any number, the majority (at least two, and more than half), "
+        "or all",
+    )
+    agreeing: AgreeingBy = param(
+        "answer", "what agrees with the final label: the same answer, or any on its side (positive, or not)"
+    )
+    verdict: VerdictDemand = param(
+        "accepted", "the validators' verdict: they accepted the label; any: they gave one; none is needed"
+    )
+    within: str = param("", "the tier of which this one is a part", otherwise="none")
+    answers: tuple[str, ...] = param((), "the final labels that its pairs have", otherwise="any")
+
+
+def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The tiers as a study keeps them: of each what differs from the defaults.
+
+    Raises:
+        InputError: a name that cannot be used, a key that is none, a value that is not allowed, tiers whose rules
+            contradict each other.
+    """
+    plans = read_tiers(tiers)
+    if problems := list(_contradictions(plans)):
+        raise InputError("; ".join(problems))
+    defaults = {item.name: field_default(item) for item in fields(TierPlan)}
+    return {
+        name: {key: value for key, value in as_params(plan).items() if getattr(plan, key) != defaults[key]}
+        for name, plan in plans.items()
+    }
+
+
+def read_tiers(tiers: Mapping[str, Any]) -> dict[str, TierPlan]:
+    """The tiers of a table, each by itself as it should be."""
+    if len(tiers) > MOST_TIERS:
+        raise InputError(f"there are {len(tiers)} tiers; expected {MOST_TIERS} at most, beside {', '.join(TIERS)}")
+    return {name: _read_tier(name, table) for name, table in tiers.items()}
+
+
+def _read_tier(name: str, table: Any) -> TierPlan:
+    if name in TIERS:
+        raise InputError(f"the tier `{name}` is one of the four that every study has; choose another name")
+    if not _NAME.fullmatch(name) or name in _RESERVED:
+        rule = "up to 16 small letters, digits, - and _, a letter first"
+        raise InputError(f"the name of a tier is {short_repr(name)}; expected {rule}, and not {' or '.join(_RESERVED)}")
+    if not isinstance(table, Mapping):
+        raise InputError(f"the tier `{name}` is {short_repr(table)}; expected a table such as {{labels = 3}}")
+    keys = [item.name for item in fields(TierPlan)]
+    if unknown := [key for key in table if key not in keys]:
+        raise InputError(f"the tier `{name}`: unknown key `{unknown[0]}`; {suggest_name(unknown[0], keys)}")
+    try:
+        return TierPlan(**table)
+    except InputError as error:
+        raise InputError(f"the tier `{name}`: {error}") from None
+
+
+def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
+    """Yield what contradicts in tiers, whatever the labels are; those that have no end are not looked at further."""
+    known = (*TIERS, *plans)
+    for name, plan in plans.items():
+        if plan.within and plan.within not in known:
+            yield f"the tier `{name}` is within `{plan.within}`, which is no tier; {suggest_name(plan.within, known)}"
+            continue
+        path = _path_upwards(name, plans)
+        if path[-1] == name and len(path) > 1:
+            cycle = " within ".join(f"`{step}`" for step in path)
+            yield f"{cycle}: no tier can be within itself; remove one `within`"
+        elif path[-1] not in path[:-1] and not _shared_answers(path, plans):
+            parts = " and ".join(f"`{step}`" for step in path if step in plans and plans[step].answers)
+            yield f"no pair can be in the tier `{name}`: {parts} have no final label in common"
+
+
+def _path_upwards(name: str, plans: Mapping[str, TierPlan]) -> list[str]:
+    """The tier, the one that it is within, and so on; the last is the first that comes again, where one does."""
+    path = [name]
+    while path[-1] in plans and plans[path[-1]].within:
+        path.append(plans[path[-1]].within)
+        if path[-1] in path[:-1]:
+            break
+    return path
+
+
+def _shared_answers(path: list[str], plans: Mapping[str, TierPlan]) -> bool:
+    """Whether some final label is one that each tier of the path lets in."""
+    demands = [set(plans[step].answers) for step in path if step in plans and plans[step].answers]
+    return not demands or bool(set.intersection(*demands))
+
+
+def chain_of(name: str, plans: Mapping[str, TierPlan]) -> tuple[TierPlan, ...]:
+    """The rule of a tier and those of all that it is within."""
+    return tuple(plans[step] for step in _path_upwards(name, plans))
+
+
+def check_tier_name(tier: str, names: Iterable[str]) -> None:
+    """Raise InputError, with the nearest name, where there is no such tier."""
+    names = tuple(names)
+    if tier not in names:
+        raise InputError(f"there is no tier `{tier}`; {suggest_name(tier, names, 'expected')}")

@@ -1,0 +1,129 @@
+"""The methods section of a paper: each number in it is one of the log's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcpair.errors import InputError
+from fcpair.params import Agree, Partition
+from fcpair.report.citations import CITATION, plain_text
+from fcpair.steps.adjudication.agreement import note_agreement
+from fcpair.study import Study
+from steps.release.test_own_tiers import TIERS
+
+At = Callable[[str], Study]
+Walked = Callable[[str], Path]
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def logged_numbers(value: Any) -> Iterator[float]:
+    """Every number in the log, as its JSON has it: by itself, in a text, or as a key."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from logged_numbers(key)
+            yield from logged_numbers(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from logged_numbers(item)
+    elif isinstance(value, str):
+        yield from (float(number.replace(",", "")) for number in NUMBER.findall(value) if number.strip(","))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield abs(float(value))  # the sign is no part of a number in a text
+
+
+def unlogged(study: Study) -> list[str]:
+    """The numbers in the methods that are none of the log's, rounded as they are."""
+    log = json.loads(json.dumps([vars(run) for run in study.log()], default=str))
+    numbers = set(logged_numbers(log))
+    missing = []
+    for section in study.methods().sections:
+        for written in NUMBER.findall(plain_text(section.text)):
+            decimals = len(written.partition(".")[2])
+            value = float(written.replace(",", ""))
+            if not any(abs(value - round(number, decimals)) < 10**-9 for number in numbers):
+                missing.append(f"{section.heading}: {written}")
+    return missing
+
+
+@pytest.fixture
+def study(at: At) -> Study:
+    """The small study, checked, with agreement, tiers of its own and an evaluation."""
+    study = at("checked")
+    grid = study.grid()
+    note_agreement(grid, Agree())
+    grid.save_partition(Partition("majority", own_tiers=TIERS))
+    grid.evaluate(systems=["tfidf", "bm25"], tiers=["bronze", "draft"], measures=["NDCG", "MRR"], resamples=200)
+    return study
+
+
+def test_each_number_is_one_of_the_log(study: Study) -> None:
+    assert unlogged(study) == []
+
+
+def test_it_says_what_was_done_stage_by_stage(study: Study) -> None:
+    text = study.methods().markdown
+    for words in (
+        "The corpus had",
+        "distinct hate-speech messages",
+        "served for retrieval alone",
+        "pairs, all of which were to be judged",
+        "annotators as",
+        "Agreement was measured before adjudication",
+        "For validation",
+        "for which at least two labels, and more than half, equal the final one",
+        "The study's own tier `draft` holds",
+        "[@robertson2009]",
+    ):
+        assert words in text, words
+
+
+def test_an_undefined_figure_says_why_and_others_have_an_interval(study: Study) -> None:
+    (run,) = [run for run in study.log() if run.stage == "agreement"]
+    text = study.methods().markdown
+    for name, value in run.counts.items():
+        kind, _, detail = name.partition(", ")
+        shown = f"{kind} ({detail})" if detail else kind
+        if value is None:
+            assert re.search(
+                rf"{re.escape(shown)}(?: \[@\w+\])? was undefined, because {run.counts['undefined'][name]}", text
+            )
+    assert re.search(r"Gwet's AC1 \[@gwet2008\] was -?\d\.\d{3} \(-?\d\.\d{3} to -?\d\.\d{3}\)\.", text)
+
+
+def test_latex_and_markdown_cite_the_same_and_the_bib_has_it(study: Study) -> None:
+    methods = study.methods()
+    cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", methods.latex) for key in keys.split(",")}
+    assert cited == set(methods.keys) == set(re.findall(r"^@\w+\{(\w+),", methods.bib, re.MULTILINE))
+    assert not CITATION.search(methods.latex)
+    plain = re.sub(r"\\(text\w+|cite|paragraph)\{|\\[&%$#_{}]|[{}]", "", methods.latex)
+    assert not re.search(r"[\\&%$#_^`<>|]", plain.replace("~", ""))
+
+
+def test_a_study_that_was_just_made_has_nothing_but_the_software(at: At) -> None:
+    assert [section.heading for section in at("empty").methods().sections] == ["Software"]
+
+
+def test_it_changes_nothing_and_replaces_what_it_wrote(study: Study, tmp_path: Path) -> None:
+    n_runs = len(study.log())
+    for _ in range(2):
+        written = study.methods().write(tmp_path / "paper", "latex")
+    assert [path.name for path in written] == ["methods.tex", "methods.bib"]
+    assert written[0].read_text("utf-8") == study.methods().latex
+    assert len(study.log()) == n_runs
+    with pytest.raises(InputError, match=r"methods\.tex: there is a file of that name; expected a folder"):
+        study.methods().write(written[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["write", "ask", "curate", "survey"])
+def test_each_number_of_every_example_is_one_of_the_log(name: str, walked: Walked) -> None:
+    study = Study.open(walked(name))
+    assert unlogged(study) == []
+    headings = [section.heading for section in study.methods().sections]
+    assert headings == [*(f"Grid {grid}" for grid in study.grids), "Software"]
