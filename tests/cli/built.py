@@ -9,8 +9,9 @@ from steps.answers.test_writing import piloted
 from steps.asked import surveyed
 from steps.calibrated import YES, begin, discussing
 from steps.online import give
+from steps.people.known import assign_with_known_pairs, controls, qualification
 from steps.shown import put_examples, study_of
-from steps.small import build_to, write_csv
+from steps.small import ANNOTATORS, build_to, write_csv
 
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
@@ -74,6 +75,23 @@ def in_discussion(folder: Path) -> Study:
     return study
 
 
+def known(folder: Path) -> Study:
+    """The small study before its pairs are assigned, with tables of known pairs beside it."""
+    study = build_to("paired", Study.create(folder / "study.db", Setup(title="Small")), folder)
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    qualification(study, folder)
+    controls(study, folder)
+    return study
+
+
+def below_the_mark(folder: Path) -> Study:
+    """The same, assigned and answered by simulated people who are always wrong."""
+    study = known(folder)
+    assign_with_known_pairs(study, folder)
+    study.grid().simulate(Simulate(accuracy=0.0, not_sure=0.0, skips=0.0))
+    return study
+
+
 BUILT: Mapping[str, Callable[[Path], Study]] = {
     "shown": shown,
     "unasked": unasked,
@@ -83,4 +101,6 @@ BUILT: Mapping[str, Callable[[Path], Study]] = {
     "planned": planned,
     "calibrating": calibrating,
     "discussing": in_discussion,
+    "known": known,
+    "below_the_mark": below_the_mark,
 }
