@@ -97,6 +97,7 @@ ROOMS = (
     {"answers"},
     {"adjudication", "release", "surveys"},
     {"oversight"},
+    {"publication"},
 )
 ONLY_IN = {
     "click": ("fcpair.cli", "fcpair.__main__"),

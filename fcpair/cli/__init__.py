@@ -71,6 +71,10 @@ SECTIONS = {
         "export": ("release.export:export", "Write files for other tools."),
         "report": ("oversight.status:report", "Write a self-contained HTML report."),
     },
+    "Publish": {
+        "release": ("release.release:release", "Freeze the study as a folder that others can cite, load and check."),
+        "verify": ("release.release:verify", "Check that a release is what was written."),
+    },
     "Texts": {
         "describe": (
             "analysis.describe:describe",

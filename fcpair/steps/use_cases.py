@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         summaries,
     )
     from fcpair.steps.people import access, guidelines, people, qualification, terms
+    from fcpair.steps.publication import release_folder, verification
     from fcpair.steps.release import evaluate, export, partition, systems_power
     from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks, wording
     from fcpair.steps.surveys import group_comparison, item_answers, survey
