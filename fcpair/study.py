@@ -61,6 +61,7 @@ class Study(StudyContext):
 
     doctor = steps.static(steps.doctor.examine)
     verify = steps.static(steps.verification.verify_release)
+    diff = steps.static(steps.verification.diff_releases)
 
     def __init__(self, path: Place) -> None:
         """Open the study at `path`, or make one there with the grid `main`, where there is none.

@@ -74,6 +74,7 @@ SECTIONS = {
     "Publish": {
         "release": ("release.release:release", "Freeze the study as a folder that others can cite, load and check."),
         "verify": ("release.release:verify", "Check that a release is what was written."),
+        "diff": ("release.release:diff", "List the pairs that differ between two releases, and why."),
     },
     "Texts": {
         "describe": (

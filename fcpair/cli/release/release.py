@@ -1,17 +1,17 @@
-"""release, verify."""
+"""release, verify, diff."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import StudyPlace, close_at_end, seed_option, with_study
-from fcpair.cli.output import print_message, print_run, status_spinner
+from fcpair.cli.options import StudyPlace, close_at_end, format_option, seed_option, with_study
+from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.files.release.release_form import FORM_FILE
@@ -111,3 +111,39 @@ def verify(folder: Path, study: Place | None) -> None:
     line = f"{folder}: {found.n_files:,} files, {summary}\ndigest: {found.digest or 'none'}"
     print_receipt(line, {"folder": str(folder), "sound": found.is_sound, **asdict(found)})
     sys.exit(0 if found.is_sound else FOUND)
+
+
+@click.command()
+@click.argument("before", type=click.Path(path_type=Path))
+@click.argument("after", type=click.Path(path_type=Path))
+@format_option
+def diff(before: Path, after: Path, form: str) -> None:
+    """List the pairs that differ between two releases, and why.
+
+    A pair came into a tier, went out of all of them, or changed its best tier or its label. The last column says by
+    which answer, decision or verdict, or, where none of these differs, by which rule. Who answered is named where both
+    releases have the same pseudonyms, that is, the same study and `--seed`.
+
+    \b
+    Example:
+      fcpair diff v1/ v2/
+      fcpair diff v1/ v2/ --format csv > changes.csv
+    """
+    from fcpair.files.release.release_diff import COLUMNS
+    from fcpair.study import Study
+
+    changes = Study.diff(before, after)
+    rows = [{**asdict(change), "because": "; ".join(change.because)} for change in changes]
+    counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
+    shown = [[row["pair"], row["change"], _arrow(row, "tier"), _arrow(row, "label"), row["because"]] for row in rows]
+    several = len({change.grid for change in changes}) > 1
+    cells = [[row["grid"], *line] if several else line for row, line in zip(rows, shown, strict=True)]
+    columns = [*(["grid"] if several else []), "pair", "change", "tier", "label", "because"]
+    table = Table(f"{before} to {after}: {counted}", columns, cells)
+    emit(form, data=[asdict(change) for change in changes], tables=[table], rows=rows, columns=COLUMNS)
+
+
+def _arrow(row: dict[str, Any], what: str) -> str:
+    """A tier or a label, before and after where it changed."""
+    first, then = row[f"{what}_before"] or "none", row[f"{what}_after"] or "none"
+    return first if first == then else f"{first} -> {then}"

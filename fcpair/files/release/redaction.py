@@ -22,6 +22,7 @@ _NUMBER_RUN = re.compile(r"(?<![\w.,])[+(]{0,2}\d[\d ()/.–-]*\d(?!\w)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEARS = re.compile(r"(?:19|20)\d\d ?[-–/] ?(?:19|20)\d\d")
 _DECIMAL = re.compile(r"\d+\.\d+")
+_TOML_TEXT = re.compile(r'"""(?P<lines>.*?)"""|"(?P<line>(?:[^"\\\n]|\\.)*)"|#(?P<comment>[^\n]*)', re.DOTALL)
 _LOCAL_SUFFIXES = (".local", ".lan", ".internal", ".home", ".corp")
 
 
@@ -30,13 +31,13 @@ class Redaction:
     folders of machines. Of a file its name stays; of a public web address all but its query.
 
     Args:
-        names: what stands for each name, wherever that is a word of its own.
+        names: what stands for each name, wherever that is a word of its own; of a number, where it is a whole value.
         contacts: texts that say whom to contact; they are removed whole, and so are their parts between commas.
     """
 
     def __init__(self, names: Mapping[str, str], contacts: Iterable[str] = ()) -> None:
         self._names = dict(names)
-        self._name = _any_of(self._names, words=True)
+        self._name = _any_of((name for name in self._names if not name.isdecimal()), words=True)
         self._contact = _any_of(_contact_parts(contacts), words=False)
 
     def clean(self, value: Any) -> Any:
@@ -44,7 +45,7 @@ class Redaction:
         if isinstance(value, str):
             return self._clean_value(value)
         if isinstance(value, Mapping):
-            return {self._clean_value(str(key)): self.clean(item) for key, item in value.items()}
+            return {self.clean_text(str(key)): self.clean(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             is_of_people = all(isinstance(item, str) and item in self._names for item in value)
             cleaned = [self.clean(item) for item in value]
@@ -62,7 +63,19 @@ class Redaction:
         text = "".join([*parts, _clean_plain(text[end:])])
         return self._name.sub(lambda found: self._names[found[0]], text) if self._name else text
 
+    def clean_toml(self, text: str) -> str:
+        """A TOML file with its texts and comments cleaned; keys and numbers stay."""
+
+        def clean(found: re.Match[str]) -> str:
+            group, inside = next((name, part) for name, part in found.groupdict().items() if part is not None)
+            cleaned = self._clean_value(inside) if group == "line" else self.clean_text(inside)
+            return found[0].replace(inside, cleaned, 1) if inside else found[0]
+
+        return _TOML_TEXT.sub(clean, text)
+
     def _clean_value(self, text: str) -> str:
+        if text in self._names:
+            return self._names[text]
         return self.clean_text(_file_name(text) if _WHOLE_PATH.fullmatch(text) else text)
 
 

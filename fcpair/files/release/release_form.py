@@ -19,8 +19,8 @@ from fcpair.files.tables.tabular import check_file
 FORM_FILE = "release.toml"
 AUTHOR_KEYS = ("given", "family", "affiliation", "orcid")
 TOP = "release"
-Kind = Literal["text", "date", "licence", "texts", "authors"]
-_EXAMPLES: dict[Kind, str] = {"text": '""', "date": "", "licence": '""', "texts": "[]", "authors": ""}
+Kind = Literal["text", "date", "version", "licence", "texts", "authors"]
+_EXAMPLES: dict[Kind, str] = {"text": '""', "date": "", "version": '""', "licence": '""', "texts": "[]", "authors": ""}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class FormEntry:
 ENTRIES = (
     FormEntry(TOP, "title", "The title of the dataset."),
     FormEntry(TOP, "description", "What the dataset is, in a sentence or two."),
-    FormEntry(TOP, "version", "The version of this release, such as 1.0.0."),
+    FormEntry(TOP, "version", "The version of this release, such as 1.0.0.", "version"),
     FormEntry(TOP, "date", "The day of the release, such as 2026-11-26; no clock is asked.", "date"),
     FormEntry(TOP, "languages", 'The languages of the texts, as BCP 47 tags: ["en"].', "texts"),
     FormEntry(TOP, "keywords", "Keywords by which others find it.", "texts", required=False),
@@ -75,6 +75,7 @@ ENTRIES = (
 )
 """Every key of the form, in its order."""
 _BY_PATH = {entry.path: entry for entry in ENTRIES}
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")  # as Croissant asks for
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
 
 
@@ -85,7 +86,7 @@ class ReleaseForm:
     answers: Mapping[str, Any]
 
     def __getitem__(self, path: str) -> Any:
-        return self.answers.get(path, "" if _BY_PATH[path].kind in ("text", "date", "licence") else ())
+        return self.answers.get(path, "" if _BY_PATH[path].kind not in ("texts", "authors") else ())
 
     @property
     def missing(self) -> list[str]:
@@ -168,6 +169,8 @@ def _read_answer(key: str, value: Any) -> Any:
         return _read_date(key, value)
     if not isinstance(value, str):
         raise InputError(f"`{key}` must be a text in quotation marks")
+    if kind == "version" and value.strip() and not _VERSION.fullmatch(value.strip()):
+        raise InputError(f"`{key}` is `{value}`; expected three numbers, such as 1.0.0 (https://semver.org)")
     return read_licence(key, value.strip()) if kind == "licence" else value.strip()
 
 

@@ -139,7 +139,7 @@ def load_content(
     other_files = {
         "guidelines.md": redaction.clean_text(guidelines.current_version(tx)[1]),
         "scheme.json": _as_json(scheme),
-        "recipe.toml": redaction.clean_text(recipe_text_of(tx)),
+        "recipe.toml": redaction.clean_toml(recipe_text_of(tx)),
         "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in public_log),
         **{f"qrels/{tier}.qrels": lines for tier, lines in qrels.items()},
         **({} if texts else {JOIN_SCRIPT: _join_script()}),

@@ -66,7 +66,7 @@ def load_facts(
         people=_people_by_role(tx),
         models=_models(tx),
         demographics=demographic_counts(tx),
-        agreement=[row for row in agreement if row["grid"] == agreement[0]["grid"]],
+        agreement=[row for row in agreement if row["grid"] == agreement[0]["grid"] and row["figure"]],
         sources=list(_sources(tx)),
         steps=list(_steps(public_log)),
         notes=list(_notes(tx)),

@@ -1,4 +1,4 @@
-"""Checking a release: whether its folder is what was written, and whether a study still gives it."""
+"""Checking releases: whether a folder is what was written, whether a study still gives it, and how two differ."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fcpair.errors import InputError, StageError
+from fcpair.files.release.release_diff import ReleaseChanges, compare_releases
 from fcpair.files.release.release_form import FORM_FILE, read_form
 from fcpair.files.release.sha256sums import SUMS, check_folder, read_sums
 from fcpair.steps.base.context import StudyContext
@@ -84,3 +85,15 @@ def read_record(folder: Path) -> dict[str, Any]:
     if missing:
         raise InputError(f"{folder}: {RECORD} lacks {', '.join(sorted(missing))}")
     return record
+
+
+def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
+    """List the pairs that came, went, or changed tier or label from one release to another, and why.
+
+    Raises InputError where a folder is no release, or not as it was written.
+    """
+    folders = Path(before), Path(after)
+    for folder in folders:
+        if faults := verify_release(folder).faults:
+            raise InputError(f"{folder}: {faults[0]}; `fcpair verify` lists all that differs from what was released")
+    return compare_releases(*folders, [read_record(folder) for folder in folders])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import pytest
 from hypothesis import given
@@ -93,3 +94,21 @@ def test_a_quoted_path_with_spaces_loses_its_folders() -> None:
 
 def test_a_public_address_stays_without_its_query() -> None:
     assert REDACTION.clean_text("see https://example.org/a/b?token=1#x.") == "see https://example.org/a/b"
+
+
+def test_a_recipe_stays_one_whatever_people_are_called() -> None:
+    redaction = Redaction({"seed": "p1", "7": "p2", "true": "p3", "ana": "p4"}, ["Dr Lee, 555 0100"])
+    recipe = (
+        '# by ana, from "/home/ada l/x.csv"\n[annotate]\nseed = 7\nopen = true\n'
+        'groups = [["ana", "7"]]\nabout = """\nAsk Dr Lee, 555 0100.\nSee C:\\\\Users\\\\ada\\\\b.md"""\n'
+    )
+    cleaned = redaction.clean_toml(recipe)
+    assert tomllib.loads(cleaned) == {
+        "annotate": {
+            "seed": 7,
+            "open": True,
+            "groups": [["p4", "p2"]],
+            "about": "Ask [contact].\nSee b.md",
+        }
+    }
+    assert cleaned.startswith('# by p4, from "x.csv"\n')

@@ -41,6 +41,7 @@ def filled_in(template: str) -> str:
     """The template with an answer to every question."""
     text = re.sub(r'^(\w+) = ""$', r'\1 = "An answer about \1: \\"é\\"."', template, flags=re.MULTILINE)
     text = re.sub(r"^(\w+) = \[\]$", r'\1 = ["en"]', text, flags=re.MULTILINE)
+    text = re.sub(r"^version = .*$", 'version = "1.0.0"', text, flags=re.MULTILINE)
     text = text.replace("# date = 2026-11-26", "date = 2026-11-26")
     authors = '[[authors]]\ngiven = "Ada"\nfamily = "Lovelace"\norcid = "0000-0002-1825-0097"\n'
     text = re.sub(r"^# \[\[authors\]\]\n(# .*\n)*", authors, text, flags=re.MULTILINE)
@@ -69,6 +70,12 @@ def test_everything_wrong_with_a_form_is_said_at_once(tmp_path: Path) -> None:
     assert "did you mean `title`?" in message
     assert "did you mean `rai.data_biases`?" in message
     assert "an author has no `family`" in message
+
+
+def test_a_version_is_three_numbers(tmp_path: Path) -> None:
+    assert read_form(form_file(tmp_path, 'version = "1.0.0-rc.1"'))["version"] == "1.0.0-rc.1"
+    with pytest.raises(InputError, match=r"`version` is `1.0`; expected three numbers"):
+        read_form(form_file(tmp_path, 'version = "1.0"'))
 
 
 @pytest.mark.parametrize("content", ["title = ", "\x00", "[rai"])

@@ -16,7 +16,7 @@ from fcpair.files.release.sha256sums import SUMS
 from fcpair.records import TIERS, Role
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.publication.releasing import bytes_of, full_form
+from steps.publication.releasing import bytes_of, full_form, pairs_of
 from steps.small import ANNOTATORS, CNS, HS, VALIDATORS, check, dump
 
 At = Callable[[str], Study]
@@ -145,17 +145,6 @@ def test_a_name_is_taken_by_other_content(at: At, tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
     assert not list(tmp_path.glob(".*"))
     assert dump(study) == before
-
-
-def pairs_of(study: Study, validator: str) -> list[int]:
-    """The pairs whose label a validator agreed with."""
-    from fcpair.store.answers import judgements
-
-    with study._store.read() as tx:
-        rows = judgements.current_verdicts(tx, "cell_id", "person_id", "code")
-    person_id = next(one.id for one in study.people if one.name == validator)
-    agreed = rows[(rows["person_id"] == person_id) & (rows["code"] == 1)]
-    return [int(cell) for cell in agreed["cell_id"]]
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../v1", "v/1", "-v", "x" * 200])
