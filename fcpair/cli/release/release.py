@@ -127,7 +127,7 @@ def diff(before: Path, after: Path, form: str) -> None:
     \b
     Example:
       fcpair diff v1/ v2/
-      fcpair diff v1/ v2/ --format csv > changes.csv
+      fcpair diff v1/ v2/ --format csv
     """
     from fcpair.files.release.release_diff import COLUMNS
     from fcpair.study import Study
