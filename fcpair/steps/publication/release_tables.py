@@ -189,9 +189,9 @@ class GridTables:
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
         rows = answers_table(self._tx, round_).drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
         rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
-        kinds = zip((ROW, "column"), grids.side_kinds(self._tx), strict=True)
         written = [question for question, asked in form_of(round_.form).questions if isinstance(asked, Text)]
-        texts = [*(side for side, kind in kinds if kind != _NAME), "answered", ORIGINAL, *written]
+        columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
+        texts = [ROW, *columns, "answered", ORIGINAL, *written]
         texts = [column for column in texts if column in rows.columns]
         about = f"Answers in the round {round_.name} of the grid {self.key.name}: {round_.form}"
         return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows), texts)
