@@ -90,9 +90,8 @@ class ReleaseFacts:
 
     @property
     def default_table(self) -> ReleaseTable:
-        """The table that is loaded where none is named: the widest tier of the first grid, else the first table."""
-        tiers = [table for table in self.tiers if "-" not in table.name]
-        return max(tiers or self.tables[:1], key=lambda table: len(table.rows))
+        """The table that is loaded where none is named: the widest tier of the first grid that has any."""
+        return next(iter(self.tiers or self.tables))
 
     @property
     def n_simulated(self) -> int:

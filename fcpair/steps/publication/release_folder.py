@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.release.croissant import CROISSANT, croissant_text
 from fcpair.files.release.documents import document_texts
+from fcpair.files.release.redaction import Redaction
 from fcpair.files.release.release_facts import DATA, ReleaseFacts, ReleaseTable
 from fcpair.files.release.release_form import FORM_FILE, ReleaseForm, read_form
 from fcpair.files.release.sha256sums import digest_file, write_sums
@@ -24,7 +25,7 @@ from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.publication.release_privacy import Pseudonyms, load_redaction, public_runs
-from fcpair.steps.publication.release_tables import GridTables
+from fcpair.steps.publication.release_tables import ROWS, GridTables
 from fcpair.steps.publication.study_facts import AGREEMENT_COLUMNS, agreement_rows, load_facts, load_runs
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
@@ -108,46 +109,60 @@ def load_content(
     pseudonyms, log = Pseudonyms(tx, seed), load_runs(tx, last_run, RELEASE)
     redaction = load_redaction(tx, pseudonyms, log)
     public_log = list(public_runs(log, redaction))
-    tables: list[ReleaseTable] = []
-    qrels: dict[str, str] = {}
-    agreement: list[dict[str, Any]] = []
-    scheme, rules = {}, {}
-    for key in grids.for_each_grid(tx):
-        grid = GridTables(tx, key, pseudonyms)
-        tables += grid.tables()
-        qrels |= grid.qrels()
-        agreement += agreement_rows(tx, key, redaction)
-        scheme[key.name] = _scheme(tx)
-        if grid.tiers:
-            rules[key.name] = {rule.tier.label: str(rule) for rule in grid.tiers.rules}
-    if not any(table.name.rpartition("-")[2] != "rows" for table in tables):
-        raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
-    shown = tables if texts else [table.without_texts() for table in tables]
-    facts = load_facts(tx, name, form, shown, public_log, agreement, has_texts=texts)
+    parts = _load_grids(tx, pseudonyms, redaction)
+    tables = parts.tables if texts else [table.without_texts() for table in parts.tables]
+    facts = load_facts(tx, name, form, tables, public_log, parts.agreement, redaction, has_texts=texts)
+    newest_run = log[-1].id if log else 0
     record = {
         "name": name,
         "fcpair": facts.version,
         "seed": seed,
         "texts": texts,
-        "last_run": log[-1].id if log else 0,
+        "last_run": newest_run,
         "study": pseudonyms.study_key,
         "pseudonyms": pseudonyms.key,
-        "digests": study_digests(tx, log[-1].id if log else 0),
-        "rules": rules,
+        "digests": study_digests(tx, newest_run),
+        "rules": parts.rules,
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
     other_files = {
         "guidelines.md": redaction.clean_text(guidelines.current_version(tx)[1]),
-        "scheme.json": _as_json(scheme),
+        "scheme.json": _as_json(parts.scheme),
         "recipe.toml": redaction.clean_toml(recipe_text_of(tx)),
         "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in public_log),
-        **{f"qrels/{tier}.qrels": lines for tier, lines in qrels.items()},
+        "agreement.csv": _agreement_csv(parts.agreement),
+        **{f"qrels/{tier}.qrels": lines for tier, lines in parts.qrels.items()},
         **({} if texts else {JOIN_SCRIPT: _join_script()}),
         FORM_FILE: form.as_toml(),
         RECORD: _as_json(record),
         **document_texts(facts),
     }
-    return ReleaseContent(facts, {**other_files, "agreement.csv": _agreement_csv(agreement)}, record)
+    return ReleaseContent(facts, other_files, record)
+
+
+class _GridParts(NamedTuple):
+    """What all grids of a study give to a release; `scheme` and `rules` by the name of the grid."""
+
+    tables: list[ReleaseTable]
+    qrels: dict[str, str]
+    agreement: list[dict[str, Any]]
+    scheme: dict[str, Any]
+    rules: dict[str, dict[str, str]]
+
+
+def _load_grids(tx: Tx, pseudonyms: Pseudonyms, redaction: Redaction) -> _GridParts:
+    parts = _GridParts([], {}, [], {}, {})
+    for key in grids.for_each_grid(tx):
+        grid = GridTables(tx, key, pseudonyms)
+        parts.tables.extend(grid.tables())
+        parts.qrels.update(grid.qrels())
+        parts.agreement.extend(agreement_rows(tx, key, redaction))
+        parts.scheme[key.name] = _scheme(tx)
+        if grid.tiers:
+            parts.rules[key.name] = {rule.tier.label: str(rule) for rule in grid.tiers.rules}
+    if all(table.name.endswith(f"-{ROWS}") for table in parts.tables):
+        raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
+    return parts
 
 
 def write_content(content: ReleaseContent, folder: Path) -> str:

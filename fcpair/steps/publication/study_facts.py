@@ -13,7 +13,7 @@ from fcpair.files.release.redaction import Redaction
 from fcpair.files.release.release_facts import ReleaseFacts, ReleaseTable
 from fcpair.files.release.release_form import ReleaseForm
 from fcpair.params import Agree, Annotate, is_about_hate
-from fcpair.records import GridKey, Role, Round, RunRecord
+from fcpair.records import GridKey, Origin, Role, Round, RunRecord
 from fcpair.stages.stats.agreement import compute_agreement
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
@@ -41,6 +41,7 @@ def load_facts(
     tables: Sequence[ReleaseTable],
     public_log: Sequence[Mapping[str, Any]],
     agreement: Sequence[Mapping[str, Any]],
+    redaction: Redaction,
     *,
     has_texts: bool,
 ) -> ReleaseFacts:
@@ -70,7 +71,7 @@ def load_facts(
         sources=list(_sources(tx)),
         steps=list(_steps(public_log)),
         notes=list(_notes(tx)),
-        consent=consent if "online" in origins else "",
+        consent=redaction.clean_text(consent) if Origin.ONLINE.value in origins else "",
     )
 
 

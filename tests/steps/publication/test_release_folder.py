@@ -198,6 +198,7 @@ def test_a_release_that_fails_while_it_is_written_leaves_nothing(
     assert dump(study) == before
 
 
+@pytest.mark.server
 def test_a_release_is_verified_and_the_study_still_gives_it(at: At, tmp_path: Path) -> None:
     study = at("checked")
     run = study.release("v1", tmp_path / "v1", full_form(tmp_path))
