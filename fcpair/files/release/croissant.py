@@ -111,15 +111,21 @@ def synthetic_note(facts: ReleaseFacts) -> str:
     return " and ".join(f"{n:,} of {total:,} answers were {kind}" for n, kind in kinds if n)
 
 
+def _synthetic_clauses(facts: ReleaseFacts) -> list[str]:
+    """Clauses on what is not by people: of the answers, which the study knows, and of the texts, which people state."""
+    texts = facts.form["rai.synthetic_texts"]
+    return [clause for clause in (synthetic_note(facts), f"Texts by machines: {texts}" if texts else "") if clause]
+
+
 def _rai(facts: ReleaseFacts) -> dict[str, Any]:
     """The fields of responsible AI and of provenance."""
     people = ", ".join(f"{n:,} {role}{'s' * (n != 1)}" for role, n in facts.people.items())
-    synthetic = synthetic_note(facts)
+    synthetic = _synthetic_clauses(facts)
     derived = [*facts.form["rai.was_derived_from"], *facts.sources]
     return {
         **{key: facts.form[path] for key, path in _FROM_FORM.items()},
         "rai:hasSyntheticData": bool(synthetic),
-        "rai:dataCollection": _sentences(*facts.steps, synthetic),
+        "rai:dataCollection": _sentences(*facts.steps, *synthetic),
         "rai:dataAnnotationProtocol": f"Question: {facts.scheme}. guidelines.md has the instructions.",
         "rai:dataAnnotationPlatform": [f"fcpair {facts.version}"],
         "rai:annotationsPerItem": "data/pairs has n_labels for each pair." if facts.tiers else "",
@@ -132,7 +138,7 @@ def _rai(facts: ReleaseFacts) -> dict[str, Any]:
         "prov:wasGeneratedBy": {
             "@type": "prov:Activity",
             "name": f"fcpair {facts.version}",
-            "description": _sentences(*facts.steps, f"By {people}" if people else "", synthetic),
+            "description": _sentences(*facts.steps, f"By {people}" if people else "", *synthetic),
         },
     }
 

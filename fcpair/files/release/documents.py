@@ -40,6 +40,7 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
         "synthetic": synthetic_note(facts),
         "warning": "\n".join(WARNING) if facts.about_hate else "",
         "licence": _card_licence(facts),
+        "licence_name": f"{stated('licence.labels')} (labels), {stated('licence.texts')} (texts)".replace("*", ""),
         "column_tables": _column_tables(facts),
         "size": _size(len(facts.default_table.rows)),
     }

@@ -59,6 +59,7 @@ ENTRIES = (
     FormEntry("rai", "personal_sensitive_information", "Which personal or sensitive information the texts hold."),
     FormEntry("rai", "data_use_cases", "For which uses the data was made, and for which it was checked."),
     FormEntry("rai", "data_social_impact", "What good and what harm may come of it."),
+    FormEntry("rai", "synthetic_texts", "Which source texts machines wrote; empty if none.", required=False),
     FormEntry("rai", "was_derived_from", "The corpora that it is made of: names, versions, addresses.", "texts"),
     FormEntry("datasheet", "purpose", "For what purpose the dataset was made, and by whom."),
     FormEntry("datasheet", "people", "How annotators were found, what they were paid, how they were looked after."),

@@ -31,7 +31,11 @@ from fcpair.store.people import guidelines, people
 
 AGREEMENT_COLUMNS = ("grid", "round", "part", "figure", "value", "low", "high", "n", "undefined", "note")
 SOURCE_STAGES = ("import", PLAN)  # whose settings name the files that texts came from
-STAGES = ("import", "select", "retrieve", "pair", "assign", "labels", "generate", "adjudicate", "validate", "partition")
+MAKING_STAGES = {
+    *("import", "select", "retrieve", "pair", "assign"),
+    *("simulate", "generate", "adjudicate", "validate", "partition"),
+}
+IMPORT_OF_ROUND = " import"  # ends the stage of runs that brought answers of a round, as `label import`
 
 
 def load_facts(
@@ -131,12 +135,13 @@ def _files_in(value: Any) -> Iterator[str]:
 
 
 def _steps(public_log: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The newest run of each stage, in a line: what it counted."""
-    newest = {run["stage"]: run["counts"] for run in public_log}
-    for stage in STAGES:
-        if counts := newest.get(stage):
-            plain = (f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if isinstance(value, int))
-            yield f"{stage}: {', '.join(plain)}" if any(isinstance(n, int) for n in counts.values()) else stage
+    """The newest run of each stage that made the data, grid by grid, in a line: what it counted."""
+    newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
+    for (stage, grid), counts in newest.items():
+        if stage in MAKING_STAGES or stage.endswith(IMPORT_OF_ROUND):
+            place = f"{stage} of grid {grid}" if grid else stage
+            plain = [f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if isinstance(value, int)]
+            yield f"{place}: {', '.join(plain)}" if plain else place
 
 
 def _notes(tx: Tx) -> Iterator[str]:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from cli.built import ROWS, curated
 
+from fcpair.files.release.release_form import ReleaseForm
 from fcpair.stages.surveys.small_cells import LEAST_PEOPLE, MERGED
 from steps.asked import STATEMENTS, surveyed
 from steps.publication.releasing import bytes_of, full_form
@@ -68,6 +69,16 @@ def test_card_and_croissant_say_what_is_simulated_and_generated(tmp_path: Path) 
     croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
     assert croissant["rai:hasSyntheticData"] is True
     assert sentence in croissant["prov:wasGeneratedBy"]["description"]
+
+
+def test_texts_by_machines_are_said_where_the_form_says_so(tmp_path: Path) -> None:
+    form = full_form(tmp_path)
+    stated = ReleaseForm({**form.answers, "rai.synthetic_texts": "all CNs, by a model"})
+    surveyed(tmp_path).release("v1", tmp_path / "v1", stated)
+    croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
+    assert croissant["rai:hasSyntheticData"] is True
+    assert "Texts by machines: all CNs, by a model." in croissant["rai:dataCollection"]
+    assert "Texts by machines: all CNs, by a model" in (tmp_path / "v1/README.md").read_text("utf-8")
 
 
 def test_croissant_has_every_field_that_is_asked_for(tmp_path: Path) -> None:
