@@ -31,13 +31,14 @@ class Redaction:
     folders of machines. Of a file its name stays; of a public web address all but its query.
 
     Args:
-        names: what stands for each name, wherever that is a word of its own; of a number, where it is a whole value.
+        names: what stands for each name, wherever that is a word of its own; of a number or
+            a single letter, where it is a whole value.
         contacts: texts that say whom to contact; they are removed whole, and so are their parts between commas.
     """
 
     def __init__(self, names: Mapping[str, str], contacts: Iterable[str] = ()) -> None:
         self._names = dict(names)
-        self._name = _any_of((name for name in self._names if not name.isdecimal()), words=True)
+        self._name = _any_of((name for name in self._names if len(name) > 1 and not name.isdecimal()), words=True)
         self._contact = _any_of(_contact_parts(contacts), words=False)
 
     def clean(self, value: Any) -> Any:

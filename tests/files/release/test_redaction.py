@@ -83,6 +83,12 @@ def test_a_name_inside_a_word_is_none() -> None:
     assert Redaction({"ana": "p1"}).clean_text("banana, ana, analysis") == "banana, p1, analysis"
 
 
+def test_a_letter_or_a_number_is_a_name_only_as_a_whole_value() -> None:
+    redaction = Redaction({"A": "p1", "7": "p2"})
+    assert redaction.clean_text("A reply has 7 words.") == "A reply has 7 words."
+    assert redaction.clean({"add": ["A", "7"], "to": "A"}) == {"add": ["p1", "p2"], "to": "p1"}
+
+
 def test_a_list_of_people_is_not_in_the_order_of_their_names() -> None:
     redaction = Redaction({"ana": "p9", "ben": "p1"})
     assert redaction.clean({"add": ["ana", "ben"], "files": ["b", "a"]}) == {"add": ["p1", "p9"], "files": ["b", "a"]}
