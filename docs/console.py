@@ -58,6 +58,8 @@ NORMALISED = (
     (re.compile(r"(?<=fcpair )\d+\.\d+\.\d+(\.dev\d+)?|version \d+\.\d+\.\d+(\.dev\d+)?"), "VERSION"),
     (re.compile(r'"version": "[^"]+"'), '"version": "VERSION"'),
     (re.compile(r"(?<=decisions and texts: )[0-9a-f]{16}|^[0-9a-f]{64}$"), "DIGEST"),  # times are part of it
+    (re.compile(r"(?<=the settings: )[0-9a-f]{16}|(?<=run log: )[0-9a-f]{16}|(?<=^digest: )[0-9a-f]{64}"), "DIGEST"),
+    (re.compile(r"\bp[0-9a-f]{10}\b"), "PSEUDONYM"),  # of a release
 )
 # Lines that only slow machines print.
 PROGRESS = re.compile(r"\w+: [\d,]+ of [\d,]+ are done; at this pace the others take .*")

@@ -63,7 +63,8 @@ class Health:
 
     `digest` is that of all answers, decisions, texts, guidelines, names and the scheme: as long as it is the same,
     these are. `notes` are sentences on what waits for a second look. `schema` is the revision of the tables, empty
-    where they cannot be read.
+    where they cannot be read. `settings_digest` and `log_digest` are those of all settings and of the run log, empty
+    where these cannot be read.
     """
 
     file: str
@@ -71,6 +72,8 @@ class Health:
     digest: str
     notes: tuple[str, ...] = ()
     schema: str = ""
+    settings_digest: str = ""
+    log_digest: str = ""
 
     @property
     def is_sound(self) -> bool:

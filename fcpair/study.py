@@ -60,6 +60,8 @@ class Study(StudyContext):
     """
 
     doctor = steps.static(steps.doctor.examine)
+    verify = steps.static(steps.verification.verify_release)
+    diff = steps.static(steps.verification.diff_releases)
 
     def __init__(self, path: Place) -> None:
         """Open the study at `path`, or make one there with the grid `main`, where there is none.
@@ -281,6 +283,7 @@ class Study(StudyContext):
     report = steps.report.write_report
     methods = steps.methods.write_methods
     latest_evaluation = steps.report.latest_evaluation
+    release = steps.release_folder.release_study
 
     __repr__ = steps.summaries.describe_study
     _repr_html_ = steps.summaries.study_html

@@ -73,7 +73,6 @@ LAYERS = {
             "extras",
             "known_pairs",
             "notebook",
-            "open_files",
             "param_values",
             "params",
             "plans",
@@ -100,6 +99,7 @@ ROOMS = (
     {"answers"},
     {"adjudication", "release", "surveys"},
     {"oversight"},
+    {"publication"},
 )
 ONLY_IN = {
     "click": ("fcpair.cli", "fcpair.__main__"),

@@ -28,6 +28,7 @@ ROOMS_OF_STEPS = (
     {"answers"},
     {"adjudication", "release", "surveys"},
     {"oversight"},
+    {"publication"},
 )
 MODULES = modules_of(PACKAGE)
 BY_NAME = {module.name: module for module in MODULES}

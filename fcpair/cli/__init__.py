@@ -76,6 +76,11 @@ SECTIONS = {
         "report": ("oversight.status:report", "Write a self-contained HTML report."),
         "methods": ("release.methods:methods", "Write the methods section of a paper from the log."),
     },
+    "Publish": {
+        "release": ("release.release:release", "Freeze the study as a folder that others can cite, load and check."),
+        "verify": ("release.release:verify", "Check that a release is what was written."),
+        "diff": ("release.release:diff", "List the pairs that differ between two releases, and why."),
+    },
     "Texts": {
         "describe": (
             "analysis.describe:describe",

@@ -9,6 +9,7 @@ import pytest
 from steps.small import open_work, write_corpus, write_csv
 
 from cli.test_commands import ALL, found
+from fcpair.files.release.sha256sums import SUMS, write_sums
 from fcpair.study import Study
 
 # Each command as it may be called: the stage of the small study, or one of BUILT, and what follows its name.
@@ -78,6 +79,9 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("export", "preferences"): ("checked", "--tier bronze --test-share 0.5 --out {folder}/f"),
     ("export", "corpus"): ("checked", "--without bronze --out {folder}/c.csv"),
     ("export", "decisions"): ("checked", "--out {folder}/d.csv"),
+    ("release",): ("checked", "v1 --out {folder}/é --form {form}"),
+    ("verify",): ("empty", "{release}"),
+    ("diff",): ("empty", "{release} {release}"),
     ("recipe",): ("checked", ""),
     ("export", "texts"): ("shown", "--grid write --out {folder}/w.csv"),
     ("describe",): ("labelled", "--text label --row row --by by --labels label"),
@@ -144,6 +148,18 @@ def files_for(folder: Path, study: Path) -> dict[str, str]:
     named["texts"] = str(write_csv(folder / "t.csv", [dict(zip(columns, one, strict=True)) for one in texts]))
     named["templates"] = str(Path(__file__).parents[2] / "examples" / "survey-templates.toml")
     named["statements"] = str(Path(__file__).parents[2] / "examples" / "survey-statements.csv")
+    named["form"] = str(Path(__file__).parents[2] / "examples" / "release.toml")
+    named["release"] = str(empty_release(folder / "ä"))
     said = folder / "said.jsonl"
     said.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in ANSWERED), "utf-8")
     return {**named, "recipe": str(recipe), "said": str(said)}
+
+
+def empty_release(folder: Path) -> Path:
+    """The folder of a release without a pair."""
+    folder.mkdir(exist_ok=True)
+    record = {"name": "…", "seed": 0, "texts": True, "last_run": 0, "study": 1, "pseudonyms": 1, "rules": {"main": {}}}
+    (folder / "release.json").write_text(json.dumps(record), "utf-8")
+    (folder / SUMS).unlink(missing_ok=True)
+    write_sums(folder)
+    return folder

@@ -20,6 +20,7 @@ SECTIONS = {
     "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
     "Decide": ["agreement", "aggregate", "groups", "adjudicate", "validate"],
     "Grade": ["partition", "explain", "evaluate", "export", "report", "methods"],
+    "Publish": ["release", "verify", "diff"],
     "Texts": ["describe", "split", "measure", "classify", "correlate", "ratings"],
     "Surveys and bias": ["ask", "items", "diversity", "bias"],
     "Keep": ["doctor", "backup", "restore", "copy", "upgrade"],

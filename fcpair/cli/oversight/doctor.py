@@ -102,3 +102,5 @@ def explain(health: Health) -> None:
         print_wrapped(f"Note: {note}.")
     if health.is_sound:
         print_wrapped(f"All is well. Digest of answers, decisions and texts: {health.digest[:SHORT]}")
+        digests = f"{health.settings_digest[:SHORT]}, of the run log: {health.log_digest[:SHORT]}"
+        print_wrapped(f"Digest of the settings: {digests}")

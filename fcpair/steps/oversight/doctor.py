@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fcpair import params
 from fcpair.errors import SettingError
@@ -63,6 +64,8 @@ KNOWN_FAULTS = {
     "both": "a known pair of somebody who has it in their shard",
     "unknown": "assigned as a known pair, and is none",
 }
+MARKED = ("answers", "decisions", "texts", "guidelines", "rounds", "names")  # checks that digests come of
+RELEASE = "release"  # the stage of runs that wrote what is public of a study, and changed nothing in it
 LOOK_AT_PAIRS = "look at these pairs with `fcpair explain PAIR`; if nobody did that on purpose, please report it"
 
 
@@ -95,10 +98,44 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         integrity_checks.check_schema(tx, store.place)
         revision = integrity_checks.revision(tx)
         results, marks = _perform_all_checks(tx, progress or (lambda done, total: None))
+        settings_digest, log_digest = _digest_settings(tx), _digest_log(tx)
         is_sound = not any(one.found for one in results)
         notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
-    return Health(store.place, tuple(results), _digest(marks), notes, revision)
+    return Health(store.place, tuple(results), _digest(marks), notes, revision, settings_digest, log_digest)
+
+
+def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
+    """The digests of a study as `examine` has them; that of the log up to a run, and without those of releases."""
+    marks = [mark for check in CHECKS if check.name in MARKED for mark in check.make(tx).marks]
+    log_rows = [row for row in integrity_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
+    return {
+        "answers": _digest(marks),
+        "settings": _digest_rows(integrity_checks.setting_rows(tx)),
+        "log": _digest_rows(log_rows),
+    }
+
+
+def _digest_settings(tx: Tx) -> str:
+    return _digest_readable(tx, integrity_checks.setting_rows)
+
+
+def _digest_log(tx: Tx) -> str:
+    return _digest_readable(tx, integrity_checks.log_rows)
+
+
+def _digest_readable(tx: Tx, read_rows: Callable[[Tx], Sequence[tuple[Any, ...]]]) -> str:
+    """The digest of rows; empty where damage keeps them from being read."""
+    try:
+        with integrity_checks.savepoint(tx):
+            return _digest_rows(read_rows(tx))
+    except Exception:  # as in `_perform_check`
+        return ""
+
+
+def _digest_rows(rows: Sequence[tuple[Any, ...]]) -> str:
+    content = json.dumps(rows, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], list[bytes]]:

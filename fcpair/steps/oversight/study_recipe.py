@@ -113,10 +113,15 @@ def recipe(study: StudyContext) -> Recipe:
 
 def recipe_text(study: StudyContext) -> str:
     """The recipe that the study has come to, as TOML, which can be walked; comments say what it cannot hold."""
+    with study._store.read() as tx:
+        return recipe_text_of(tx)
+
+
+def recipe_text_of(tx: Tx) -> str:
+    """The recipe as `recipe_text` has it, in a transaction that is under way."""
     from fcpair.recipe import as_toml
 
-    with study._store.read() as tx:
-        return "\n".join([*_remarks(tx), "", as_toml(_recipe(tx))])
+    return "\n".join([*_remarks(tx), "", as_toml(_recipe(tx))])
 
 
 def _remarks(tx: Tx) -> Iterator[str]:

@@ -34,6 +34,7 @@ from fcpair.store.database.tables import (
     release,
     round_,
     run,
+    setting,
     text,
 )
 
@@ -301,3 +302,14 @@ def receipts(tx: Tx) -> CheckOutcome:
     if unread := int(tx.execute(neither).scalar_one()):
         faults.append(f"{unread:,} receipts name neither an answer nor a decision")
     return CheckOutcome(n, faults)
+
+
+def setting_rows(tx: Tx) -> list[tuple[Any, ...]]:
+    """Every setting: the name of its grid, its key and its value."""
+    query = select(grid.c.name, setting.c.key, setting.c.value).join(grid, grid.c.id == setting.c.grid_id)
+    return [tuple(row) for row in tx.execute(query.order_by(grid.c.id, setting.c.key))]
+
+
+def log_rows(tx: Tx) -> list[tuple[Any, ...]]:
+    """Every run with all that is kept of it: its number and its stage first."""
+    return [tuple(row) for row in tx.execute(select(*run.c).order_by(run.c.id))]

@@ -524,6 +524,19 @@ def test_another_answer_or_text_is_another_digest(at: At) -> None:
     assert digest(path) != before
 
 
+def test_settings_and_the_log_have_digests_of_their_own(at: At) -> None:
+    path = at("checked").place
+    before = Study.doctor(path)
+    change(path, "UPDATE run SET params = '{}' WHERE id = 3")
+    logged = Study.doctor(path)
+    assert logged.log_digest != before.log_digest
+    assert (logged.digest, logged.settings_digest) == (before.digest, before.settings_digest)
+    change(path, "UPDATE setting SET value = '7' WHERE key = 'select.seed'")
+    reset = Study.doctor(path)
+    assert reset.settings_digest != before.settings_digest
+    assert (reset.digest, reset.log_digest) == (before.digest, logged.log_digest)
+
+
 # -- files that cannot be read
 
 

@@ -1,0 +1,149 @@
+"""release, verify, diff."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fcpair.cli.meanings import shared_option
+from fcpair.cli.options import StudyPlace, close_at_end, format_option, seed_option, with_study
+from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
+from fcpair.cli.receipts import print_receipt
+from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.files.release.release_form import FORM_FILE
+
+if TYPE_CHECKING:
+    from fcpair.study import Place, Study
+
+FOUND = 1
+LINES_SHOWN = 20
+
+
+def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from fcpair.files.release.release_form import template_text
+
+    print_raw(template_text().rstrip("\n"))
+    ctx.exit()
+
+
+@click.command()
+@click.argument("name")
+@with_study
+@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A new or an empty folder.")
+@click.option(
+    "--form",
+    default=FORM_FILE,
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="The file with what only people know, such as licences.",
+)
+@click.option("--draft", is_flag=True, help="Release although keys of the form are missing; the card lists them.")
+@click.option("--no-texts", is_flag=True, help="Write ids and digests instead of texts, and a script that joins them.")
+@seed_option
+@click.option(
+    "--template",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_template,
+    help="Print an empty form with an explanation of every key, and exit.",
+)
+def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_texts: bool, seed: int) -> None:
+    """Freeze the study as a folder that others can cite, load and check.
+
+    It holds each tier as Parquet and CSV, labels, decisions and verdicts under fresh pseudonyms (drawn by `--seed`),
+    the answers of planned grids, guidelines, recipe, run log, agreement, a card, a datasheet, a data statement,
+    croissant.json and SHA256SUMS. What only people know is read from release.toml, which `--template` prints for you to
+    fill in. The same study, form, seed and versions give the same bytes.
+
+    \b
+    Example:
+      fcpair release v1 --out v1/
+      fcpair release v1-ids --out v1-ids/ --no-texts
+    """
+    with status_spinner("releasing"):
+        run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft)
+    print_run(run)
+    from fcpair.files.release.release_form import read_form
+
+    if missing := read_form(form).missing:
+        print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--study",
+    type=StudyPlace(),
+    help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME. Whether it still gives the release.",
+)
+def verify(folder: Path, study: Place | None) -> None:
+    """Check that a release is what was written.
+
+    It finds each byte that was changed, each file more or less, and each link, and prints the digest of the release:
+    the SHA-256 of its SHA256SUMS. With `--study`, it also says what the study gives otherwise now. Exits with 1 if
+    anything was found.
+
+    \b
+    Example:
+      fcpair verify v1/
+      fcpair verify v1/ --study study.db
+    """
+    from fcpair.study import Study
+
+    opened = close_at_end(Study.open(study)) if study is not None else None
+    with status_spinner("verifying"):
+        found = Study.verify(folder, opened)
+    lines = [f"{folder}: {line}" for line in (*found.faults, *found.differences)]
+    for line in lines[:LINES_SHOWN]:
+        print_wrapped(line, err=True)
+    if len(lines) > LINES_SHOWN:
+        print_wrapped(f"... and {len(lines) - LINES_SHOWN:,} more; `--format json` has them all.", err=True)
+    summary = "as it was written" if not found.faults else "not as it was written"
+    if opened is not None and not found.faults:
+        summary += ", and the study gives the same" if found.is_sound else ", but the study gives another one now"
+    line = f"{folder}: {found.n_files:,} files, {summary}\ndigest: {found.digest or 'none'}"
+    print_receipt(line, {"folder": str(folder), "sound": found.is_sound, **asdict(found)})
+    sys.exit(0 if found.is_sound else FOUND)
+
+
+@click.command()
+@click.argument("before", type=click.Path(path_type=Path))
+@click.argument("after", type=click.Path(path_type=Path))
+@format_option
+def diff(before: Path, after: Path, form: str) -> None:
+    """List the pairs that differ between two releases, and why.
+
+    A pair came into a tier, went out of all of them, or changed its best tier or its label. The last column says by
+    which answer, decision or verdict, or, where none of these differs, by which rule. Who answered is named where both
+    releases have the same pseudonyms, that is, the same study and `--seed`.
+
+    \b
+    Example:
+      fcpair diff v1/ v2/
+      fcpair diff v1/ v2/ --format csv
+    """
+    from fcpair.files.release.release_diff import COLUMNS
+    from fcpair.study import Study
+
+    changes = Study.diff(before, after)
+    rows = [{**asdict(change), "because": "; ".join(change.because)} for change in changes]
+    counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
+    shown = [[row["pair"], row["change"], _arrow(row, "tier"), _arrow(row, "label"), row["because"]] for row in rows]
+    several = len({change.grid for change in changes}) > 1
+    cells = [[row["grid"], *line] if several else line for row, line in zip(rows, shown, strict=True)]
+    columns = [*(["grid"] if several else []), "pair", "change", "tier", "label", "because"]
+    table = Table(f"{before} to {after}: {counted}", columns, cells)
+    emit(form, data=[asdict(change) for change in changes], tables=[table], rows=rows, columns=COLUMNS)
+
+
+def _arrow(row: dict[str, Any], what: str) -> str:
+    """A tier or a label, before and after where it changed."""
+    first, then = row[f"{what}_before"] or "none", row[f"{what}_after"] or "none"
+    return first if first == then else f"{first} -> {then}"

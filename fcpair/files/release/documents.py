@@ -1,0 +1,113 @@
+"""The documents of a release: its card, datasheet, data statement, and how it is cited and deposited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fcpair.files.release.croissant import synthetic_note
+from fcpair.files.release.hf import CARD, WARNING
+from fcpair.files.release.release_facts import ReleaseFacts
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+CITATION, ZENODO = "CITATION.cff", ".zenodo.json"
+TEMPLATES = {
+    CARD: "card.md.j2",
+    "datasheet.md": "datasheet.md.j2",
+    "data-statement.md": "data-statement.md.j2",
+    CITATION: "citation.cff.j2",
+}
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_HUGE = "1M<n<10M"
+
+
+def document_texts(facts: ReleaseFacts) -> dict[str, str]:
+    """The content of each document, by its name. The same facts give the same bytes."""
+    environment = _environment()
+
+    def stated(path: str) -> str:
+        """What the form has under a key; of one that is empty that it is."""
+        answer = facts.form[path]
+        return (answer if isinstance(answer, str) else ", ".join(answer)) or f"*Not stated (`{path}`).*"
+
+    context = {
+        "facts": facts,
+        "form": facts.form,
+        "stated": stated,
+        "synthetic": synthetic_note(facts),
+        "warning": "\n".join(WARNING) if facts.about_hate else "",
+        "licence": _card_licence(facts),
+        "licence_name": f"{stated('licence.labels')} (labels), {stated('licence.texts')} (texts)".replace("*", ""),
+        "column_tables": _column_tables(facts),
+        "size": _size(len(facts.default_table.rows)),
+    }
+    texts = {name: environment.get_template(template).render(context) for name, template in TEMPLATES.items()}
+    return {**texts, ZENODO: json.dumps(_zenodo(facts), indent=2, ensure_ascii=False) + "\n"}
+
+
+def _column_tables(facts: ReleaseFacts) -> list[tuple[list[str], list[tuple[list[str], str]]]]:
+    """For tables with the same columns their names, and the columns, those of one meaning together."""
+    by_columns: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for table in facts.tables:
+        described = tuple((str(name), table.columns.get(str(name), "metadata")) for name in table.rows.columns)
+        by_columns.setdefault(described, []).append(table.name)
+    return [(names, _join_columns(described)) for described, names in by_columns.items()]
+
+
+def _join_columns(described: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:
+    names_by_meaning: dict[str, list[str]] = {}
+    for name, meaning in described:
+        names_by_meaning.setdefault(meaning, []).append(name)
+    return [(names, meaning) for meaning, names in names_by_meaning.items()]
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("fcpair.files.release"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["yaml"] = lambda value: json.dumps(value, ensure_ascii=False)
+    environment.filters["count"] = lambda number: f"{number:,}"
+    return environment
+
+
+def _card_licence(facts: ReleaseFacts) -> str:
+    """The licence by the hub's names: one that holds for labels and texts, else `other`."""
+    licences = {facts.form["licence.labels"], facts.form["licence.texts"]}
+    (licence, *others) = sorted(licences)
+    return licence.lower() if licence and not others and not licence.startswith("LicenseRef-") else "other"
+
+
+def _size(n_rows: int) -> str:
+    return next((name for below, name in _SIZES if n_rows < below), _HUGE)
+
+
+def _zenodo(facts: ReleaseFacts) -> dict[str, Any]:
+    form = facts.form
+    metadata = {
+        "upload_type": "dataset",
+        "title": facts.title,
+        "description": form["description"] or facts.title,
+        "version": form["version"],
+        "publication_date": form["date"],
+        "creators": [_zenodo_creator(author) for author in form["authors"]],
+        "license": form["licence.labels"].lower(),
+        "keywords": list(form["keywords"]),
+        "language": form["languages"][0] if form["languages"] else "",
+        "doi": form["doi"],
+        "notes": synthetic_note(facts),
+    }
+    return {key: value for key, value in metadata.items() if value}
+
+
+def _zenodo_creator(author: Mapping[str, str]) -> dict[str, str]:
+    name = ", ".join(filter(None, (author.get("family"), author.get("given"))))
+    return {"name": name, **{key: author[key] for key in ("affiliation", "orcid") if key in author}}

@@ -1,0 +1,136 @@
+"""Cleaning what is published of names, contacts, addresses, telephone numbers and places on a machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+EMAIL_MARK, PHONE_MARK, CONTACT_MARK, ADDRESS_MARK = "[e-mail]", "[telephone]", "[contact]", "[address]"
+LEAST_CONTACT = 4  # characters of a part of a contact that is removed wherever it is
+PHONE_DIGITS = range(7, 16)
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`)\]}]+")
+_EMAIL = re.compile(r"(?:mailto:)?[^\s@<>\"'`(),;:=\[\]{}]+@[^\s@<>\"'`(),;:=\[\]{}]+\.\w+")
+_DRIVE = r"[A-Za-z]:[\\/]|\\\\"
+_PATH_START = rf"(?:~[\w.-]*|\.{{1,2}})?/|{_DRIVE}"
+_QUOTED_PATH = re.compile(rf"(?P<quote>[\"'`])(?P<path>(?:{_PATH_START})[^\"'`\n]*)(?P=quote)")
+_WHOLE_PATH = re.compile(rf"(?:{_PATH_START})[^\n]*[^\n\\/]+")
+_PATH = re.compile(rf"(?<![\w/\\.~$\]])(?:(?:{_PATH_START})[^\s\"'`<>|*?,;()\[\]{{}}]+)")
+_NUMBER_RUN = re.compile(r"(?<![\w.,])[+(]{0,2}\d[\d ()/.–-]*\d(?!\w)")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_YEARS = re.compile(r"(?:19|20)\d\d ?[-–/] ?(?:19|20)\d\d")
+_DECIMAL = re.compile(r"\d+\.\d+")
+_TOML_TEXT = re.compile(r'"""(?P<lines>.*?)"""|"(?P<line>(?:[^"\\\n]|\\.)*)"|#(?P<comment>[^\n]*)', re.DOTALL)
+_LOCAL_SUFFIXES = (".local", ".lan", ".internal", ".home", ".corp")
+
+
+class Redaction:
+    """Replaces people's names by others, and removes contacts, e-mail addresses, telephone numbers, and addresses and
+    folders of machines. Of a file its name stays; of a public web address all but its query.
+
+    Args:
+        names: what stands for each name, wherever that is a word of its own; of a number or
+            a single letter, where it is a whole value.
+        contacts: texts that say whom to contact; they are removed whole, and so are their parts between commas.
+    """
+
+    def __init__(self, names: Mapping[str, str], contacts: Iterable[str] = ()) -> None:
+        self._names = dict(names)
+        self._name = _any_of((name for name in self._names if len(name) > 1 and not name.isdecimal()), words=True)
+        self._contact = _any_of(_contact_parts(contacts), words=False)
+
+    def clean(self, value: Any) -> Any:
+        """The same value, with all its texts and the keys of its tables cleaned."""
+        if isinstance(value, str):
+            return self._clean_value(value)
+        if isinstance(value, Mapping):
+            return {self.clean_text(str(key)): self.clean(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            is_of_people = all(isinstance(item, str) and item in self._names for item in value)
+            cleaned = [self.clean(item) for item in value]
+            return sorted(cleaned) if is_of_people else cleaned  # in the order of names it would tell who is who
+        return value
+
+    def clean_text(self, text: str) -> str:
+        """A longer text, such as guidelines or a recipe, cleaned; its lines stay."""
+        text = self._contact.sub(CONTACT_MARK, text) if self._contact else text
+        text = _QUOTED_PATH.sub(lambda found: found["quote"] + _file_name(found["path"]) + found["quote"], text)
+        parts, end = [], 0
+        for url in _URL.finditer(text):
+            parts += [_clean_plain(text[end : url.start()]), _public_url(url[0])]
+            end = url.end()
+        text = "".join([*parts, _clean_plain(text[end:])])
+        return self._name.sub(lambda found: self._names[found[0]], text) if self._name else text
+
+    def clean_toml(self, text: str) -> str:
+        """A TOML file with its texts and comments cleaned; keys and numbers stay."""
+
+        def clean(found: re.Match[str]) -> str:
+            group, inside = next((name, part) for name, part in found.groupdict().items() if part is not None)
+            cleaned = self._clean_value(inside) if group == "line" else self.clean_text(inside)
+            return found[0].replace(inside, cleaned, 1) if inside else found[0]
+
+        return _TOML_TEXT.sub(clean, text)
+
+    def _clean_value(self, text: str) -> str:
+        if text in self._names:
+            return self._names[text]
+        return self.clean_text(_file_name(text) if _WHOLE_PATH.fullmatch(text) else text)
+
+
+def _any_of(words_: Iterable[str], *, words: bool) -> re.Pattern[str] | None:
+    """A pattern of any of these, the longest first; None where there are none."""
+    listed = sorted(filter(None, words_), key=lambda word: (-len(word), word))
+    if not listed:
+        return None
+    either = "|".join(map(re.escape, listed))
+    return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if words else either)
+
+
+def _contact_parts(contacts: Iterable[str]) -> set[str]:
+    parts = {part.strip() for contact in contacts for part in (contact, *re.split(r"[,;\n]", contact))}
+    return {part for part in parts if len(part) >= LEAST_CONTACT}
+
+
+def _file_name(path: str) -> str:
+    return re.split(r"[\\/]+", path.rstrip("\\/"))[-1]
+
+
+def _clean_plain(text: str) -> str:
+    """Clean a text without URLs."""
+    text = _EMAIL.sub(EMAIL_MARK, text)
+    text = _PATH.sub(lambda found: _file_name(found[0]), text)
+    return _NUMBER_RUN.sub(lambda found: PHONE_MARK if _is_phone(found[0]) else found[0], text)
+
+
+def _is_phone(run: str) -> bool:
+    """Whether a run of digits and separators may be a telephone number; dates, years and decimals are none."""
+    if _DATE.search(run) or _YEARS.fullmatch(run) or _DECIMAL.fullmatch(run):
+        return False
+    if sum(character.isdigit() for character in run) not in PHONE_DIGITS:
+        return False
+    groups = re.findall(r"\d+", run)
+    return run[0] in "+(0" or (len(groups) > 1 and max(map(len, groups)) > 2)
+
+
+def _public_url(url: str) -> str:
+    """A web address without its query; a mark for one of a machine, of a database, or with a user in it."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return ADDRESS_MARK
+    if parts.scheme.lower() == "file":
+        return _file_name(parts.path)
+    if parts.scheme.lower() not in ("http", "https") or "@" in parts.netloc or _is_local(host):
+        return ADDRESS_MARK
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return bool(ip_address(host))
+    except ValueError:
+        return "." not in host or host.lower().endswith(_LOCAL_SUFFIXES)

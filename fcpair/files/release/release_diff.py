@@ -1,0 +1,181 @@
+"""Two releases side by side: which pairs came, went, or changed tier or label, and what brought each change about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import InputError, translate_read_errors
+from fcpair.files.release.release_facts import DATA
+from fcpair.notebook import Result, frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CAME, WENT, CHANGED = "came", "went", "changed"
+KEY = ("hs_sha256", "cn_sha256")
+COLUMNS = ("grid", "change", "pair", "tier_before", "tier_after", "label_before", "label_after", "because")
+_EVIDENCE = {
+    "labels": ("answer", ("annotator",), "label"),
+    "decisions": ("decision", (), "decision"),
+    "verdicts": ("verdict", ("validator",), "verdict"),
+}
+_Said = dict[tuple[str, ...], str]
+
+
+@dataclass(frozen=True)
+class PairChange:
+    """A pair that came into a tier, went out of all of them, or changed its best tier or its label, and why.
+
+    `pair` is its number in the later release, or in the earlier one where it went; `because` has a clause for each
+    answer, decision and verdict that differs, and for a rule where nothing else does.
+    """
+
+    grid: str
+    change: str
+    pair: int
+    tier_before: str
+    tier_after: str
+    label_before: str
+    label_after: str
+    because: tuple[str, ...]
+
+
+class ReleaseChanges(Result, tuple[PairChange, ...]):
+    """The pairs that differ between two releases, grid by grid, by number."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair; the columns are the fields of `PairChange`, with the clauses of `because` in one."""
+        return frame_of([{**vars(change), "because": "; ".join(change.because)} for change in self], COLUMNS)
+
+    def counts(self) -> dict[str, int]:
+        """How many pairs came, went, and changed."""
+        counts = Counter(change.change for change in self)
+        return {kind: counts[kind] for kind in (CAME, WENT, CHANGED)}
+
+    def _summary(self) -> str:
+        return ", ".join(f"{n:,} {kind}" for kind, n in self.counts().items())
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of two releases, as far as one grid goes: its pairs by their texts, and what was said of each."""
+
+    pairs: dict[tuple[str, str, int], dict[str, Any]]
+    evidence: Mapping[str, dict[int, _Said]]
+    rules: Mapping[str, str]
+
+
+def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, Any]]) -> ReleaseChanges:
+    """Compare two folders of releases; `records` are what `release.json` of each says.
+
+    Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms.
+
+    Raises:
+        InputError: a table cannot be read, or neither release has a tier.
+    """
+    grids = list(dict.fromkeys(grid for record in records for grid in record["rules"]))
+    if not grids:
+        raise InputError(f"{before} and {after} have no tiers, so there are no pairs to compare")
+    same_people = records[0]["pseudonyms"] == records[1]["pseudonyms"]
+    changes: list[PairChange] = []
+    for grid in grids:
+        sides = [
+            _read_side(folder, grid, record, same_people=same_people)
+            for folder, record in zip((before, after), records, strict=True)
+        ]
+        changes += sorted(_changes(grid, *sides), key=lambda change: (change.pair, change.change))
+    return ReleaseChanges(changes)
+
+
+def _read_side(folder: Path, grid: str, record: Mapping[str, Any], *, same_people: bool) -> _Side:
+    prefix = "" if grid == "main" else f"{grid}-"
+    pairs = _by_texts(_read_rows(folder, f"{prefix}pairs"))
+    evidence = {
+        table: _by_pair(_read_rows(folder, f"{prefix}{table}"), who if same_people else (), answer, table)
+        for table, (_, who, answer) in _EVIDENCE.items()
+    }
+    return _Side(pairs, evidence, record["rules"].get(grid, {}))
+
+
+def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a table; none where the release has no such table."""
+    import pandas as pd
+
+    path = folder / DATA / f"{name}.parquet"
+    if not path.is_file():
+        return []
+    with translate_read_errors(path, expected="a table of a release"):
+        rows = pd.read_parquet(path).to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
+
+
+def _by_texts(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str, int], dict[str, Any]]:
+    """The pairs by the digests of their texts; of pairs with the same texts the first, the second, ..."""
+    n_same: Counter[tuple[str, str]] = Counter()
+    pairs = {}
+    for row in rows:
+        texts = (row[KEY[0]], row[KEY[1]])
+        pairs[(*texts, n_same[texts])] = row
+        n_same[texts] += 1
+    return pairs
+
+
+def _by_pair(rows: Iterable[Mapping[str, Any]], who: Sequence[str], answer: str, table: str) -> dict[int, _Said]:
+    """What was said of each pair, by who said it; where that is not known, all that was said of it, in order."""
+    said: dict[int, _Said] = {}
+    for row in rows:
+        of_pair = said.setdefault(int(row["pair"]), {})
+        words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else str(row[answer])
+        key = tuple(str(row[name]) for name in who)
+        of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
+    return said
+
+
+def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
+    for key in dict.fromkeys([*before.pairs, *after.pairs]):
+        old, new = before.pairs.get(key), after.pairs.get(key)
+        (tier_before, label_before), (tier_after, label_after) = _standing(old), _standing(new)
+        if (tier_before, label_before) == (tier_after, label_after):
+            continue
+        kind = (
+            CHANGED if (tier_before and tier_after) or not (tier_before or tier_after) else CAME if tier_after else WENT
+        )
+        because = list(_evidence_changes(old, new, before, after)) or list(_rule_changes(before, after))
+        shown = new or old or {}
+        yield PairChange(
+            grid, kind, int(shown["pair"]), tier_before, tier_after, label_before, label_after, tuple(because)
+        )
+
+
+def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The tiers of a pair, the best of the four and then the study's own, and its label."""
+    if row is None:
+        return "", ""
+    names = (str(row["tier"]), str(row.get("own_tiers") or ""))
+    return ", ".join(filter(None, names)), str(row["label"])
+
+
+def _evidence_changes(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, before: _Side, after: _Side
+) -> Iterator[str]:
+    """A clause for each answer, decision and verdict that differs."""
+    for table, (name, _, _) in _EVIDENCE.items():
+        said_before = before.evidence[table].get(int(old["pair"]), {}) if old else {}
+        said_after = after.evidence[table].get(int(new["pair"]), {}) if new else {}
+        for who in sorted(said_before | said_after):
+            first, then = (said.get(who, "") for said in (said_before, said_after))
+            if first != then:
+                whose = f"{name} of {who[0]}" if who else name
+                yield f"{whose}: {first or 'none'} -> {then or 'none'}"
+
+
+def _rule_changes(before: _Side, after: _Side) -> Iterator[str]:
+    """A clause for each tier whose rule differs."""
+    for tier in dict.fromkeys([*before.rules, *after.rules]):
+        first, then = before.rules.get(tier, "none"), after.rules.get(tier, "none")
+        if first != then:
+            yield f"rule of {tier}: {first} -> {then}"

@@ -1,0 +1,79 @@
+"""What stands for people in a release, and how texts about the study are cleaned for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from fcpair.files.release.redaction import Redaction
+from fcpair.params import Annotate
+from fcpair.records import BY, Role, RunRecord
+from fcpair.stages.surveys.small_cells import merge_small_cells
+from fcpair.steps.base.context import effective_options, load_opaque_ids, options_as_done
+from fcpair.store import Tx
+from fcpair.store.corpus import grids
+from fcpair.store.people import people
+
+CONTACT = "contact"
+NOT_SAID = "(not said)"
+_CODE = 16**10  # 40 bits
+
+
+class Pseudonyms:
+    """Fresh names of a study's people for one seed: the same whenever they are drawn, and known to nobody without the
+    study. Models keep their names. `key` tells which pseudonyms these are; `study_key` which study.
+    """
+
+    def __init__(self, tx: Tx, seed: int) -> None:
+        ids, everybody = load_opaque_ids(tx), people.people(tx)
+        self.key = ids.digest_id("release pseudonyms", seed)
+        self.study_key = ids.digest_id("release study")
+        self.by_name = {
+            person.name: f"p{ids.digest_id('release', seed, person.id) % _CODE:010x}"
+            for person in everybody
+            if person.role is not Role.MODEL
+        }
+        self.models = {person.name for person in everybody if person.role is Role.MODEL}
+        self.by_id = {person.id: self.by_name.get(person.name, person.name) for person in everybody}
+
+    def replace(self, value: Any) -> Any:
+        """The fresh name of a person; anything else as it is."""
+        return self.by_name.get(value, value) if isinstance(value, str) else value
+
+
+def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Redaction:
+    """The cleaning for what is published of a study: its people and contacts, also those of earlier terms."""
+    with grids.on_first_grid(tx):
+        terms = (effective_options(tx, Annotate, {}), options_as_done(tx, Annotate))
+    contacts = {one.contact for one in terms} | {str(run.params.get(CONTACT, "")) for run in runs}
+    names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in set(Role)}
+    return Redaction(names, contacts)  # who is called by a role, as FC-CONAN's one validator, is not told by it
+
+
+def public_runs(runs: list[RunRecord], redaction: Redaction) -> Iterator[dict[str, Any]]:
+    """The runs as they are published: with the day of each, and without who began it."""
+    for run in runs:
+        params = {name: value for name, value in run.params.items() if name != BY}
+        yield {
+            "run": run.id,
+            "stage": run.stage,
+            "params": redaction.clean(params),
+            "counts": redaction.clean(run.counts),
+            "model": redaction.clean(run.model),
+            "fcpair": run.version,
+            "day": run.at[:10],
+        }
+
+
+def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:
+    """What people said about themselves: question, answer and number of people, in cells of five or more."""
+    said = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
+    questions = dict.fromkeys(question for answers in said for question in answers)
+    return [
+        (question, answer, n)
+        for question in questions
+        for answer, n in sorted(
+            merge_small_cells(Counter(answers.get(question) or NOT_SAID for answers in said)).items()
+        )
+    ]

@@ -1,0 +1,249 @@
+"""The tables of a release: of a grid of labels its tiers and all that they rest on, of any other its answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fcpair.files.release import hf
+from fcpair.files.release.qrels import grades, qrels_text
+from fcpair.files.release.release_facts import TEXT_DIGEST, ReleaseTable
+from fcpair.files.release.tier import pair_frame, tier_table
+from fcpair.params import MAIN, Partition
+from fcpair.records import UNDECIDED, GridKey, Origin, Role, Round
+from fcpair.stages.corpus.text_identity import digest
+from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed
+from fcpair.stages.questions.labels import final_names, tier_obstacle
+from fcpair.stages.questions.text_question import Text
+from fcpair.stages.surveys.small_cells import merge_small_cells
+from fcpair.steps.answers.answer_tables import EXTRA_COLUMNS, ORIGINAL, answers_table
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import effective_options, is_planned, labels_of
+from fcpair.steps.base.grid_rows import ROW, ROW_NUMBER, rows_table
+from fcpair.steps.publication.release_privacy import Pseudonyms
+from fcpair.steps.release.partition import Tiers, tiers_of
+from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells, grids
+from fcpair.store.corpus.grids import to_public_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAIRS, LABELS, DECISIONS, VERDICTS, ROWS = "pairs", "labels", "decisions", "verdicts", "rows"
+SIDES = ("hs", "cn")
+_NAME = "name"  # the kind of a side that is a list of names, such as types
+_VERDICT_NAMES = {1: "agree", 0: "disagree"}
+_ABOUT = {
+    "pair": "number of the pair",
+    "hs_id": "number of the text `hs`",
+    "cn_id": "number of the text `cn`",
+    "hs_sha256": "the SHA-256 of the text `hs`",
+    "cn_sha256": "the SHA-256 of the text `cn`",
+    "annotator": "who answered, under a pseudonym",
+    "by": "who answered, under a pseudonym, or the name of a model; who decided, empty for a rule",
+    "validator": "who checked, under a pseudonym",
+    "origin": "where the answer came from: imported, online, simulated or generated",
+    "rule": "by which rule it was decided",
+    "verdict": "what was said of the label",
+    "tier": "the best tier of the pair; empty where it is in none",
+    "own_tiers": "the tiers of the study's own that the pair is in",
+    "n_labels": "how many people labelled the pair",
+    "label": "the label; empty where there is none",
+    "decision": "the label that was decided",
+    "cell": "number of the cell",
+    "row": "the text of the row",
+    "row_number": "number of the row",
+    "column": "the text or the name of the column",
+    "skipped": "whether it was skipped",
+    "answered": "the text that the row answers",
+    "source": "what wrote the row: the name of a model, or `people`",
+    "original": "the text that was given to be edited",
+    "people": "how many people answered so",
+    "answer": "the answer",
+}
+
+
+class GridTables:
+    """The tables of the grid that a transaction is about, and what else follows from its tiers."""
+
+    def __init__(self, tx: Tx, key: GridKey, pseudonyms: Pseudonyms) -> None:
+        self._tx, self._pseudonyms = tx, pseudonyms
+        self.prefix = "" if key.name == MAIN else f"{key.name}-"
+        self.key = key
+        question = labels_of(tx)
+        is_answered = bool(judgements.answered_cells(tx, rounds.primary(tx)))
+        has_tiers = question is not None and not tier_obstacle(question) and is_answered
+        self._question = question
+        self._texts = cells.texts_of_grid(tx)
+        self.tiers = tiers_of(tx, effective_options(tx, Partition, {})) if has_tiers else None
+
+    def tables(self) -> Iterator[ReleaseTable]:
+        """Every table that has a row."""
+        every = [*self._tier_tables(), *self._evidence_tables(), *self._round_tables()]
+        return (table for table in every if len(table.rows))
+
+    def qrels(self) -> dict[str, str]:
+        """Each tier that has a pair as TREC qrels, by its name."""
+        if self.tiers is None:
+            return {}
+        by_tier = ((rule, self.tiers.in_tier(rule.tier)) for rule in self.tiers.rules)
+        return {
+            f"{self.prefix}{rule.tier}": qrels_text(grades(pairs, self.tiers.question, set(pairs["cn_id"])))
+            for rule, pairs in by_tier
+            if len(pairs)
+        }
+
+    def _tier_tables(self) -> Iterator[ReleaseTable]:
+        """A table for each tier, the widest first, as `fcpair partition --out` writes it."""
+        tiers = self.tiers
+        if tiers is None:
+            return
+        labels = judgements.current_labels(self._tx, "cell_id", "annotator", "code", "origin")
+        labels = labels.assign(annotator=labels["annotator"].map(self._pseudonyms.replace))
+        verdicts = judgements.current_verdicts(self._tx, "cell_id", "origin")
+        simulated_cells = {
+            cell
+            for frame in (labels, verdicts)
+            for cell in frame["cell_id"][frame["origin"] == Origin.SIMULATED.value].tolist()
+        }
+        for rule in tiers.rules:
+            pairs = tiers.in_tier(rule.tier).reset_index(drop=True)
+            is_simulated = pairs["cell_id"].isin(simulated_cells)
+            of_tier = labels[labels["cell_id"].isin(pairs["cell_id"])]
+            rows = tier_table(_with_numbers(pairs), _with_numbers(of_tier), self._texts, tiers.question, tiers.rules)
+            rows = self._without_names(rows.assign(simulated=is_simulated), ("hs.", "cn."))
+            metadata = [str(name) for name in rows.columns if str(name).startswith(("hs.", "cn."))]
+            about = f"The pairs of the tier {rule.tier}."
+            columns = _tier_columns(self._tx, rows, tiers.question)
+            yield ReleaseTable(f"{self.prefix}{rule.tier}", rows, about, columns, SIDES, metadata, rule=str(rule))
+
+    def _evidence_tables(self) -> Iterator[ReleaseTable]:
+        """What tiers rest on: pairs, labels, decisions and verdicts."""
+        if self.tiers is None or self._question is None:
+            return
+        yield self._table(PAIRS, self._pairs(self.tiers), "Every pair with a label, in a tier or in none.")
+        yield self._table(LABELS, self._labels(self._question), "The current answer of each annotator on each pair.")
+        yield self._table(DECISIONS, self._decisions(self._question), "The decision that stands on each pair.")
+        yield self._table(VERDICTS, self._verdicts(), "The verdict of each validator on the label of each pair.")
+
+    def _pairs(self, tiers: Tiers) -> pd.DataFrame:
+        bodies = self._texts.set_index("text_id")["body"].map(digest)
+        rows = pair_frame(_with_numbers(tiers.pairs), tiers.question, tiers.rules)
+        for at, side in enumerate(SIDES, 3):
+            rows.insert(at, f"{side}{TEXT_DIGEST}", rows[f"{side}_id"].map(bodies))
+        return rows.fillna({"label": "", "tier": ""})
+
+    def _labels(self, question: Closed) -> pd.DataFrame:
+        answers = judgements.all_answers(self._tx, rounds.primary(self._tx))
+        label = answers["code"].astype("Int64").map({choice.code: choice.name for choice in question}).astype(object)
+        rows = answers[[]].assign(
+            pair=to_public_number(answers["cell_id"]),
+            annotator=answers["annotator"].map(self._pseudonyms.replace),
+            label=label.where(answers["skipped"] == 0, SKIP),
+            origin=answers["origin"],
+        )
+        return _sorted(rows, "pair", "annotator")
+
+    def _decisions(self, question: Closed) -> pd.DataFrame:
+        decisions = adjudications.current_adjudications(self._tx, "cell_id", "rule", "code", "person_id")
+        decisions = decisions[~decisions["rule"].isin([rule.value for rule in UNDECIDED])]
+        names = decisions["code"].map(question.name, na_action="ignore").astype(object)
+        return decisions[[]].assign(
+            pair=to_public_number(decisions["cell_id"]),
+            decision=names.where(names.notna(), IRRECONCILABLE),
+            rule=decisions["rule"],
+            by=decisions["person_id"].map(self._pseudonyms.by_id).astype(object).fillna(""),
+        )
+
+    def _verdicts(self) -> pd.DataFrame:
+        verdicts = judgements.current_verdicts(self._tx, "cell_id", "person_id", "code", "origin")
+        rows = verdicts[[]].assign(
+            pair=to_public_number(verdicts["cell_id"]),
+            validator=verdicts["person_id"].map(self._pseudonyms.by_id),
+            verdict=verdicts["code"].map(_VERDICT_NAMES),
+            origin=verdicts["origin"],
+        )
+        return _sorted(rows, "pair", "validator")
+
+    def _round_tables(self) -> Iterator[ReleaseTable]:
+        """Of a planned grid its rows and, round by round, its answers; of a survey only how many people gave them."""
+        if not is_planned(self._tx) or not len(self._texts):
+            return
+        yield self._rows_table()
+        for round_ in rounds.answer_rounds(self._tx):
+            name = f"{self.prefix}{round_.name}"
+            if round_.role is Role.RESPONDENT:
+                yield from self._survey_tables(round_, name)
+            else:
+                yield self._answers_table(round_, name)
+
+    def _rows_table(self) -> ReleaseTable:
+        rows = rows_table(self._tx, self.key.name)
+        metadata = [str(name) for name in rows.columns if name not in (ROW, ROW_NUMBER)]
+        rows = self._without_names(rows, tuple(metadata)) if metadata else rows
+        return self._table(ROWS, rows, f"The rows of the grid {self.key.name}, with their metadata.", (ROW,), metadata)
+
+    def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
+        rows = answers_table(self._tx, round_).drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
+        rows = rows.assign(by=rows["by"].map(self._pseudonyms.replace))
+        written = [question for question, asked in form_of(round_.form).questions if isinstance(asked, Text)]
+        columns = [] if grids.side_kinds(self._tx)[1] == _NAME else ["column"]
+        texts = [ROW, *columns, "answered", ORIGINAL, *written]
+        texts = [column for column in texts if column in rows.columns]
+        about = f"Answers in the round {round_.name} of the grid {self.key.name}: {round_.form}"
+        return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows), texts)
+
+    def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
+        """How many respondents gave each answer, in cells of five or more; their own words are not published."""
+        import pandas as pd
+
+        rows = answers_table(self._tx, round_)
+        for question, asked in form_of(round_.form).questions:
+            if not isinstance(asked, Closed):
+                continue
+            counted = rows.assign(answer=rows[question].where(~rows["skipped"], SKIP))
+            groups = counted.groupby(["row", "column"], sort=False)["answer"]
+            counts = [
+                (*place, answer, n)
+                for place, answers in groups
+                for answer, n in sorted(merge_small_cells(Counter(answers)).items())
+            ]
+            frame = pd.DataFrame(counts, columns=["row", "column", "answer", "people"])
+            about = f"How many respondents of the grid {self.key.name} gave each answer: {asked}"
+            yield ReleaseTable(f"{name}-{question}", frame, about, _columns(frame), (ROW,))
+
+    def _table(self, name: str, rows: pd.DataFrame, about: str, texts: Any = (), dropped: Any = ()) -> ReleaseTable:
+        rows = rows.reset_index(drop=True)
+        return ReleaseTable(f"{self.prefix}{name}", rows, about, _columns(rows), texts, dropped)
+
+    def _without_names(self, rows: pd.DataFrame, prefixes: tuple[str, ...]) -> pd.DataFrame:
+        """Rows in whose metadata no person of the study is named."""
+        metadata = [name for name in rows.columns if str(name).startswith(prefixes)]
+        return rows.assign(**{name: rows[name].map(self._pseudonyms.replace) for name in metadata})
+
+
+def _with_numbers(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(cell_id=to_public_number(rows["cell_id"]))
+
+
+def _sorted(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
+    return rows.sort_values(list(names), kind="stable").reset_index(drop=True)
+
+
+def _columns(rows: pd.DataFrame) -> Mapping[str, str]:
+    return {str(name): _ABOUT.get(str(name), "an answer, or metadata of that name") for name in rows.columns}
+
+
+def _tier_columns(tx: Tx, rows: pd.DataFrame, question: Closed) -> dict[str, str]:
+    hs, cn = grids.side_names(tx)
+    labels = ", ".join(f"`{name}`" for name in final_names(question))
+    about = {}
+    for name in map(str, rows.columns):
+        prefix = next((prefix for prefix in hf.PREFIXES if name.startswith(prefix)), "")
+        text = hf.COLUMNS.get(name) or hf.PREFIXES.get(prefix, name)
+        about[name] = text.format(hs=hs, cn=cn, labels=labels)
+    return about

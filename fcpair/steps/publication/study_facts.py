@@ -1,0 +1,157 @@
+"""What the documents of a release state of its study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any
+
+from fcpair.files.release.redaction import Redaction
+from fcpair.files.release.release_facts import ReleaseFacts, ReleaseTable
+from fcpair.files.release.release_form import ReleaseForm
+from fcpair.params import Agree, Annotate, is_about_hate
+from fcpair.records import GridKey, Origin, Role, Round, RunRecord
+from fcpair.stages.stats.agreement import compute_agreement
+from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
+from fcpair.steps.assignment.validate import look_again_notes
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of
+from fcpair.steps.base.sample_size import load_sample_size
+from fcpair.steps.publication.release_privacy import demographic_counts
+from fcpair.store import Tx
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import runs, settings
+from fcpair.store.people import guidelines, people
+
+AGREEMENT_COLUMNS = ("grid", "round", "part", "figure", "value", "low", "high", "n", "undefined", "note")
+SOURCE_STAGES = ("import", PLAN)  # whose settings name the files that texts came from
+MAKING_STAGES = {
+    *("import", "select", "retrieve", "pair", "assign"),
+    *("simulate", "generate", "adjudicate", "validate", "partition"),
+}
+IMPORT_OF_ROUND = " import"  # ends the stage of runs that brought answers of a round, as `label import`
+
+
+def load_facts(
+    tx: Tx,
+    name: str,
+    form: ReleaseForm,
+    tables: Sequence[ReleaseTable],
+    public_log: Sequence[Mapping[str, Any]],
+    agreement: Sequence[Mapping[str, Any]],
+    redaction: Redaction,
+    *,
+    has_texts: bool,
+) -> ReleaseFacts:
+    """The facts of a study; `public_log` has its runs as they are published."""
+    with grids.on_first_grid(tx):
+        study = runs.study_facts(tx)
+        scheme = str(labels_of(tx) or rounds.primary(tx).form)
+        consent = effective_options(tx, Annotate, {}).consent
+    origins = judgements.n_by_origin(tx)
+    return ReleaseFacts(
+        name=name,
+        form=form,
+        study_title=study["title"],
+        hs_name=study["hs_name"],
+        cn_name=study["cn_name"],
+        about_hate=is_about_hate(study["hs_name"]),
+        version=version("fcpair"),
+        has_texts=has_texts,
+        tables=tables,
+        scheme=scheme,
+        guidelines_version=guidelines.current_version(tx)[0],
+        origins=origins,
+        people=_people_by_role(tx),
+        models=_models(tx),
+        demographics=demographic_counts(tx),
+        agreement=[row for row in agreement if row["grid"] == agreement[0]["grid"] and row["figure"]],
+        sources=list(_sources(tx)),
+        steps=list(_steps(public_log)),
+        notes=list(_notes(tx)),
+        consent=redaction.clean_text(consent) if Origin.ONLINE.value in origins else "",
+    )
+
+
+def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[str, Any]]:
+    """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`."""
+    options = replace(effective_options(tx, Agree, {}), by=None, metadata=None)
+    for round_ in rounds.answer_rounds(tx):
+        if not judgements.answered_cells(tx, round_):
+            continue
+        for part, row in _figure_rows(tx, round_, options):
+            if not row.get("annotators"):
+                place = {"grid": key.name, "round": round_.name, "part": part}
+                yield {column: redaction.clean({**row, **place}.get(column)) for column in AGREEMENT_COLUMNS}
+
+
+def _figure_rows(tx: Tx, round_: Round, options: Agree) -> Iterator[tuple[str, dict[str, Any]]]:
+    question = labels_of(tx) if round_.counts else None
+    if question is not None:
+        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
+        yield from (("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows())
+        return
+    fitting = drop_unfit_bins(form_of(round_.form), options)
+    for block in agreement_blocks(tx, round_, fitting):
+        yield from ((block.part, row) for row in block.rows())
+
+
+def _people_by_role(tx: Tx) -> dict[str, int]:
+    return dict(Counter(person.role.value for person in people.people(tx) if person.role is not Role.MODEL))
+
+
+def _models(tx: Tx) -> dict[str, str]:
+    """The models that answer, each with the name under which it can be had."""
+    records: dict[str, Any] = {}
+    for run in runs.runs(tx, "generate"):
+        records |= run.params.get("models") or {}
+    return {one.name: str((records.get(one.name) or {}).get("name", "")) for one in people.people(tx, Role.MODEL)}
+
+
+def _sources(tx: Tx) -> Iterator[str]:
+    """The files that the texts came from, each with the beginning of its digest."""
+    listed: dict[str, None] = {}
+    for _ in grids.for_each_grid(tx):
+        for stage in SOURCE_STAGES:
+            listed |= dict.fromkeys(_files_in(settings.of_stage(tx, stage)))
+    yield from listed
+
+
+def _files_in(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("path"), str) and isinstance(value.get("sha256"), str):
+            yield f"{PurePath(value['path']).name} (SHA-256 {value['sha256'][:16]}...)"
+        for item in value.values():
+            yield from _files_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _files_in(item)
+
+
+def _steps(public_log: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The newest run of each stage that made the data, grid by grid, in a line: what it counted."""
+    newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
+    for (stage, grid), counts in newest.items():
+        if stage in MAKING_STAGES or stage.endswith(IMPORT_OF_ROUND):
+            place = f"{stage} of grid {grid}" if grid else stage
+            plain = [f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if isinstance(value, int)]
+            yield f"{place}: {', '.join(plain)}" if plain else place
+
+
+def _notes(tx: Tx) -> Iterator[str]:
+    for key in grids.for_each_grid(tx):
+        if sample := load_sample_size(tx):
+            yield f"Grid {key.name}: {sample}"
+        if is_planned(tx) or labels_of(tx):
+            yield from look_again_notes(tx)
+
+
+def load_runs(tx: Tx, last_run: int | None, without: str) -> list[RunRecord]:
+    """The runs up to a number, all for None, but those of one stage."""
+    return [run for run in runs.runs(tx) if run.stage != without and (last_run is None or run.id <= last_run)]

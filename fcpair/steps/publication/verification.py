@@ -1,0 +1,99 @@
+"""Checking releases: whether a folder is what was written, whether a study still gives it, and how two differ."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fcpair.errors import InputError, StageError
+from fcpair.files.release.release_diff import ReleaseChanges, compare_releases
+from fcpair.files.release.release_form import FORM_FILE, read_form
+from fcpair.files.release.sha256sums import SUMS, check_folder, read_sums
+from fcpair.steps.base.context import StudyContext
+from fcpair.steps.publication.release_folder import RECORD, load_content, write_content
+from fcpair.steps.publication.release_privacy import Pseudonyms
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found of a release: its digest, how many files it has, what is wrong with the folder (`faults`), and
+    what a study gives otherwise now (`differences`), in a sentence each.
+    """
+
+    digest: str
+    n_files: int
+    faults: tuple[str, ...]
+    differences: tuple[str, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.faults and not self.differences
+
+
+def verify_release(folder: str | Path, study: StudyContext | None = None) -> Verification:
+    """Find each byte of a release that was changed, each file more or less, and each link.
+
+    With a `study`, also say what it gives otherwise now; runs after the release are no difference. Raises InputError
+    where there is no such folder, or the study is another one.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{folder}: there is no such folder; name the folder of a release")
+    check = check_folder(place)
+    differences = _differences(place, study) if study is not None and not check.faults else ()
+    return Verification(check.digest, check.n_files, check.faults, differences)
+
+
+def _differences(folder: Path, study: StudyContext) -> tuple[str, ...]:
+    record = read_record(folder)
+    with study._store.read() as tx:
+        if Pseudonyms(tx, record["seed"]).study_key != record["study"]:
+            raise InputError(f"{folder} is a release of another study, or of one that was made anew")
+        try:
+            content = load_content(
+                tx,
+                record["name"],
+                read_form(folder / FORM_FILE),
+                seed=record["seed"],
+                texts=record["texts"],
+                last_run=record["last_run"],
+            )
+        except StageError as error:
+            return (f"the study gives no release now: {error}",)
+    with tempfile.TemporaryDirectory() as temporary:
+        write_content(content, Path(temporary))
+        now = read_sums((Path(temporary) / SUMS).read_bytes())
+    before = read_sums((folder / SUMS).read_bytes())
+    return tuple(
+        f"{path} {'would be missing' if path not in now else 'would be new' if path not in before else 'would differ'}"
+        for path in sorted(now | before)
+        if now.get(path) != before.get(path)
+    )
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The record of how a release was made; raises InputError where the folder has none."""
+    try:
+        record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
+        missing = {"name", "seed", "texts", "last_run", "study", "pseudonyms", "rules"} - record.keys()
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(f"{folder}: is no release: {RECORD} cannot be read ({error})") from None
+    if missing:
+        raise InputError(f"{folder}: {RECORD} lacks {', '.join(sorted(missing))}")
+    return record
+
+
+def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
+    """List the pairs that came, went, or changed tier or label from one release to another, and why.
+
+    Raises InputError where a folder is no release, or not as it was written.
+    """
+    folders = Path(before), Path(after)
+    for folder in folders:
+        if faults := verify_release(folder).faults:
+            raise InputError(f"{folder}: {faults[0]}; `fcpair verify` lists all that differs from what was released")
+    return compare_releases(*folders, [read_record(folder) for folder in folders])

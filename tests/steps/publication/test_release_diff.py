@@ -1,0 +1,131 @@
+"""Two releases: which pairs differ, and which answer, decision, verdict or rule that is owed to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fcpair.errors import InputError
+from fcpair.files.release.release_diff import PairChange
+from fcpair.params import Partition
+from fcpair.records import Role
+from fcpair.study import Study
+from steps.publication.releasing import full_form, pairs_of
+from steps.small import check, record
+
+At = Callable[[str], Study]
+
+
+def changes_after(study: Study, folder: Path, change: Callable[[], object], seed: int = 0) -> list[PairChange]:
+    """What differs between a release before a change and one after it."""
+    form = full_form(folder)
+    study.release("v1", folder / "v1", form)
+    change()
+    study.release("v2", folder / "v2", form, seed=seed)
+    return list(Study.diff(folder / "v1", folder / "v2"))
+
+
+def test_a_release_does_not_differ_from_itself(at: At, tmp_path: Path) -> None:
+    assert changes_after(at("checked"), tmp_path, lambda: None) == []
+
+
+def test_another_answer_is_named_with_who_gave_it(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    diamond = study.grid().tier("diamond")
+    pair = int(diamond["pair"][diamond["n_labels"] == 3].iloc[0])
+    (label,) = set(diamond.loc[diamond["pair"] == pair, "label"])
+    other = "not_appropriate" if label == "appropriate" else "appropriate"
+    (change,) = changes_after(study, tmp_path, lambda: record(study, tmp_path, [("ben", pair, other)], supersede=True))
+    assert (change.change, change.tier_before, change.tier_after) == ("changed", "diamond", "gold")
+    (who,) = pseudonyms_that_answered(tmp_path / "v2", pair, other)
+    assert f"answer of {who}: {label} -> {other}" in change.because
+
+
+def pseudonyms_that_answered(folder: Path, pair: int, label: str) -> list[str]:
+    rows = pd.read_parquet(folder / "data" / "labels.parquet")
+    return [str(one) for one in rows["annotator"][(rows["pair"] == pair) & (rows["label"] == label)]]
+
+
+def test_another_verdict_is_named(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    pair = pairs_of(study, "vera")[0]
+    disagree = [("vera", pair, "disagree")]
+    (change,) = changes_after(study, tmp_path, lambda: check(study, tmp_path, disagree, supersede=True))
+    assert (change.pair, change.change, change.tier_after) == (pair, "changed", "bronze")
+    (because,) = change.because
+    assert because.startswith("verdict of p")
+    assert because.endswith(": agree -> disagree")
+
+
+def test_a_decision_by_a_person_lets_a_pair_go(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    study.add_people(["judge-judy"], Role.ADJUDICATOR)
+    row = study.grid().tier("silver").iloc[0]
+    code = 0 if row["label"] == "appropriate" else 2
+    (change,) = changes_after(study, tmp_path, lambda: study.grid().decide(int(row["pair"]), code, by="judge-judy"))
+    assert (change.pair, change.change, change.tier_after) == (int(row["pair"]), "went", "")
+    assert change.label_before == row["label"] != change.label_after
+    assert any(clause.startswith("decision: ") and " -> " in clause for clause in change.because)
+    assert not any("judge-judy" in clause for clause in change.because)
+
+
+def test_a_rule_is_named_where_nothing_else_differs(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    changes = changes_after(study, tmp_path, lambda: study.grid().save_partition(Partition("majority")))
+    assert changes
+    for change in changes:
+        assert (change.change, change.tier_before, change.tier_after) == ("changed", "gold", "diamond")
+        assert change.because == (
+            "rule of diamond: 2 labels or more, all equal to the final one; valid -> 2 labels or more, at least two "
+            "and more than half equal to the final one; valid",
+        )
+
+
+def test_pairs_come_with_their_first_verdicts(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    from steps.small import open_work
+
+    some = [(who, pair, "agree") for who, pair in open_work(study, checks=True)][:3]
+    changes = changes_after(study, tmp_path, lambda: check(study, tmp_path, some))
+    assert {(change.pair, change.change, change.tier_before) for change in changes} == {
+        (pair, "came", "") for _, pair, _ in some
+    }
+    assert all(any(": none -> agree" in clause for clause in change.because) for change in changes)
+
+
+def test_other_pseudonyms_are_no_change(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    pair = pairs_of(study, "vera")[0]
+    disagree = [("vera", pair, "disagree")]
+    (change,) = changes_after(study, tmp_path, lambda: check(study, tmp_path, disagree, supersede=True), seed=5)
+    assert change.because == ("verdict: agree -> disagree",)
+
+
+def test_releases_without_texts_are_compared_as_well(at: At, tmp_path: Path) -> None:
+    study, form = at("checked"), full_form(tmp_path)
+    study.release("v1", tmp_path / "v1", form)
+    study.release("v1-ids", tmp_path / "v1-ids", form, texts=False)
+    assert list(Study.diff(tmp_path / "v1", tmp_path / "v1-ids")) == []
+
+
+def test_a_folder_that_was_changed_is_not_compared(at: At, tmp_path: Path) -> None:
+    study, form = at("checked"), full_form(tmp_path)
+    study.release("v1", tmp_path / "v1", form)
+    (tmp_path / "v1" / "runs.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"v1: runs.jsonl was changed; `fcpair verify` lists"):
+        Study.diff(tmp_path / "v1", tmp_path / "v1")
+    with pytest.raises(InputError, match="there is no such folder"):
+        Study.diff(tmp_path / "none", tmp_path / "v1")
+
+
+def test_the_frame_has_a_row_for_each_pair(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    changes_after(study, tmp_path, lambda: study.grid().save_partition(Partition("majority")))
+    changes = Study.diff(tmp_path / "v1", tmp_path / "v2")
+    frame = changes.to_frame()
+    assert len(frame) == len(changes)
+    assert set(frame["change"]) == {"changed"}
+    assert repr(changes) == f"<ReleaseChanges: 0 came, 0 went, {len(changes)} changed>"

@@ -1,0 +1,103 @@
+"""Releases of planned grids: surveys are counted, texts and answers of models published, and all of it is said."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from cli.built import ROWS, curated
+
+from fcpair.files.release.release_form import ReleaseForm
+from fcpair.stages.surveys.small_cells import LEAST_PEOPLE, MERGED
+from steps.asked import STATEMENTS, surveyed
+from steps.publication.releasing import bytes_of, full_form
+
+pytestmark = pytest.mark.files
+
+
+def test_a_survey_is_counted_in_cells_of_five_or_more(tmp_path: Path) -> None:
+    study = surveyed(tmp_path)
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    counts = pd.read_parquet(tmp_path / "v1/data/survey-ask-answer.parquet")
+    assert counts["people"].min() >= LEAST_PEOPLE
+    assert set(counts.groupby(["row", "column"])["people"].sum()) == {11}
+    answers = study.grid().answers().assign(answer=lambda rows: rows["answer"].where(~rows["skipped"], "skip"))
+    known = Counter(zip(answers["row"], answers["column"], answers["answer"], strict=True))
+    for row in counts[counts["answer"] != MERGED].itertuples():
+        assert row.people == known[str(row.row), str(row.column), str(row.answer)]
+    assert set(counts["row"]) == set(STATEMENTS)
+
+
+def test_what_people_said_about_themselves_is_counted_the_same_way(tmp_path: Path) -> None:
+    study = surveyed(tmp_path, "wwwwwwwmmmmma-")
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    statement = (tmp_path / "v1/data-statement.md").read_text("utf-8")
+    assert "| Gender | woman | 7 |" in statement
+    assert f"| Gender | {MERGED} | 7 |" in statement
+    assert "another" not in statement
+
+
+def test_no_single_respondent_is_in_a_release(tmp_path: Path) -> None:
+    study = surveyed(tmp_path)
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    for path in (tmp_path / "v1/data").glob("*.parquet"):
+        assert not {"by", "annotator"} & set(pd.read_parquet(path).columns)
+    log = (tmp_path / "v1/runs.jsonl").read_text("utf-8")
+    assert '"p3"' not in log
+
+
+def test_answers_of_models_keep_their_names_and_those_of_people_do_not(tmp_path: Path) -> None:
+    study = curated(tmp_path)
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    proposed = pd.read_parquet(tmp_path / "v1/data/replies-propose.parquet")
+    sifted = pd.read_parquet(tmp_path / "v1/data/replies-sift.parquet")
+    assert set(proposed["by"]) == {"plain"}
+    assert set(proposed["row"]) == set(ROWS)
+    assert set(sifted["by"]).isdisjoint({"ana", "plain"})
+    assert {"act", "original"} <= set(sifted.columns)
+    assert not {"seconds", "time", "note"} & set(sifted.columns)
+
+
+def test_card_and_croissant_say_what_is_simulated_and_generated(tmp_path: Path) -> None:
+    study = curated(tmp_path)
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    sentence = "2 of 4 answers were made up by simulated people and 2 of 4 answers were given by language models"
+    assert f"**{sentence}.**" in (tmp_path / "v1/README.md").read_text("utf-8")
+    croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
+    assert croissant["rai:hasSyntheticData"] is True
+    assert sentence in croissant["prov:wasGeneratedBy"]["description"]
+
+
+def test_texts_by_machines_are_said_where_the_form_says_so(tmp_path: Path) -> None:
+    form = full_form(tmp_path)
+    stated = ReleaseForm({**form.answers, "rai.synthetic_texts": "all CNs, by a model"})
+    surveyed(tmp_path).release("v1", tmp_path / "v1", stated)
+    croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
+    assert croissant["rai:hasSyntheticData"] is True
+    assert "Texts by machines: all CNs, by a model." in croissant["rai:dataCollection"]
+    assert "Texts by machines: all CNs, by a model" in (tmp_path / "v1/README.md").read_text("utf-8")
+
+
+def test_croissant_has_every_field_that_is_asked_for(tmp_path: Path) -> None:
+    study = curated(tmp_path)
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
+    asked = {
+        *("rai:dataLimitations", "rai:dataBiases", "rai:personalSensitiveInformation", "rai:dataUseCases"),
+        *("rai:dataSocialImpact", "rai:hasSyntheticData", "prov:wasDerivedFrom", "prov:wasGeneratedBy"),
+    }
+    assert {name for name in asked if croissant.get(name) in (None, "", [])} == set()
+    assert croissant["license"] == ["https://spdx.org/licenses/CC-BY-4.0"]
+    assert croissant["conformsTo"][0] == "http://mlcommons.org/croissant/1.1"
+
+
+def test_without_texts_no_text_of_a_planned_grid_is_in_any_byte(tmp_path: Path) -> None:
+    study = curated(tmp_path)
+    written = [text for text in study.grid().texts("propose")["text"] if text]
+    study.release("v1", tmp_path / "v1", full_form(tmp_path), texts=False)
+    for name, content in bytes_of(tmp_path / "v1").items():
+        if name.startswith("data/"):
+            assert not [text for text in (*ROWS, *written) if text.encode() in content], name
