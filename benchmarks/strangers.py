@@ -27,7 +27,7 @@ from benchmarks.clients import Connection, Tally, label_online
 from benchmarks.measure import MB, SEED, Figure, column, show
 from benchmarks.proxies import behind, program
 from benchmarks.serving import N_CLIENTS, prepare, server
-from fcpair.web.server.open_files import raise_open_file_limit
+from fcpair.files.open_files import raise_open_file_limit
 
 REPETITIONS = 1
 SECONDS = 20

@@ -22,6 +22,7 @@ from fcpair.cli.options import close_at_end, effective_params, study_option
 from fcpair.cli.output import print_message
 from fcpair.cli.terminal import print_raw
 from fcpair.extras import require
+from fcpair.files.open_files import raise_open_file_limit
 from fcpair.param_values import as_params
 from fcpair.params import Annotate
 from fcpair.records import Role, invite_link
@@ -157,8 +158,6 @@ class _Listener(socket.socket):
 
 def _serve_app(listener: socket.socket) -> None:
     import uvicorn
-
-    from fcpair.web.server.open_files import raise_open_file_limit
 
     raise_open_file_limit(N_FILES)
     config = uvicorn.Config(

@@ -28,7 +28,7 @@ _Said = dict[tuple[str, ...], str]
 
 @dataclass(frozen=True)
 class PairChange:
-    """A pair that came into a tier, went out of all of them, or changed its best tier or its label, and why.
+    """A pair that came into a tier, went out of all of them, or changed its tiers or its label, and why.
 
     `pair` is its number in the later release, or in the earlier one where it went; `because` has a clause for each
     answer, decision and verdict that differs, and for a rule where nothing else does.

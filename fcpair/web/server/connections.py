@@ -18,8 +18,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from fcpair.files.open_files import open_file_limit
 from fcpair.web.auth import is_known
-from fcpair.web.server.open_files import open_file_limit
 
 HEAD_S = 10.0  # for the head of a request, from its first byte; for the first one, from the connection
 UNREAD_S = 30.0  # in which a client has to take LEAST_TAKEN of an answer, or all that is left of it
