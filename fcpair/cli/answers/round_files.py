@@ -79,7 +79,7 @@ def _sheets(door: _Door) -> click.Command:
     def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: Any) -> None:
         _check_round(layout, name)
         if form in TOOLS:
-            _write_project(grid, folder, name, form)
+            _write_project(grid, folder, name, form, layout)
             return
         is_cells = layout == CELLS
         written = grid.write_answer_sheets(folder, name, form) if is_cells else grid.write_sheets(folder, form)
@@ -112,9 +112,9 @@ def _sheets(door: _Door) -> click.Command:
     return with_old_values("--sheet-format", **{form: form for form in (*SHEET_FORMATS, *TOOLS)})(command)
 
 
-def _write_project(grid: Grid, folder: Path, name: str | None, tool: str) -> None:
-    for person, items in grid.write_project(folder, tool, name).items():
-        print_receipt(f"{folder}: {items:,} items of {person}", {"file": str(folder), "person": person, "items": items})
+def _write_project(grid: Grid, folder: Path, name: str | None, tool: str, layout: str) -> None:
+    for person, n in grid.write_project(folder, tool, name).items():
+        print_receipt(f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n})
     print_message(f"{folder / 'README.md'} says how to start {TOOLS[tool].title} with it.")
 
 

@@ -101,6 +101,8 @@ class AnnotationTool(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+    """Endings of the files that it exports."""
     most_questions: ClassVar[int | None] = None
 
     @abstractmethod

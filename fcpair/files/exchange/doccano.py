@@ -17,7 +17,7 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.exchange.export_files import ExportFile, read_json_lines
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
 from fcpair.stages.questions import AnyOf, Form
 
 EVERYBODY = "all"  # the name of the file of a project that is annotated together
@@ -71,7 +71,7 @@ class Doccano(AnnotationTool):
         labels = {"labels.json": json.dumps(_label_types(options), ensure_ascii=False, indent=1) + "\n"}
         return {
             "README.md": format_readme(project, self.title, steps),
-            "people.csv": format_people({name: name for name in project.shards}),
+            PEOPLE: format_people({name: name for name in project.shards}),
             **(labels if options else {}),
             **shards,
         }

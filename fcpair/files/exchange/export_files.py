@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, translate_read_errors
 from fcpair.files.tables.delimited import decode_bytes
 from fcpair.files.tables.tabular import check_file
 
-SUFFIXES = (".json", ".jsonl", ".csv")
+PEOPLE = "people.csv"  # the table of users, which is written beside a project and is no export
 LARGEST = 1 << 30  # bytes that a zip file may unpack to
 _BLANK = " \t\r\n"
 _MAGIC = b"PK\x03\x04"
@@ -43,29 +43,37 @@ class Record(NamedTuple):
     value: dict[str, Any]
 
 
-def open_export(path: str | Path) -> list[ExportFile]:
+def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
     """The files of an export in the order of their names: of a folder and those below it, or of a zip file.
 
+    Of these, only those with one of `suffixes` are read.
+
     Raises:
-        InputError: no such file, no file with one of SUFFIXES, a zip file that is cut off or larger than LARGEST, a
+        InputError: no such file, no file with one of the suffixes, a zip file that is cut off or larger than LARGEST, a
             file that is empty or no text.
     """
     path = Path(path)
     if path.is_dir():
-        names = sorted(name for name in path.rglob("*") if name.suffix.lower() in SUFFIXES and name.is_file())
+        names = sorted(name for name in path.rglob("*") if _is_read(name, suffixes) and name.is_file())
         files = [ExportFile(str(name), decode_bytes(name.read_bytes(), str(name))) for name in names]
     else:
         check_file(path)
         raw = path.read_bytes()
-        files = _unzip(path) if raw.startswith(_MAGIC) else [ExportFile(str(path), decode_bytes(raw, str(path)))]
+        files = (
+            _unzip(path, suffixes) if raw.startswith(_MAGIC) else [ExportFile(str(path), decode_bytes(raw, str(path)))]
+        )
     if not files:
-        raise InputError(f"{path}: there is no export in it; expected files that end in {', '.join(SUFFIXES)}")
+        raise InputError(f"{path}: there is no export in it; expected files that end in {', '.join(suffixes)}")
     return files
 
 
-def _unzip(path: Path) -> list[ExportFile]:
+def _is_read(path: PurePath, suffixes: Sequence[str]) -> bool:
+    return path.suffix.lower() in suffixes and path.name != PEOPLE
+
+
+def _unzip(path: Path, suffixes: Sequence[str]) -> list[ExportFile]:
     with translate_read_errors(path, expected="a zip file"), zipfile.ZipFile(path) as archive:
-        members = [one for one in archive.infolist() if PurePosixPath(one.filename).suffix.lower() in SUFFIXES]
+        members = [one for one in archive.infolist() if _is_read(PurePosixPath(one.filename), suffixes)]
         if sum(member.file_size for member in members) > LARGEST:
             raise InputError(f"{path}: it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder")
         contents = {member.filename: archive.read(member) for member in members}

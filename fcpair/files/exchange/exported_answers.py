@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -121,6 +122,8 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
         raise InputError(f"`{answer.key}` is no key of {round_.cells.number}s, as shards for {tool.title} have them")
     if key.round_name != round_.name:
         raise InputError(f"this is an answer of `{key.round_name}`; expected `{round_.name}` (grid and round)")
+    if not (math.isnan(answer.seconds) or 0 <= answer.seconds < math.inf):
+        raise InputError(f"`{answer.seconds:g}` is not a number of seconds; expected 0 or more")
     parsed = None if answer.is_skip else round_.form.load_submitted(_submitted(round_.form, answer.words))
     return _Row(answer, key, person, parsed, _utc(answer.at))
 

@@ -19,12 +19,13 @@ from fcpair.files.exchange.annotation_tool import (
     note_name,
     option_names,
 )
-from fcpair.files.exchange.export_files import ExportFile, Record, read_json_list
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, Record, read_json_list
 from fcpair.files.tables.delimited import parse_csv
 from fcpair.files.tables.tabular import require_columns
 from fcpair.stages.questions import AnyOf, Form, Question
 
 _TEXT = f"{KEY}_"  # begins the names of the texts of an item, which are numbered
+_TABLES = (".csv", ".tsv")
 _PART_BY_TYPE = {"choices": "choices", "textarea": "text"}
 _README = """
 One project for each person, as Label Studio gives everybody in a project all of its tasks. In a virtual environment:
@@ -48,7 +49,7 @@ that form has skips. `completed_by` is the number of a user there; write it besi
 class LabelStudio(AnnotationTool):
     """Label Studio 1.23."""
 
-    name, title = "label-studio", "Label Studio"
+    name, title, suffixes = "label-studio", "Label Studio", (".json", ".csv", ".tsv")
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
         """The texts alone: their headings are in the configuration."""
@@ -72,7 +73,7 @@ class LabelStudio(AnnotationTool):
         return {
             "README.md": format_readme(project, self.title, steps),
             "config.xml": format_config(project),
-            "people.csv": format_people(dict.fromkeys(project.shards, "")),
+            PEOPLE: format_people(dict.fromkeys(project.shards, "")),
             **tasks,
         }
 
@@ -82,10 +83,11 @@ class LabelStudio(AnnotationTool):
         findings: list[Finding] = []
         n_drafts, lacks = 0, dict[str, None]()
         for file in files:
-            records = _csv_records(file) if file.suffix == ".csv" else read_json_list(file)
+            is_table = file.suffix in _TABLES
+            records = _table_records(file) if is_table else read_json_list(file)
             is_full = any("annotations" in record.value for record in records)
             if not is_full:
-                kind = "CSV" if file.suffix == ".csv" else "JSON_MIN"
+                kind = "CSV" if is_table else "JSON_MIN"
                 lacks[f"{file.place}: an export in {kind} has no skips and no drafts; one in JSON has them"] = None
             for record in records:
                 read_record = _read_task if is_full else _read_row
@@ -201,7 +203,7 @@ def _listed(value: Any) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
-def _csv_records(file: ExportFile) -> list[Record]:
+def _table_records(file: ExportFile) -> list[Record]:
     table = parse_csv(file.text, file.place)
     require_columns(file.place, table.header, [KEY])
     rows = zip(table.lines, table.rows, strict=True)

@@ -21,7 +21,7 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.exchange.export_files import ExportFile, read_json_lines
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
 from fcpair.stages.questions import AnyOf, Form, Question
 
 DATA, OUTPUT, BOX = "data/items.jsonl", "annotation_output", "text_box"
@@ -60,7 +60,7 @@ class Potato(AnnotationTool):
             "README.md": format_readme(project, self.title, steps),
             "config.yaml": json.dumps(_config(project), ensure_ascii=False, indent=1) + "\n",  # JSON is YAML
             DATA: to_json_lines([self._record(project, item, people) for item, people in _items(project)]),
-            "people.csv": format_people({name: name for name in project.shards}),
+            PEOPLE: format_people({name: name for name in project.shards}),
         }
 
     def _record(self, project: Project, item: Item, people: Sequence[str]) -> dict[str, Any]:

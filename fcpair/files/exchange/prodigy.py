@@ -22,7 +22,7 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.exchange.export_files import ExportFile, read_json_lines
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
 from fcpair.stages.questions import AnyOf, Form
 
 BOX = f"{KEY}_text"  # the field of a text that is the answer
@@ -57,7 +57,7 @@ class Prodigy(AnnotationTool):
         return {
             "README.md": format_readme(project, self.title, steps),
             "prodigy.json": json.dumps(_config(project.form), indent=1) + "\n",
-            "people.csv": format_people({name: f"{project.name}-{name}-{name}" for name in project.shards}),
+            PEOPLE: format_people({name: f"{project.name}-{name}-{name}" for name in project.shards}),
             **shards,
         }
 

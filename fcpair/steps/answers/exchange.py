@@ -99,7 +99,7 @@ def import_export(
         round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
         unit = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     form = form_of(round_.form)
-    export = reader.read(open_export(path), form)
+    export = reader.read(open_export(path, reader.suffixes), form)
     for lack in export.lacks:
         announce(lack)
     if export.n_drafts:
