@@ -16,6 +16,7 @@ from fcpair.stages.questions.any_of import NONE
 
 KEY = "fcpair"  # the name of our id in the data of each tool
 NOTE = "note"
+_LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 _DIGITS = 12  # of a digest in a key
 
 
@@ -166,5 +167,5 @@ def format_people(user_by_person: Mapping[str, str]) -> str:
 
 
 def to_json_lines(records: Sequence[Mapping[str, Any]]) -> str:
-    """The records as JSON, one a line."""
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    """The records as JSON, one a line; what some programs take for the end of a line is escaped."""
+    return "".join(json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS) + "\n" for record in records)

@@ -33,8 +33,8 @@ One project for everybody: each item says who gets it. In a virtual environment,
     potato start config.yaml -p 8000
 
 People open http://localhost:8000, register once under the names of the table above, with a password of their own, and
-get their own items. Nobody else can register. Potato shows a page at the end; what somebody changes after that is not
-in its exports.
+get their own items. Nobody else can register. `--host 127.0.0.1` keeps the server on this machine. Potato shows a page
+at the end; what somebody changes after that is not in its exports.
 
 When they are done, in this folder (the files in `{output}/exports` may lag behind):
 
@@ -108,7 +108,6 @@ def _config(project: Project) -> dict[str, Any]:
         "output_annotation_format": "jsonl",
         "data_files": [DATA],
         "item_properties": {"id_key": KEY, "text_key": "text"},
-        "server_name": "127.0.0.1",
         "require_password": True,
         "user_config": {"allow_all_users": False, "users": list(project.shards)},
         "assignment_strategy": "batch",

@@ -54,7 +54,7 @@ def tasks_of(tool: str, folder: Path) -> list[Task]:
 
 
 def json_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def export(tool: str, folder: Path, answers: Answers) -> Path:
