@@ -80,6 +80,7 @@ def make_project(lead: httpx.Client, project: Path, person: str, user_id: int) -
     }
     task = lead.post(f"/projects/{number}/upload", json=chosen | {"encoding": "utf_8"}).json()["task_id"]
     wait_until(lambda: lead.get(f"/tasks/status/{task}").json()["ready"])
+    assert lead.get(f"/tasks/status/{task}").json()["result"]["error"] == []
     roles = {one["name"]: one["id"] for one in lead.get("/roles").json()}
     member = {"user": user_id, "role": roles["annotator"]}
     assert lead.post(f"/projects/{number}/members", json=member).status_code == 201

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from fcpair.errors import Finding
 from fcpair.files.exchange.annotation_tool import (
     KEY,
     AnnotationTool,
+    Item,
     Project,
     ToolAnswer,
     ToolExport,
@@ -17,7 +19,7 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines, read_json_list
 from fcpair.stages.questions import AnyOf, Form
 
 EVERYBODY = "all"  # the name of the file of a project that is annotated together
@@ -50,6 +52,7 @@ class Doccano(AnnotationTool):
     """doccano 1.8."""
 
     name, title, most_questions = "doccano", "doccano", 1
+    suffixes = (".jsonl", ".json")
 
     def write(self, project: Project) -> dict[str, str]:
         """The texts of each person as JSON lines, `labels.json` where there are options, `people.csv`, `README.md`."""
@@ -63,9 +66,7 @@ class Doccano(AnnotationTool):
             labels=" *Labels*, *Import Labels*: `labels.json`." if options else "",
         )
         shards = {
-            f"{name}.jsonl": to_json_lines(
-                [{"text": self.shown_text(project.headings, item.texts), KEY: str(item.key)} for item in items]
-            )
+            f"{name}.jsonl": to_json_lines([self._record(project, item) for item in items])
             for name, items in project.shards.items()
         }
         labels = {"labels.json": json.dumps(_label_types(options), ensure_ascii=False, indent=1) + "\n"}
@@ -75,6 +76,10 @@ class Doccano(AnnotationTool):
             **(labels if options else {}),
             **shards,
         }
+
+    def _record(self, project: Project, item: Item) -> dict[str, Any]:
+        """An item; without a `label` doccano takes it, and reports an error."""
+        return {"text": self.shown_text(project.headings, item.texts), "label": [], KEY: str(item.key)}
 
     def names_nobody(self, user: str) -> bool:
         """Whether the file is that of a project that is annotated together."""
@@ -86,7 +91,8 @@ class Doccano(AnnotationTool):
         answers: list[ToolAnswer] = []
         findings: list[Finding] = []
         for file in files:
-            for line, value in read_json_lines(file, findings):
+            records = read_json_list(file) if file.suffix == ".json" else read_json_lines(file, findings)
+            for line, value in records:
                 words, notes = value.get("label"), value.get("Comments") or []
                 if not isinstance(words, list) or not isinstance(notes, list):
                     findings.append(Finding(file.place, line, "`label` and `Comments` are no lists, as doccano's are"))

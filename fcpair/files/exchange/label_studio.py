@@ -40,7 +40,8 @@ Then, at http://localhost:8080, for each person:
 3. *Labeling Setup*, *Custom template*, *Code*: what is in `config.xml`.
 
 Invite people under *Organization*, and give each the link of their project. When they are done, *Export*, *JSON*: only
-that form has skips. `completed_by` is the number of a user there; write it beside the person into `people.csv`. Then
+that form has skips. `completed_by` is the number of a user there, and http://localhost:8080/api/users lists them: write
+it beside the person into `people.csv`. Then
 
     fcpair {command} project-1.json --reader label-studio --people people.csv
 """

@@ -108,6 +108,20 @@ def test_of_several_answers_the_latest_counts_and_the_others_are_kept(trip: Call
 
 
 @pytest.mark.parametrize("tool", WITH_SKIPS)
+def test_an_import_can_be_withdrawn_and_made_again(trip: Callable[[str], Trip], tool: str) -> None:
+    there = trip(tool)
+    task = there.tasks[0]
+    answers = [(task, Said({"label": [word]}, second=at)) for at, word in enumerate(("not_sure", "appropriate"))]
+    path = there.export(answers)
+    run = there.bring(path)
+    there.grid.withdraw_labels(run.id)
+    assert labels_of(there.study) == {}
+    assert there.bring(path).counts["answers"] == 1
+    assert labels_of(there.study) == {(task.number, task.person): "appropriate"}
+    assert Study.doctor(there.study.place).is_sound
+
+
+@pytest.mark.parametrize("tool", WITH_SKIPS)
 def test_a_later_export_with_another_answer_needs_to_supersede(trip: Callable[[str], Trip], tool: str) -> None:
     there = trip(tool)
     task = there.tasks[0]
