@@ -5,16 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from steps.answers.tool_exports import Task
-from steps.small import NAMES, set_candidates, write_csv
+from steps.small import set_candidates, write_csv
 
 from fcpair.files.exchange.catalogue import TOOLS
 from fcpair.params import Assign, Import, Pair, Select, Setup
 from fcpair.records import Role
+from fcpair.stages.questions import AnyOf, Closed, Form, Question
+from fcpair.stages.questions.labels import APPROPRIATENESS
+from fcpair.steps.base.answer_values import form_of
+from fcpair.store.assignment import rounds
+from fcpair.store.oversight import runs
 from fcpair.study import Study
 
 PEOPLE = ("ana", "ben", "cleo")
+LABEL = Form((("label", APPROPRIATENESS),))
 NOTE = 'two\nlines, "é" نه 😀'
 _ODD = (
     "=1+1 is what they say",
@@ -30,7 +37,6 @@ _ODD = (
 )
 HS = tuple(f"HS {at}: {text}" if at % 2 else f"{text} (HS {at})" for at, text in enumerate(_ODD))
 CNS = tuple(f"{text} (CN {at})" if at % 2 else f"CN {at}: {text}" for at, text in enumerate(reversed(_ODD)))
-HEADINGS = ("hate speech", "counter-narrative")
 
 
 def build(folder: Path) -> Study:
@@ -48,15 +54,18 @@ def build(folder: Path) -> Study:
     return study
 
 
-def label_of(shown: str, person: str) -> str:
-    """What a person says of a text as a tool shows it: another text would mostly have another label."""
+def words_of(question: Question[Any], shown: str, person: str, *, at_first: bool = False) -> list[str]:
+    """What a person says of a text as a tool shows it: of another text they would mostly say something else.
+
+    `at_first` is what those who change their mind say before.
+    """
     signs = "".join(sign for sign in shown if not sign.isspace())
-    return NAMES[hashlib.sha256(f"{person} {signs}".encode()).digest()[0] % 3]
-
-
-def first_label_of(shown: str, person: str) -> str:
-    """What they say at first of a text of which they change their mind."""
-    return NAMES[(NAMES.index(label_of(shown, person)) + 1) % 3]
+    number = hashlib.sha256(f"{person} {signs}".encode()).digest()[0] + at_first
+    if isinstance(question, Closed):
+        return [question.choices[number % len(question.choices)].name]
+    if isinstance(question, AnyOf):
+        return [name for at, name in enumerate(question.names) if number >> at & 1] or ["none"]
+    return [f"{_ODD[number % len(_ODD)]} ({person})"]
 
 
 def changes_mind(number: int) -> bool:
@@ -71,17 +80,29 @@ def note_of(number: int) -> str:
     return (NOTE, "", "=1+1")[number % 3]
 
 
-def assert_all_stand(study: Study, tool: str, work: set[tuple[str, int]], *, has_skips: bool) -> None:
+def assert_all_stand(
+    study: Study,
+    tool: str,
+    work: set[tuple[str, int]],
+    *,
+    has_skips: bool,
+    grid: str | None = None,
+    of: str | None = None,
+) -> None:
     """All that was open stands, with person, text and note; `work` has the people and their pairs."""
-    rows = study.grid().answers()
+    there = study.grid(grid)
+    rows = there.answers(of)
     assert len(rows) == len(work)
     assert {(row.by, row.cell) for row in rows.itertuples()} == work
-    for row in rows.itertuples():
-        shown = TOOLS[tool].shown_text(HEADINGS, (str(row.row), str(row.column)))
-        is_skip = has_skips and skips(int(str(row.cell)), str(row.by))
-        assert row.skipped == is_skip
-        assert row.label == ("" if is_skip else label_of(shown, str(row.by)))
-        assert row.note == ("" if is_skip else note_of(int(str(row.cell))))
+    with there._store.read() as tx:
+        facts, form = runs.study_facts(tx), form_of(rounds.by_name(tx, of).form)
+    for row in rows.to_dict("records"):
+        shown = TOOLS[tool].shown_text((facts["hs_name"], facts["cn_name"]), (row["row"], row["column"]))
+        is_skip = has_skips and skips(row["cell"], row["by"])
+        assert row["skipped"] == is_skip
+        assert row["note"] == ("" if is_skip else note_of(row["cell"]))
+        for name, question in form.questions:
+            assert row[name] == ("" if is_skip else "; ".join(words_of(question, shown, row["by"])))
 
 
 def of_person(tasks: Sequence[Task], person: str) -> list[Task]:

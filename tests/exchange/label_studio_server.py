@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ import httpx2 as httpx
 
 from exchange import hundred_pairs as pairs
 from exchange.installed import free_port, install, running
+from fcpair.files.exchange.annotation_tool import option_names
+from fcpair.stages.questions import Form
 
 TOKEN = "0123456789abcdef" * 2 + "01234567"
-FORMS = {".json": "JSON", "-min.json": "JSON_MIN", ".csv": "CSV"}
+EXPORTS = {".json": "JSON", "-min.json": "JSON_MIN", ".csv": "CSV"}
 LEAD = ("lead@example.org", "a word of the lead")
 
 
-def export_from(project: Path, folder: Path) -> list[Path]:
+def export_from(project: Path, folder: Path, form: Form, people: Sequence[str]) -> list[Path]:
     """Have everybody answer their project; returns the exports in JSON, beside which are those in JSON_MIN and CSV.
 
     The table of people is filled in with the numbers of users.
@@ -31,18 +34,18 @@ def export_from(project: Path, folder: Path) -> list[Path]:
         running(start, home, variables, f"{url}/health"),
         closing(httpx.Client(base_url=url, headers=token, timeout=120)) as lead,
     ):
-        numbers = {person: answer_all(lead, project, person) for person in pairs.PEOPLE}
+        numbers = {person: answer_all(lead, project, person, form) for person in people}
         for person, number in numbers.items():
-            for name, form in FORMS.items():
-                exported = lead.get(f"/api/projects/{number}/export", params={"exportType": form})
-                (folder / f"{person}{name}").write_bytes(exported.content)
+            for suffix, kind in EXPORTS.items():
+                exported = lead.get(f"/api/projects/{number}/export", params={"exportType": kind})
+                (folder / f"{person}{suffix}").write_bytes(exported.content)
         users = {user["email"].split("@")[0]: user["id"] for user in lead.get("/api/users").json()}
-    table = "".join(f"{users[person]},{person}\n" for person in pairs.PEOPLE)
+    table = "".join(f"{users[person]},{person}\n" for person in people)
     (project / "people.csv").write_text(f"user,annotator\n{table}", "utf-8")
-    return [folder / f"{person}.json" for person in pairs.PEOPLE]
+    return [folder / f"{person}.json" for person in people]
 
 
-def answer_all(lead: httpx.Client, project: Path, person: str) -> int:
+def answer_all(lead: httpx.Client, project: Path, person: str, form: Form) -> int:
     """Make the project of a person, who answers all of it; returns its number."""
     config = (project / "config.xml").read_text("utf-8")
     created = lead.post("/api/projects", json={"title": f"main-label-{person}", "label_config": config})
@@ -54,7 +57,7 @@ def answer_all(lead: httpx.Client, project: Path, person: str) -> int:
         found = client.get("/api/tasks", params={"project": number, "page_size": 200, "fields": "all"}).json()["tasks"]
         assert len(found) == len(tasks)
         for task in found:
-            answer(client, task, person)
+            answer(client, task, person, form)
     return number
 
 
@@ -67,25 +70,39 @@ def sign_up(url: str, person: str) -> httpx.Client:
     return client
 
 
-def answer(client: httpx.Client, task: dict[str, Any], person: str) -> None:
+def answer(client: httpx.Client, task: dict[str, Any], person: str, form: Form) -> None:
     data, url = task["data"], f"/api/tasks/{task['id']}/annotations/"
     number, shown = int(data["fcpair"].split(":")[-2]), f"{data['fcpair_1']}\n\n{data['fcpair_2']}"
     if pairs.skips(number, person):
         assert client.post(url, json={"result": [], "was_cancelled": True, "lead_time": 1}).status_code == 201
         return
-    last = result(pairs.label_of(shown, person), pairs.note_of(number))
+    note = [textarea("note", text)] if (text := pairs.note_of(number)) else []
+    last = results(form, shown, person) + note
     if not pairs.changes_mind(number):
         assert client.post(url, json={"result": last, "lead_time": 2.5}).status_code == 201
         return
-    first = client.post(url, json={"result": result(pairs.first_label_of(shown, person), ""), "lead_time": 2.5})
+    first = client.post(url, json={"result": results(form, shown, person, at_first=True), "lead_time": 2.5})
     if number % 2:  # a second annotation by the same person, or an edit of the first
         assert client.post(url, json={"result": last, "lead_time": 3}).status_code == 201
     else:
         assert client.patch(f"/api/annotations/{first.json()['id']}/", json={"result": last}).status_code == 200
 
 
-def result(label: str, note: str) -> list[dict[str, Any]]:
-    about = {"to_name": "fcpair_1"}
-    chosen = {"from_name": "label", "type": "choices", "value": {"choices": [label]}} | about
-    written = {"from_name": "note", "type": "textarea", "value": {"text": [note]}} | about
-    return [chosen, written] if note else [chosen]
+def results(form: Form, shown: str, person: str, *, at_first: bool = False) -> list[dict[str, Any]]:
+    """What the page would send of the questions."""
+    said = {
+        name: (question, pairs.words_of(question, shown, person, at_first=at_first))
+        for name, question in form.questions
+    }
+    return [
+        result(name, "choices", {"choices": words}) if option_names(question) else textarea(name, *words)
+        for name, (question, words) in said.items()
+    ]
+
+
+def textarea(name: str, text: str) -> dict[str, Any]:
+    return result(name, "textarea", {"text": [text]})
+
+
+def result(name: str, kind: str, value: dict[str, list[str]]) -> dict[str, Any]:
+    return {"from_name": name, "to_name": "fcpair_1", "type": kind, "value": value}

@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from steps.small import build_all
+from steps.small import ANNOTATORS, build_all
 
+from exchange import hundred_pairs as pairs
 from exchange.servers_of_tools import SERVERS
 from fcpair.study import Study
 
@@ -27,7 +28,7 @@ def record(tool: str) -> None:
         study.grid().write_project(folder / "project", tool)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        SERVERS[tool](folder / "project", place)
+        SERVERS[tool](folder / "project", place, pairs.LABEL, ANNOTATORS)
         shutil.copy(folder / "project" / "people.csv", place)
         study.close()
 

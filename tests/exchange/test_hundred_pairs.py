@@ -18,7 +18,7 @@ def test_all_300_stand(tmp_path: Path, tool: str) -> None:
     assert len(work) == 300
     grid.write_project(project, tool)
     folder.mkdir()
-    paths, people = SERVERS[tool](project, folder), project / "people.csv"
+    paths, people = SERVERS[tool](project, folder, pairs.LABEL, pairs.PEOPLE), project / "people.csv"
     runs = [grid.import_export(path, tool, people=people) for path in paths]
     assert sum(run.counts["answers"] + run.counts["skips"] for run in runs) == 300
     pairs.assert_all_stand(study, tool, work, has_skips=tool in WITH_SKIPS)
