@@ -29,13 +29,13 @@ def test_answers_of_each_kind_stand(tmp_path: Path, tool: str, name: str) -> Non
     project, folder, people = tmp_path / "project", tmp_path / "exports", tmp_path / "project" / "people.csv"
     folder.mkdir()
     with closing(Study.create(tmp_path / "study.db", Setup())) as study:
-        study.add_people(["rae"], Role.RATER)
+        study.add_people(["ana"], Role.RATER)
         forms.add_grid(study, "kinds", ("facts", "humour", "=1+1"))
-        forms.add_round(study, "kinds", name, "rae", FORMS[name], counts=True)
+        forms.add_round(study, "kinds", name, "ana", FORMS[name], counts=True)
         grid = study.grid("kinds")
         grid.write_project(project, tool, name)
-        (path,) = SERVERS[tool](project, folder, parse_form(FORMS[name]), ["rae"])
+        (path,) = SERVERS[tool](project, folder, parse_form(FORMS[name]), ["ana"])
         assert grid.import_export(path, tool, name, people=people).counts["answers"] == 9
-        work = {("rae", cell) for cell in range(1, 10)}
+        work = {("ana", cell) for cell in range(1, 10)}
         pairs.assert_all_stand(study, tool, work, has_skips=False, grid="kinds", of=name)
         assert grid.import_export(path, tool, name, people=people).counts["already_there"] == 9
