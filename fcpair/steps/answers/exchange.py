@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, ImportedAnswers
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.exchange.annotation_tool import AnnotationTool, Item, ItemKey, Project, digest_texts
-from fcpair.files.exchange.catalogue import TOOLS
+from fcpair.files.exchange.catalogue import find_tool
 from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.tables.folders import new_folder
@@ -23,6 +24,9 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import runs
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Announce = Callable[[str], None]
 
 
@@ -33,36 +37,42 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, name: str | 
     `answer_tables.round_for_files` does.
 
     Raises:
-        InputError: the tool cannot carry the form of the round, or the folder is there and not empty.
+        InputError: there is no such tool, it cannot carry the form of the round, or the folder is not empty.
         StageError: nothing is open, or all of it waits for another round.
     """
     access.Access(grid).spare()
-    writer = TOOLS[tool]
+    writer = find_tool(tool)
     with grid._store.read() as tx:
         round_, rows = sheets.open_cells(tx, grid, name)
-        if obstacle := writer.obstacle(form_of(round_.form)):
+        form = form_of(round_.form)
+        if obstacle := writer.obstacle(form):
             raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
-        texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
-        keys = _round_key(grid, round_), sheets.numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
-        shards: dict[str, list[Item]] = {}
-        for person, number, cell in zip(rows["annotator"], keys[1], rows["cell_id"].tolist(), strict=True):
-            item = Item(ItemKey(keys[0], number, digest_texts(texts[cell])), texts[cell])
-            shards.setdefault(str(person), []).append(item)
-        facts, headings = runs.study_facts(tx), _headings(tx, round_)
+        facts, shards = runs.study_facts(tx), _items_by_person(tx, round_, rows, _round_key(grid, round_))
         project = Project(
-            f"{grid.grid.name}-{round_.name}".replace(" ", "_"),
-            facts["title"] or grid.grid.name,
-            facts["guidelines"],
-            form_of(round_.form),
-            headings,
-            shards,
-            _command(tx, grid, name),
+            name=_round_key(grid, round_).replace(":", "-").replace(" ", "_"),
+            title=facts["title"] or grid.grid.name,
+            guidelines=facts["guidelines"],
+            form=form,
+            headings=_headings(tx, round_),
+            shards=shards,
+            command=_command(tx, grid, name),
         )
     with new_folder(folder) as place:
         for path, content in writer.write(project).items():
             (place / path).parent.mkdir(exist_ok=True)
             (place / path).write_text(content, "utf-8", newline="\n")
     return {person: len(items) for person, items in shards.items()}
+
+
+def _items_by_person(tx: Tx, round_: Round, rows: pd.DataFrame, round_key: str) -> dict[str, list[Item]]:
+    """The cells that each person has open, as items, in the order in which they were assigned."""
+    texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
+    numbers = sheets.numbers_on_sheet(tx, round_, rows["cell_id"])
+    shards: dict[str, list[Item]] = {}
+    for person, number, cell in zip(rows["annotator"], numbers.tolist(), rows["cell_id"].tolist(), strict=True):
+        key = ItemKey(round_key, number, digest_texts(texts[cell]))
+        shards.setdefault(str(person), []).append(Item(key, texts[cell]))
+    return shards
 
 
 def import_export(
@@ -93,7 +103,7 @@ def import_export(
     Raises:
         InputError: everything that is wrong with the export; nothing is recorded then.
     """
-    reader = TOOLS[tool]
+    reader = find_tool(tool)
     users = None if people is None else read_users(people)
     with grid._store.read() as tx:
         round_ = answer_tables.round_for_files(tx, grid.grid.name, name)

@@ -15,7 +15,7 @@ from steps.answers.tool_exports import Said, export, people_table, tasks_of
 from fcpair.errors import FcpairError, InputError
 from fcpair.files.answers.answer_files import CELL_COLUMNS
 from fcpair.files.exchange.annotation_tool import Item, ItemKey, Project, digest_texts
-from fcpair.files.exchange.catalogue import TOOLS
+from fcpair.files.exchange.catalogue import TOOLS, find_tool
 from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.exchange.label_studio import format_config
@@ -137,3 +137,8 @@ def test_a_line_of_a_shard_ends_nowhere_else(tool: str, tmp_path: Path) -> None:
     assert len(shard.read_text("utf-8").splitlines()) == 1
     ((task,),) = [tasks_of(tool, project)]
     assert "a\x85b\u2028c" in task.record["text"]
+
+
+def test_an_unknown_tool_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="`Label Studio` is no annotation tool here; did you mean `label-studio`"):
+        find_tool("Label Studio")
