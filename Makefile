@@ -12,7 +12,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo axe docs test test-slow test-long lint types bench clean
+.PHONY: help venv demo axe docs test test-slow test-long test-exchange lint types bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,13 +56,16 @@ $(AXE): $(BROWSER_TESTS)/package.json $(BROWSER_TESTS)/package-lock.json
 	fi
 
 test: $(STAMP) ## the tests that need no browser, no database server and no cluster; FCPAIR_DATA names the folder with the real data
-	$(PYTEST) -m "not slow and not long"
+	$(PYTEST) -m "not slow and not long and not exchange"
 
 test-slow: $(STAMP) $(AXE) ## the tests that need these, or take seconds
 	$(PYTEST) -m "slow and not long"
 
 test-long: $(STAMP) $(AXE) ## the same checks with more looks, sizes, seeds, pages and kills, and properties with more examples
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile thorough
+
+test-exchange: $(STAMP) ## the real annotation tools, from PyPI into FCPAIR_EXCHANGE (~/.cache/fcpair/exchange), answered over HTTP
+	$(BIN)/python -m pytest -m exchange tests/exchange
 
 lint: $(STAMP) ## style and format
 	$(BIN)/ruff check .

@@ -121,6 +121,8 @@ class Grid(GridContext):
     write_answer_sheets = steps.sheets.write_answer_sheets
     old_answer_sheets = steps.sheets.old_answer_sheets
     import_answers = steps.answer_tables.import_answers
+    write_project = steps.exchange.write_project
+    import_export = steps.exchange.import_export
     brought_answers = steps.withdraw.list_brought_answers
     withdraw_answers = steps.withdraw.withdraw_answers
     withdraw_labels = steps.withdraw.withdraw_labels

@@ -27,6 +27,7 @@ os.environ.pop("COLUMNS", None)  # workers of xdist have it, and lines would be 
 
 TESTS = Path(__file__).parent
 BROWSER, CLUSTER = TESTS / "browser", TESTS / "models" / "cluster"
+EXCHANGE = TESTS / "exchange"
 EXAMPLES = TESTS.parent / "examples"
 HAD_TORCH = pytest.StashKey[bool]()
 LONGEST_FIRST = ("documentation", "browser", "web/server")  # a worker that begins one of these last is waited for
@@ -90,7 +91,7 @@ def _is_loopback(host: str) -> bool:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Say which tests are slow, which a worker runs together (`--dist loadgroup`), and which of these begin.
 
     A module stays on one worker, which makes what its tests share once. All that load torch are on the same one: only
@@ -99,6 +100,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {BROWSER, CLUSTER} & {*item.path.parents} or _needs_server(item):
             item.add_marker(pytest.mark.slow)
+        if EXCHANGE in item.path.parents:
+            item.add_marker(pytest.mark.exchange)
+            if "exchange" not in config.option.markexpr:
+                item.add_marker(pytest.mark.skip("this installs annotation tools: `make test-exchange`"))
         if "walked" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.torch)
         item.add_marker(pytest.mark.xdist_group("torch" if item.get_closest_marker("torch") else _module(item)))

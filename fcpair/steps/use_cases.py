@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         curation,
         dismissal,
         examples,
+        exchange,
         generate,
         import_fc_conan,
         label_files,

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from fcpair.cli.meanings import Command, shared_option
 from fcpair.cli.old_spellings import with_old_values
-from fcpair.cli.options import round_option, sheet_format_option, supersede_option, with_grid
-from fcpair.cli.output import for_each_file, print_run, status_spinner
+from fcpair.cli.options import round_option, supersede_option, with_grid
+from fcpair.cli.output import for_each_file, print_message, print_run, status_spinner
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.warnings import warn_of_old_sheets, warn_of_simulated
 from fcpair.errors import InputError, StageError
+from fcpair.files.answers.sheets import SHEET_FORMATS
+from fcpair.files.exchange.catalogue import TOOLS
 
 if TYPE_CHECKING:
-    from fcpair.files.answers.sheets import SheetFormat
     from fcpair.grid import Grid
     from fcpair.records import RunRecord
 
@@ -66,10 +67,20 @@ def _sheets(door: _Door) -> click.Command:
     @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
     @round_option
     @_layout_option(door)
-    @sheet_format_option
+    @shared_option(
+        "--sheet-format",
+        "form",
+        type=click.Choice([*SHEET_FORMATS, *TOOLS]),
+        default="csv",
+        show_default=True,
+        detail="A CSV, an Excel workbook with the answers to choose from, or a project of an annotation tool.",
+    )
     @with_grid
-    def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: SheetFormat) -> None:
+    def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: Any) -> None:
         _check_round(layout, name)
+        if form in TOOLS:
+            _write_project(grid, folder, name, form, layout)
+            return
         is_cells = layout == CELLS
         written = grid.write_answer_sheets(folder, name, form) if is_cells else grid.write_sheets(folder, form)
         for person, rows in written.items():
@@ -88,12 +99,23 @@ def _sheets(door: _Door) -> click.Command:
     of the label scheme, or `skip`. A round that edits shows the text in the column `original`. A file with answers in
     it is never overwritten.
 
+    For an annotation tool, the new folder has the items of each person, a configuration, and a README.md that says how
+    to start the tool.
+
     \b
     Example:
       fcpair {door.group} sheets sheets/{door.example}
       fcpair {door.group} sheets sheets/{door.example} --sheet-format xlsx
+      fcpair {door.group} sheets project/{door.example} --sheet-format label-studio
     """
-    return with_old_values("--sheet-format", csv="csv", xlsx="xlsx")(click.command("sheets", help=help_text)(sheets))
+    command = click.command("sheets", help=help_text)(sheets)
+    return with_old_values("--sheet-format", **{form: form for form in (*SHEET_FORMATS, *TOOLS)})(command)
+
+
+def _write_project(grid: Grid, folder: Path, name: str | None, tool: str, layout: str) -> None:
+    for person, n in grid.write_project(folder, tool, name).items():
+        print_receipt(f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n})
+    print_message(f"{folder / 'README.md'} says how to start {TOOLS[tool].title} with it.")
 
 
 def _import(door: _Door) -> click.Command:
@@ -101,18 +123,33 @@ def _import(door: _Door) -> click.Command:
     @round_option
     @shared_option(
         "--reader",
-        type=click.Choice([CELLS, PAIRS, PUBLISHED]),
+        type=click.Choice([CELLS, PAIRS, PUBLISHED, *TOOLS]),
         default=door.layout,
         show_default=True,
-        detail="A table of cells or of pairs (a filled-in sheet is one), or a published FC-CONAN partition.",
+        detail="A table of cells or of pairs (a filled-in sheet is one), a published FC-CONAN partition, or what an "
+        "annotation tool exports.",
+    )
+    @click.option(
+        "--people",
+        type=click.Path(path_type=Path),
+        help="Which user of the annotation tool is which person: a table of the columns `user` and `annotator`. By "
+        "default users have the names of people.",
     )
     @supersede_option
     @with_grid
-    def import_(grid: Grid, paths: tuple[Path, ...], name: str | None, reader: str, supersede: bool) -> None:
-        _check_round(reader, name)
+    def import_(
+        grid: Grid, paths: tuple[Path, ...], name: str | None, reader: str, people: Path | None, supersede: bool
+    ) -> None:
+        _check_round(CELLS if reader in TOOLS else reader, name)
+        if people is not None and reader not in TOOLS:
+            raise InputError(f"--people is for exports of annotation tools; give --reader {', '.join(TOOLS)}")
 
         def record(path: Path) -> RunRecord:
             with status_spinner(f"recording {path}"):
+                if reader in TOOLS:
+                    return grid.import_export(
+                        path, reader, name, people=people, supersede=supersede, announce=_announce_lack
+                    )
                 if reader == PUBLISHED:
                     return grid.import_published(path)
                 if reader == PAIRS:
@@ -127,13 +164,21 @@ def _import(door: _Door) -> click.Command:
     `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` are optional.
     Rows without an answer are left out.
 
+    An export of an annotation tool is a file, a zip file or a folder. What it lacks, such as skips, is printed first.
+
     \b
     Example:
       fcpair {door.group} import sheets/*.csv{door.example}
       fcpair {door.group} import corrected.csv{door.example} --supersede
       fcpair {door.group} import bronze_partition_df.csv --reader fc-conan
+      fcpair {door.group} import project-1.json{door.example} --reader label-studio --people people.csv
     """
-    return with_old_values("--reader", **OLD_READERS)(click.command("import", help=help_text)(import_))
+    old_values = OLD_READERS | {tool: tool for tool in TOOLS}
+    return with_old_values("--reader", **old_values)(click.command("import", help=help_text)(import_))
+
+
+def _announce_lack(sentence: str) -> None:
+    print_message(f"Note: {sentence}.")
 
 
 def _withdraw(door: _Door) -> click.Command:

@@ -47,7 +47,8 @@ class ImportedAnswers:
     of what was answered before), `seconds` (NaN where unknown), `at` (empty where unknown), `note`, `origin`. Findings
     call the file `place`, and a cell as the column `of.number`. `said` has the cells of each column of answers as they
     stand in the file, one for each row. `filled` are the columns of the file, read or not, that have any content.
-    `brings_work` says that nobody was dealt what it answers.
+    `brings_work` says that nobody was dealt what it answers. Where the rows are of several files, each has its `place`.
+    `earlier` has answers that the same people gave before those of `rows`; `later_row` is the index of the row.
     """
 
     path: str
@@ -59,24 +60,31 @@ class ImportedAnswers:
     said: Mapping[str, list[str]] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     brings_work: bool = False
+    earlier: pd.DataFrame | None = None
+
+    @property
+    def lines(self) -> list[tuple[str, int]]:
+        """File and line of each row."""
+        lines = self.rows[LINE].tolist()
+        places = self.rows["place"].tolist() if "place" in self.rows.columns else [self.place] * len(lines)
+        return list(zip(places, lines, strict=True))
 
     def add_findings(self, is_wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
         """Note a finding for each row for which `is_wrong` holds.
 
         `messages` has one for every row; `cause` says what is wrong with several of them, where messages differ.
         """
-        lines = self.rows[LINE].tolist()
         self.findings += [
-            Finding(self.place, line, message, cause)
-            for line, message, is_bad in zip(lines, messages, is_wrong.tolist(), strict=True)
+            Finding(*line, message, cause)
+            for line, message, is_bad in zip(self.lines, messages, is_wrong.tolist(), strict=True)
             if is_bad
         ]
 
     @property
     def has_finding(self) -> NDArray[np.bool_]:
         """Which rows have a finding already, shape `(n_rows,)`."""
-        lines = {finding.line for finding in self.findings}
-        return self.rows[LINE].isin(lines).to_numpy()
+        lines = {(finding.file, finding.line) for finding in self.findings}
+        return np.array([line in lines for line in self.lines], np.bool_)
 
     def checked_rows(self) -> pd.DataFrame:
         """The rows; raises InputError with every finding when there is one."""

@@ -48,7 +48,11 @@ def decode(path: Path) -> str:
     Raises:
         InputError: another encoding (Windows-1252 is named), no text at all, a NUL.
     """
-    raw = path.read_bytes()
+    return decode_bytes(path.read_bytes(), str(path))
+
+
+def decode_bytes(raw: bytes, path: str) -> str:
+    """The text of bytes, as `decode` has that of a file; errors call them `path`."""
     for magic, what in _NO_TEXT_FILE.items():
         if raw.startswith(magic):
             raise InputError(f"{path}: {what}")
@@ -59,12 +63,12 @@ def decode(path: Path) -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         remedy = "save the file as UTF-8" if utf_16 else _remedy(raw, error.start)
         message = f"byte 0x{raw[error.start]:02x} is not {'UTF-16' if utf_16 else 'UTF-8'}; {remedy}"
-        raise InputError(f"{path}: the encoding is broken", [Finding(str(path), line, message)]) from None
+        raise InputError(f"{path}: the encoding is broken", [Finding(path, line, message)]) from None
     if not text.strip():
         raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
-        raise InputError(f"{path}: not a text file", [Finding(str(path), line, "a NUL character")])
+        raise InputError(f"{path}: not a text file", [Finding(path, line, "a NUL character")])
     return text
 
 

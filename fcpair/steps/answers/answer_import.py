@@ -61,6 +61,8 @@ def record_answers(
     run_id = begin_run(tx, f"{round_.name} import", params)
     if incoming.brings_work and is_planned(tx):
         settings.save_settings(tx, FROM_FILES, {round_.name: True}, run_id)
+    earlier_answers = _unrecorded_earlier(tx, incoming, new_answers)
+    save_answers(tx, earlier_answers, Origin.IMPORTED, run_id)
     for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
     n_skips = int((new_answers[_answer_column(new_answers)] == NO_CODE).sum())
@@ -68,6 +70,7 @@ def record_answers(
         "answers": len(new_answers) - n_skips,
         "skips": n_skips,
         "already_there": len(answers) - len(new_answers),
+        **({"earlier": len(earlier_answers)} if len(earlier_answers) else {}),
     }
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
     question = closed_question(form_of(round_.form))
@@ -75,6 +78,17 @@ def record_answers(
         counts |= rule_decisions.apply_policy(tx, new_answers["cell_id"].unique().tolist())
     notes = (*_code_notes(incoming, question), *sorted_column_notes(incoming))
     return replace(runs.end_run(tx, run_id, counts), notes=notes)
+
+
+def _unrecorded_earlier(tx: Tx, incoming: ImportedAnswers, new_answers: pd.DataFrame) -> pd.DataFrame:
+    """The earlier answers of those who have a new one, as far as they are not recorded: an older one never counts."""
+    if incoming.earlier is None:
+        return new_answers[:0]
+    rows = incoming.earlier[incoming.earlier["later_row"].isin(new_answers.index)]
+    recorded = judgements.recorded_answers(tx, rows["assignment_id"].tolist())
+    answer_ids = (None if answer == NO_CODE else answer for answer in rows["answer_id"])
+    keys = zip(rows["assignment_id"], answer_ids, rows["at"], strict=True)
+    return rows[np.array([key not in recorded for key in keys], np.bool_)]
 
 
 def _code_notes(incoming: ImportedAnswers, question: Closed | None) -> tuple[str, ...]:
@@ -363,6 +377,8 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
     """Add a run's judgements (`assignment_id`, `code` or `answer_id`, -1 for a skip, `note`, ...) and note that their
     work is done.
     """
+    if answers.empty:
+        return
     answer_column = _answer_column(answers)
     is_skipped = answers[answer_column] == NO_CODE
     extra_columns = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -229,10 +229,32 @@ def import_answers(
     """
     with grid._store.read() as tx:
         round_ = round_for_files(tx, grid.grid.name, name)
-        compared_texts = text_checks.texts_to_compare(tx, round_)
+        form = form_of(round_.form)
+        incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "")
+        _refuse_answers_beside(tx, incoming, form)
+    return record_forms(grid, round_, incoming, supersede=supersede)
+
+
+def record_forms(
+    grid: GridContext,
+    round_: Round,
+    incoming: ImportedAnswers,
+    *,
+    supersede: bool,
+    check: Callable[[Tx, ImportedAnswers], None] = lambda _tx, _incoming: None,
+    **run_params: str,
+) -> RunRecord:
+    """Record answers to the form of a round; `check` adds findings to them when their cells are known.
+
+    `run_params` are noted with the run.
+
+    Raises:
+        InputError: everything that is wrong with the answers; nothing is recorded then.
+    """
     form = form_of(round_.form)
-    incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "")
     new_texts = (form.text(answer) for answer in incoming.rows["answer"] if answer is not None)
+    with grid._store.read() as tx:
+        compared_texts = text_checks.texts_to_compare(tx, round_)
     text_checks.encode_texts(round_, [*compared_texts, *(text for text in new_texts if text)])
     with grid._store.write() as tx:
         if is_closed(tx, round_):
@@ -242,18 +264,28 @@ def import_answers(
                 else f"the discussion has begun, so the answers of round `{round_.name}` stand"
             )
         round_ = rounds.with_known_pairs(tx, round_)
-        _refuse_answers_beside(tx, incoming, form)
         answer_import.identify_rows(tx, incoming, round_)
+        check(tx, incoming)
         incoming.rows["answer_id"] = answer_numbers(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()
         )
         answer_import.point_at_known_answers(tx, incoming, round_)
+        _identify_earlier(tx, incoming, round_, form)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
         _refuse_not_due(tx, incoming, round_)
         _refuse_by_text_checks(tx, incoming, round_, form)
         return answer_import.record_answers(
-            tx, incoming, round_, supersede=supersede, grid=grid.grid.name, round=round_.name
+            tx, incoming, round_, supersede=supersede, grid=grid.grid.name, round=round_.name, **run_params
         )
+
+
+def _identify_earlier(tx: Tx, incoming: ImportedAnswers, round_: Round, form: Form) -> None:
+    """Add `assignment_id` and `answer_id` to the earlier answers, which are those of the rows that came later."""
+    if incoming.earlier is None:
+        return
+    later = incoming.rows.loc[incoming.earlier["later_row"]]
+    numbers = answer_numbers(tx, round_, form, incoming.earlier["answer"].tolist(), later["cell_id"].tolist())
+    incoming.earlier = incoming.earlier.assign(assignment_id=later["assignment_id"].to_numpy(), answer_id=numbers)
 
 
 def _refuse_answers_beside(tx: Tx, incoming: ImportedAnswers, form: Form) -> None:

@@ -200,19 +200,7 @@ def write_answer_sheets(
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
-        round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
-        rows = _begun_work(tx, round_)
-        if rows.empty:
-            hint = (
-                f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns a round that has not been "
-                "assigned yet"
-            )
-            raise StageError(f"nothing is open in round `{round_.name}`; {hint}")
-        rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
-        if rows.empty:
-            raise StageError(
-                f"nothing of round `{round_.name}` is due: all open work waits for round `{round_.options.rests_on}`"
-            )
+        round_, rows = open_cells(tx, grid, name)
         questions = form_of(round_.form).questions
         blank = _make_blank(
             tx, {name: _answer_instructions(question) for name, question in questions}, CELL_COLUMNS.sides
@@ -226,6 +214,28 @@ def write_answer_sheets(
     return _write_by_person(
         sheets.assign(**dict.fromkeys(blank.columns, ""), note=""), folder, form, blank, [*blank.columns]
     )
+
+
+def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.DataFrame]:
+    """The round that is named, or the one that counts, and the cells that people have open in it and can answer now.
+
+    Raises:
+        StageError: nothing is open, or all of it waits for another round; and what `round_for_files` raises.
+    """
+    round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
+    rows = _begun_work(tx, round_)
+    if rows.empty:
+        hint = (
+            f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns a round that has not been "
+            "assigned yet"
+        )
+        raise StageError(f"nothing is open in round `{round_.name}`; {hint}")
+    rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
+    if rows.empty:
+        raise StageError(
+            f"nothing of round `{round_.name}` is due: all open work waits for round `{round_.options.rests_on}`"
+        )
+    return round_, rows
 
 
 def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:

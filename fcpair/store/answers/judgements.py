@@ -288,6 +288,13 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
 
 
+def recorded_answers(tx: Tx, assignment_ids: Iterable[int]) -> set[tuple[int, int | None, str]]:
+    """Every answer that these assignments ever got: the assignment, the id of the answer (None: a skip), the time."""
+    query = select(judgement.c.assignment_id, judgement.c.answer_id, judgement.c.at)
+    is_asked = judgement.c.assignment_id.in_(sql_lists.as_subquery(sorted(set(assignment_ids))))
+    return {(row[0], row[1], row[2]) for row in tx.execute(query.where(is_asked, judgement.c.withdraws.is_(None)))}
+
+
 def n_judgements(tx: Tx, of: Round | None = None) -> int:
     """Count the judgements, superseded ones included; of one round if asked."""
     query = select(func.count()).select_from(judgement)

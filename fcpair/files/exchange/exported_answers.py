@@ -1,0 +1,241 @@
+"""The checks of what an export says: who answered which item, once, with an answer that the form has."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.answers.answer_files import CellColumns, ImportedAnswers
+from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.exchange.annotation_tool import AnnotationTool, ItemKey, ToolAnswer, ToolExport
+from fcpair.files.tables.delimited import NO_TEXT_HERE
+from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.records import Origin
+from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
+from fcpair.stages.questions.any_of import NONE
+from fcpair.stages.questions.form import Answer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+USER, ANNOTATOR = "user", "annotator"
+
+
+@dataclass(frozen=True)
+class ExportedRound:
+    """The round that an export must be of: its name in keys, its form, and how messages call its cells."""
+
+    name: str
+    form: Form
+    cells: CellColumns
+
+
+@dataclass(frozen=True)
+class _Row:
+    """An answer of an export that could be read: `answer` is None for a skip."""
+
+    source: ToolAnswer
+    key: ItemKey
+    person: str
+    answer: Answer | None
+    at: str
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        return self.answer, self.source.note, self.at
+
+
+def read_users(path: str | Path) -> dict[str, str]:
+    """Read the table that says which user of a tool is which person; rows without a user are not filled in yet.
+
+    Raises:
+        InputError: the file cannot be read, or lacks a column; a user without a person, or with two, by line.
+    """
+    table, findings, users = read_table(path, [USER, ANNOTATOR]), list[Finding](), dict[str, str]()
+    for line, user, person in zip(table[LINE], table[USER].str.strip(), table[ANNOTATOR].str.strip(), strict=True):
+        if user and not person:
+            findings.append(Finding(place_of(table), int(line), f"`{user}` has no `{ANNOTATOR}`"))
+        elif user and users.setdefault(user, person) != person:
+            message = f"`{user}` is `{users[user]}` in a line above, and `{person}` here"
+            findings.append(Finding(place_of(table), int(line), message))
+    reject(str(path), findings)
+    return users
+
+
+def collect_exported(
+    path: str | Path, tool: AnnotationTool, export: ToolExport, round_: ExportedRound, users: Mapping[str, str] | None
+) -> ImportedAnswers:
+    """Turn the answers of an export into those of a file on their way in.
+
+    Of several answers by one person on an item the latest is among the rows, and those before it are `earlier`, in
+    their order. `digest` and `tool_text` say what the tool was given to show.
+
+    Args:
+        path: what was exported.
+        tool: what it was exported from.
+        export: what was read of it.
+        round_: the round whose answers they must be.
+        users: the person that each user of the tool is; without it, users have the names of people.
+
+    Returns:
+        The answers, with findings for whatever is wrong with them.
+
+    Raises:
+        InputError: there is no answer in the export.
+    """
+    if not export.answers and not export.findings:
+        drafts = f", only {export.n_drafts:,} drafts that nobody has submitted" if export.n_drafts else ""
+        raise InputError(f"{path}: there is no answer in it{drafts}")
+    findings = [*export.findings, *_find_second_names(export.answers, users or {})]
+    rows = []
+    for answer in export.answers:
+        try:
+            rows.append(_read_row(answer, tool, round_, users))
+        except InputError as error:
+            findings.append(Finding(answer.file, answer.line, str(error)))
+    answers = _split_repeats(rows, round_.cells.number, findings)
+    latest, earlier = [repeats[-1] for repeats in answers], [row for repeats in answers for row in repeats[:-1]]
+    later_rows = [at for at, repeats in enumerate(answers) for _ in repeats[:-1]]
+    return ImportedAnswers(
+        str(path),
+        _frame(latest),
+        findings,
+        str(path),
+        of=round_.cells,
+        earlier=_frame(earlier).assign(later_row=later_rows),
+    )
+
+
+def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, users: Mapping[str, str] | None) -> _Row:
+    words = [word for chosen in answer.words.values() for word in chosen]
+    if any(map(NO_TEXT.search, (answer.user, answer.key, answer.note, *words))):
+        raise InputError(NO_TEXT_HERE)
+    person, key = _person(answer.user, tool, users), ItemKey.parse(answer.key)
+    if key.number == NO_CODE:
+        raise InputError(f"`{answer.key}` is no key of {round_.cells.number}s, as shards for {tool.title} have them")
+    if key.round_name != round_.name:
+        raise InputError(f"this is an answer of `{key.round_name}`; expected `{round_.name}` (grid and round)")
+    if not (math.isnan(answer.seconds) or 0 <= answer.seconds < math.inf):
+        raise InputError(f"`{answer.seconds:g}` is not a number of seconds; expected 0 or more")
+    parsed = None if answer.is_skip else round_.form.load_submitted(_submitted(round_.form, answer.words))
+    return _Row(answer, key, person, parsed, _utc(answer.at))
+
+
+def _person(user: str, tool: AnnotationTool, users: Mapping[str, str] | None) -> str:
+    if users and user in users:
+        return users[user]
+    if tool.names_nobody(user):
+        hint = f"; if one person gave all of these, write `{user}` and that person into a table for --people"
+        raise InputError(f"nobody is named who answered{hint if user else ''}")
+    if users is not None:
+        raise InputError(f"user `{user}` is not in the table of people; add a line for them")
+    return user
+
+
+def _submitted(form: Form, words: Mapping[str, Sequence[str]]) -> dict[str, object]:
+    """What a page would have sent in place of these words; raises InputError for what no question here has."""
+    questions, submitted, problems = dict(form.questions), dict[str, object](), list[str]()
+    for name, chosen in words.items():
+        if name not in questions:
+            problems.append(f"`{name}` is not a question of this round")
+        elif chosen:
+            try:
+                submitted[name] = _submitted_value(questions[name], chosen)
+            except InputError as error:
+                problems.append(f"{name}: {error}" if len(questions) > 1 else str(error))
+    if problems:
+        raise InputError("; ".join(problems))
+    return submitted
+
+
+def _submitted_value(question: Question[Any], chosen: Sequence[str]) -> object:
+    if isinstance(question, AnyOf):
+        if NONE in chosen and len(chosen) > 1:
+            raise InputError(f"`{NONE}` is chosen together with {', '.join(one for one in chosen if one != NONE)}")
+        return [] if NONE in chosen else list(chosen)
+    if len(chosen) > 1:
+        raise InputError(f"{len(chosen)} answers ({', '.join(f'`{one}`' for one in chosen)}); expected one")
+    if isinstance(question, Closed):
+        codes = {choice.name: choice.code for choice in question}
+        if chosen[0] not in codes:
+            raise InputError(f"unknown answer `{chosen[0]}`; expected one of {', '.join(codes)}")
+        return question.store(codes[chosen[0]])
+    if chosen[0].strip().lower() == SKIP:
+        raise InputError(f"`{SKIP}` says that there is no answer; expected a text")
+    return chosen[0]
+
+
+def _utc(at: str) -> str:
+    """The time as the study keeps it; empty where it is not known."""
+    if not at:
+        return ""
+    try:
+        time = datetime.fromisoformat(at)
+    except ValueError:
+        raise InputError(f"`{at}` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00Z") from None
+    return (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
+
+
+def _find_second_names(answers: Sequence[ToolAnswer], users: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield a finding for each user who is somebody that another user of the same export is already."""
+    user_by_person: dict[str, str] = {}
+    seen: set[str] = set()
+    for answer in answers:
+        person = users.get(answer.user, answer.user)
+        first = user_by_person.setdefault(person, answer.user)
+        if answer.user not in {first, *seen}:
+            clause = "one person answers under one name; import what each has answered on its own"
+            yield Finding(answer.file, answer.line, f"`{first}` and `{answer.user}` are both {person}; {clause}")
+            seen.add(answer.user)
+
+
+def _split_repeats(rows: Sequence[_Row], unit: str, findings: list[Finding]) -> list[list[_Row]]:
+    """The answers of each person on each item, the latest last; what has no order is a finding."""
+    by_item: dict[tuple[int, str], list[_Row]] = defaultdict(list)
+    for row in rows:
+        by_item[row.key.number, row.person].append(row)
+    ordered = []
+    for (_, person), repeats in by_item.items():
+        distinct = [row for at, row in enumerate(repeats) if all(row.content != one.content for one in repeats[:at])]
+        times = [row.at for row in distinct]
+        if len(distinct) > 1 and ("" in times or len({*times}) < len(times)):
+            first, *others = distinct
+            clause = f"in line {first.source.line} of {first.source.file}, and nothing says which answer is the later"
+            findings += [
+                Finding(
+                    row.source.file, row.source.line, f"this {unit} has been answered by {person} already, {clause}"
+                )
+                for row in others
+            ]
+        ordered.append(sorted(distinct, key=lambda row: row.at))
+    return ordered
+
+
+def _frame(rows: Sequence[_Row]) -> pd.DataFrame:
+    """The rows as `ImportedAnswers` has them."""
+    import pandas as pd
+
+    columns = {
+        "place": [row.source.file for row in rows],
+        LINE: [row.source.line for row in rows],
+        "pair": pd.array([row.key.number for row in rows], "int64"),
+        HS: [""] * len(rows),
+        CN: [""] * len(rows),
+        "person": [row.person for row in rows],
+        "answer": pd.Series([row.answer for row in rows], dtype=object),
+        "shown": [""] * len(rows),
+        "seconds": pd.array([row.source.seconds for row in rows], "float64"),
+        "at": [row.at for row in rows],
+        "note": [row.source.note for row in rows],
+        "origin": [Origin.IMPORTED.value] * len(rows),
+        "digest": [row.key.digest for row in rows],
+        "tool_text": [row.source.shown for row in rows],
+    }
+    return pd.DataFrame(columns)

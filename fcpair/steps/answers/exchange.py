@@ -1,0 +1,172 @@
+"""Work for other annotation tools, and the answers that they export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fcpair.errors import InputError
+from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, ImportedAnswers
+from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.exchange.annotation_tool import AnnotationTool, Item, ItemKey, Project, digest_texts
+from fcpair.files.exchange.catalogue import find_tool
+from fcpair.files.exchange.export_files import open_export
+from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
+from fcpair.files.tables.folders import new_folder
+from fcpair.records import Round, RunRecord
+from fcpair.steps.answers import answer_import, answer_tables, sheets
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import GridContext, is_planned
+from fcpair.steps.people import access
+from fcpair.store import Tx
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells
+from fcpair.store.oversight import runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Announce = Callable[[str], None]
+
+
+def write_project(grid: GridContext, folder: str | Path, tool: str, name: str | None = None) -> dict[str, int]:
+    """Write what people have open in a round, the one that counts if none is named, as a project of an annotation tool.
+
+    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises what
+    `answer_tables.round_for_files` does.
+
+    Raises:
+        InputError: there is no such tool, it cannot carry the form of the round, or the folder is not empty.
+        StageError: nothing is open, or all of it waits for another round.
+    """
+    access.Access(grid).spare()
+    writer = find_tool(tool)
+    with grid._store.read() as tx:
+        round_, rows = sheets.open_cells(tx, grid, name)
+        form = form_of(round_.form)
+        if obstacle := writer.obstacle(form):
+            raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
+        facts, shards = runs.study_facts(tx), _items_by_person(tx, round_, rows, _round_key(grid, round_))
+        project = Project(
+            name=_round_key(grid, round_).replace(":", "-").replace(" ", "_"),
+            title=facts["title"] or grid.grid.name,
+            guidelines=facts["guidelines"],
+            form=form,
+            headings=_headings(tx, round_),
+            shards=shards,
+            command=_command(tx, grid, name),
+        )
+    with new_folder(folder) as place:
+        for path, content in writer.write(project).items():
+            (place / path).parent.mkdir(exist_ok=True)
+            (place / path).write_text(content, "utf-8", newline="\n")
+    return {person: len(items) for person, items in shards.items()}
+
+
+def _items_by_person(tx: Tx, round_: Round, rows: pd.DataFrame, round_key: str) -> dict[str, list[Item]]:
+    """The cells that each person has open, as items, in the order in which they were assigned."""
+    texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
+    numbers = sheets.numbers_on_sheet(tx, round_, rows["cell_id"])
+    shards: dict[str, list[Item]] = {}
+    for person, number, cell in zip(rows["annotator"], numbers.tolist(), rows["cell_id"].tolist(), strict=True):
+        key = ItemKey(round_key, number, digest_texts(texts[cell]))
+        shards.setdefault(str(person), []).append(Item(key, texts[cell]))
+    return shards
+
+
+def import_export(
+    grid: GridContext,
+    path: str | Path,
+    tool: str,
+    name: str | None = None,
+    *,
+    people: str | Path | None = None,
+    supersede: bool = False,
+    announce: Announce = lambda _: None,
+) -> RunRecord:
+    """Record what an annotation tool exported, in a round, the one that counts if none is named.
+
+    `path` is a file, a zip file or a folder: all of it is recorded, or nothing. Of several answers by a person on a
+    cell the latest counts, and those before it are kept. An answer that is recorded already is not recorded again.
+
+    Args:
+        grid: where the answers belong.
+        path: what was exported.
+        tool: a key of `fcpair.files.exchange.catalogue.TOOLS`.
+        name: the round.
+        people: a table of the columns `user` and `annotator`: which user of the tool is which person. Without it, users
+            have the names of people.
+        supersede: let a different answer replace an earlier one as the current one.
+        announce: is called with each thing that the export lacks, before anything is checked.
+
+    Raises:
+        InputError: everything that is wrong with the export; nothing is recorded then.
+    """
+    reader = find_tool(tool)
+    users = None if people is None else read_users(people)
+    with grid._store.read() as tx:
+        round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
+        unit = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
+    form = form_of(round_.form)
+    export = reader.read(open_export(path, reader.suffixes), form)
+    for lack in export.lacks:
+        announce(lack)
+    if export.n_drafts:
+        announce(f"{path}: drafts that nobody has submitted are left out ({export.n_drafts:,})")
+    exported_round = ExportedRound(_round_key(grid, round_), form, unit)
+    incoming = collect_exported(path, reader, export, exported_round, users)
+
+    def check(tx: Tx, answers: ImportedAnswers) -> None:
+        _compare_texts(tx, answers, round_, reader)
+
+    return answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
+
+
+def _round_key(grid: GridContext, round_: Round) -> str:
+    return f"{grid.grid.name}:{round_.name}"
+
+
+def _command(tx: Tx, grid: GridContext, name: str | None) -> str:
+    """The command that reads the export, up to `import`; the labels of pairs have their own."""
+    if name is None and not is_planned(tx):
+        return "labels import"
+    return f"answers import --grid {grid.grid.name} --round {rounds.by_name(tx, name).name}"
+
+
+def _headings(tx: Tx, round_: Round) -> tuple[str, ...]:
+    facts = runs.study_facts(tx)
+    names = (facts["hs_name"], facts["cn_name"])
+    return names[:1] if round_.options.hides_column else names
+
+
+def _texts_of_cells(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """The texts that a tool shows of each cell: those of its sides, unless the round hides its column."""
+    bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
+    rows = cells.by_id(tx, cell_ids)
+    sides = [HS] if round_.options.hides_column else [HS, CN]
+    columns = [rows[f"{side}_id"].map(bodies) for side in sides]
+    return dict(zip(rows["cell_id"].tolist(), zip(*columns, strict=True), strict=True))
+
+
+def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
+    """Add a finding where the study has other texts than the tool was given, or the export has other texts than that.
+
+    Of a text, what programs change of how lines end is not compared.
+    """
+    rows, unit, headings = incoming.rows, incoming.of.number, _headings(tx, round_)
+    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
+    digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
+    shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
+    is_other = (rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])).to_numpy()
+    clause = "other texts in this study than in its key; is the export from another study, or was the key changed?"
+    messages = (f"{unit} {number} has {clause}" for number in rows["pair"])
+    incoming.add_findings(is_other, messages, cause=f"these {unit}s have {clause}")
+    has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
+    is_changed = has_text & (
+        rows["tool_text"].map(answer_import.letters)
+        != rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
+    )
+    clause = "other texts in the export than the tool was given"
+    messages = (f"{unit} {number} has {clause}" for number in rows["pair"])
+    incoming.add_findings(is_changed.to_numpy() & ~is_other, messages, cause=f"these {unit}s have {clause}")

@@ -1,0 +1,144 @@
+"""Every tool on any texts: what is written for it and said in it is what is read, and broken exports are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from steps.answers.tool_exports import Said, export, people_table, tasks_of
+
+from fcpair.errors import FcpairError, InputError
+from fcpair.files.answers.answer_files import CELL_COLUMNS
+from fcpair.files.exchange.annotation_tool import Item, ItemKey, Project, digest_texts
+from fcpair.files.exchange.catalogue import TOOLS, find_tool
+from fcpair.files.exchange.export_files import open_export
+from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
+from fcpair.files.exchange.label_studio import format_config
+from fcpair.stages.questions import parse_form
+
+FORM = parse_form('types: any_of("two words","à la",plain)')
+ROUND = "main:what is it"
+tools = pytest.mark.parametrize("tool", TOOLS)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1)
+words = st.lists(st.sampled_from(["two words", "à la", "plain"]), min_size=1, unique=True) | st.just(["none"])
+numbers = st.lists(st.integers(0, 10**12), min_size=1, max_size=4, unique=True)
+
+
+def write(tool: str, folder: Path, pairs: list[tuple[str, str]], ids: list[int]) -> Path:
+    """A project of these pairs for a tool, for one person."""
+    items = [Item(ItemKey(ROUND, at, digest_texts(pair)), pair) for at, pair in zip(ids, pairs, strict=True)]
+    project = Project("main-it", "T", "# Be kind", FORM, ("HS & <b>", "CN"), {"ana": items}, "answers import")
+    folder.mkdir()
+    for name, content in TOOLS[tool].write(project).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content, "utf-8", newline="\n")
+    return folder
+
+
+@tools
+@given(st.data())
+def test_what_is_said_is_what_is_read(tool: str, data: st.DataObject) -> None:
+    ids = data.draw(numbers)
+    pairs = data.draw(st.lists(st.tuples(texts, texts), min_size=len(ids), max_size=len(ids)))
+    said = [Said({"types": data.draw(words)}, data.draw(st.just("") | texts)) for _ in ids]
+    with TemporaryDirectory() as temporary:
+        project = write(tool, Path(temporary) / "project", pairs, ids)
+        path = export(tool, Path(temporary) / "export", zip(tasks_of(tool, project), said, strict=True))
+        reader = TOOLS[tool]
+        read = reader.read(open_export(path, reader.suffixes), FORM)
+        round_ = ExportedRound(ROUND, FORM, CELL_COLUMNS)
+        rows = collect_exported(path, reader, read, round_, read_users(people_table(tool, project))).checked_rows()
+    expected = {at: (one.words["types"], one.note) for at, one in zip(ids, said, strict=True)}
+    for row in rows.to_dict("records"):
+        chosen, note = expected.pop(row["pair"])
+        assert FORM.store(row["answer"]) == FORM.store(FORM.read({"types": "; ".join(chosen)}))
+        assert (row["note"], row["person"]) == (note, "ana")
+    assert not expected
+
+
+@tools
+@given(st.data())
+def test_a_broken_export_is_refused_or_read_and_never_a_defect(tool: str, data: st.DataObject) -> None:
+    with TemporaryDirectory() as temporary:
+        project = write(tool, Path(temporary) / "project", [("a", "b"), ("c", "d")], [1, 2])
+        said = [(task, Said({"types": ["plain"]}, "n", second=3)) for task in tasks_of(tool, project)]
+        path = export(tool, Path(temporary) / "export", said)
+        (file,) = path.iterdir()
+        raw = bytearray(file.read_bytes())
+        at = data.draw(st.integers(0, len(raw) - 1))
+        raw[at : data.draw(st.integers(at, len(raw)))] = data.draw(
+            st.sampled_from([b"", b"x", b'"', b"[", b"null", b"1e999"])
+        )
+        file.write_bytes(bytes(raw))
+        reader = TOOLS[tool]
+        try:
+            read = reader.read(open_export(path, reader.suffixes), FORM)
+            collect_exported(path, reader, read, ExportedRound(ROUND, FORM, CELL_COLUMNS), None).checked_rows()
+        except FcpairError:
+            pass
+
+
+@given(st.text(min_size=1), st.integers(0, 10**17), st.text("0123456789abcdef", min_size=1))
+def test_a_key_is_read_back(name: str, number: int, digest: str) -> None:
+    key = ItemKey(name, number, digest)
+    assert ItemKey.parse(str(key)) == key
+
+
+@pytest.mark.parametrize("text", ["", "17", "main:label:x:ab", "main:label:²:ab", ":17:ab", "main:label:17:", "a:1"])
+def test_what_is_no_key_has_no_number(text: str) -> None:
+    assert ItemKey.parse(text).number == -1
+
+
+@tools
+def test_a_project_says_how_to_start_it_and_who_has_what(tool: str, tmp_path: Path) -> None:
+    project = write(tool, tmp_path / "project", [("a", "b")], [1])
+    readme = (project / "README.md").read_text("utf-8")
+    for part in ("| ana | 1 |", f"--reader {tool} --people people.csv", "# Be kind", "fcpair answers import "):
+        assert part in readme
+
+
+def test_a_configuration_of_label_studio_is_xml_with_every_option() -> None:
+    item = Item(ItemKey(ROUND, 1, "ab"), ("a", "b"))
+    config = format_config(Project("x", "T", "", FORM, ("HS & <b>", "CN"), {"ana": [item]}, ""))
+    options = [one.get("value") for one in ElementTree.fromstring(config).iter("Choice")]
+    assert options == ["two words", "à la", "plain", "none"]
+
+
+def test_a_zip_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    recorded = Path(__file__).parents[2] / "assets" / "exchange" / "doccano" / "ana.zip"
+    (tmp_path / "ana.zip").write_bytes(recorded.read_bytes()[:-30])
+    with pytest.raises(InputError, match="not a zip file"):
+        open_export(tmp_path / "ana.zip", (".jsonl",))
+
+
+def test_a_folder_without_an_export_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("user,annotator\n", "utf-8")
+    with pytest.raises(InputError, match=r"there is no export in it; expected files that end in .json, .csv"):
+        open_export(tmp_path, (".json", ".csv"))
+
+
+def test_a_list_says_on_which_line_a_task_is(tmp_path: Path) -> None:
+    tasks = [{"data": {}, "annotations": [{"result": [{}], "completed_by": 1}]} for _ in range(2)]
+    (tmp_path / "p.json").write_text("[" + ",\n".join(map(json.dumps, tasks)) + "]", "utf-8")
+    tool = TOOLS["label-studio"]
+    findings = tool.read(open_export(tmp_path, tool.suffixes), FORM).findings
+    assert [finding.line for finding in findings] == [1, 2]
+
+
+@pytest.mark.parametrize("tool", ["potato", "doccano", "prodigy"])
+def test_a_line_of_a_shard_ends_nowhere_else(tool: str, tmp_path: Path) -> None:
+    project = write(tool, tmp_path / "project", [("a\x85b\u2028c", "d\u2029e\x0bf\r\ng")], [1])
+    shard = project / ("data/items.jsonl" if tool == "potato" else "ana.jsonl")
+    assert len(shard.read_text("utf-8").splitlines()) == 1
+    ((task,),) = [tasks_of(tool, project)]
+    assert "a\x85b\u2028c" in task.record["text"]
+
+
+def test_an_unknown_tool_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="`Label Studio` is no annotation tool here; did you mean `label-studio`"):
+        find_tool("Label Studio")
