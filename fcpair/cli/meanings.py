@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from fcpair.records import TIERS
+
 Command = Callable[..., Any]
 
 # The first sentence of the help of every option that several commands write out for themselves: what it means anywhere.
@@ -50,3 +52,8 @@ def shared_option(flag: str, *names: str, detail: str = "", **settings: Any) -> 
     Its help is its meaning and the detail.
     """
     return click.option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)
+
+
+def complete_tier(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """The four tiers whose names begin so; those of a study's own are typed."""
+    return [name for name in TIERS if name.startswith(begun)]

@@ -88,6 +88,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("split",): ("labelled", "--cluster row --labels label --share 0.5"),
     ("report",): ("checked", "--out {folder}/r.html"),
     ("log",): ("checked", ""),
+    ("methods",): ("checked", ""),
     ("run",): ("empty", "{recipe} --study {folder}/run.db"),
     ("classify",): ("empty", "{texts} --truth type --predicted guess"),
     ("correlate",): ("empty", "{texts} --score score --rating rating"),

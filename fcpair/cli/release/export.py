@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from fcpair.cli.meanings import shared_option
+from fcpair.cli.meanings import complete_tier, shared_option
 from fcpair.cli.options import effective_params, params, round_option, with_grid
 from fcpair.cli.output import print_run, status_spinner
 from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fcpair.files.release.training import Kind
     from fcpair.grid import Grid
 
-tier_option = shared_option("--tier", required=True, metavar="TIER")
+tier_option = shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier)
 file_option = shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A file.")
 folder_option = shared_option(
     "--out",

@@ -9,6 +9,7 @@ import click
 
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import with_study
+from fcpair.cli.terminal import print_machine, print_raw
 from fcpair.params import MethodsFormat
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def methods(study: Study, form: MethodsFormat, out: Path | None) -> None:
     """
     section = study.methods()
     if out is None:
-        click.echo(section.text(form), nl=False)
+        print_machine(section.text(form), end="")
         return
     for path in section.write(out, form):
-        click.echo(f"methods: {path}")
+        print_raw(f"methods: {path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.machine_output import ROWS_AT_ONCE
-from fcpair.cli.meanings import shared_option
+from fcpair.cli.meanings import complete_tier, shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, format_option, with_grid
 from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_field, status_spinner
@@ -37,7 +37,7 @@ CAPTIONS = (
 @click.command()
 @with_grid
 @effective_params(Partition)
-@shared_option("--tier", metavar="TIER", detail="Its pairs are written.")
+@shared_option("--tier", metavar="TIER", shell_complete=complete_tier, detail="Its pairs are written.")
 @shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
 @shared_option(
     "--layout",

@@ -25,11 +25,11 @@ MOST_LABELS = 3
 
 
 _AGREEMENT = {
-    "any": "",
-    "unanimous": ", all {agreeing} the final one",
-    "majority": ", at least two and more than half {agreeing} the final one",
+    ("unanimous", "answer"): ", all equal to the final one",
+    ("unanimous", "side"): ", all on the side of the final one",
+    ("majority", "answer"): ", at least two and more than half equal to the final one",
+    ("majority", "side"): ", at least two and more than half on the side of the final one",
 }
-_AGREEING = {"answer": "equal to", "side": "on the side of"}
 _VERDICTS = {"accepted": "valid", "any": "valid or not valid", "none": "with or without a verdict"}
 
 
@@ -48,7 +48,7 @@ class TierRule:
     def __str__(self) -> str:
         plan = self.plan
         counted = "definite label" if plan.counted == "definite" else "label"
-        agreement = _AGREEMENT[plan.agreement].format(agreeing=_AGREEING[plan.agreeing])
+        agreement = _AGREEMENT.get((plan.agreement, plan.agreeing), "")
         answers = f"; final label {' or '.join(plan.answers)}" if plan.answers else ""
         within = f"; within {plan.within}" if plan.within else ""
         labels = f"{plan.labels} {counted}{'s' * (plan.labels > 1)} or more{agreement}"

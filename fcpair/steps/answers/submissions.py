@@ -23,7 +23,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of, parse_subm
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.idempotency import perform_once
-from fcpair.steps.base.opaque_ids import OpaqueIds
+from fcpair.steps.base.opaque_ids import PLAIN_ASSIGNMENTS, OpaqueIds
 from fcpair.steps.people import known_scores, reassignment
 from fcpair.steps.people.reading_limits import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
@@ -142,8 +142,8 @@ class Submissions:
         with self._store.write(wait=wait, first=True, alone=has_skips) as tx:
             numbers = self._opaque or self._load_opaque(tx)
             received = [
-                (visitor, replace(submission, assignment_id=numbers.decrypt_assignment(submission.assignment_id)))
-                for visitor, submission in submissions
+                (visitor, one if one.assignment_id <= PLAIN_ASSIGNMENTS else _with_plain_number(one, numbers))
+                for visitor, one in submissions
             ]
             if self._store.many_write:
                 person_ids = [visitor.id for visitor, _ in received]
@@ -185,7 +185,7 @@ class Submissions:
         adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
         if submission.guideline_version is not None:
             _check_guidelines(submission.guideline_version, assignment.guideline_version)
-        known_use = _known_use(tx, assignment)
+        known_use = "" if assignment.counts or assignment.checks is not None else _known_use(tx, assignment)
         if known_use == Known.QUALIFICATION:
             _check_not_over(tx, visitor, assignment)
         if self._has_limit or assignment.status != Status.OPEN:
@@ -271,8 +271,6 @@ def _has_opted_out(tx: Tx, person_id: int, cell_id: int) -> bool:
 
 def _known_use(tx: Tx, assignment: Any) -> str:
     """The use of the known pair that an assignment is of; empty where it is of none."""
-    if assignment.counts or assignment.checks is not None:
-        return ""
     with grids.on_grid(tx, assignment.grid_id):
         return rounds.by_id(tx, assignment.round_id).options.known
 
@@ -293,6 +291,11 @@ def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: b
             reassignment.reassign(tx, assignment.id, slot=assignment.id)
         if may_decide and closed_question(form_of(assignment.form)):
             rule_decisions.apply_policy(tx, [assignment.cell_id])
+
+
+def _with_plain_number(submission: Submission, numbers: OpaqueIds) -> Submission:
+    """A submission with the number that its assignment has here."""
+    return replace(submission, assignment_id=numbers.decrypt_assignment(submission.assignment_id))
 
 
 def _with_opaque_id(

@@ -7,7 +7,7 @@ import hmac
 _HALF = 26  # bits
 _HALF_OF_CELL = 16  # bits, as a number of a cell has 32
 _CELLS = 1 << 2 * _HALF_OF_CELL
-_ASSIGNMENTS = 1 << 52
+PLAIN_ASSIGNMENTS = 1 << 52  # are no higher; those that are encrypted are
 _HALF_OF_ASSIGNMENT = 25  # bits: no number that clients are given is above 2^53
 _ROUNDS = 4
 
@@ -50,13 +50,13 @@ class OpaqueIds:
 
     def encrypt_assignment(self, number: int) -> int:
         """Encrypt the number of an assignment, which says when it was made; the result is above all that these have."""
-        return _ASSIGNMENTS + self.encrypt("assignment", number, _HALF_OF_ASSIGNMENT)
+        return PLAIN_ASSIGNMENTS + self.encrypt("assignment", number, _HALF_OF_ASSIGNMENT)
 
     def decrypt_assignment(self, number: int) -> int:
         """The number of an assignment that was encrypted; the same number where it was not."""
-        if number <= _ASSIGNMENTS:
+        if number <= PLAIN_ASSIGNMENTS:
             return number
-        return self.decrypt("assignment", number - _ASSIGNMENTS, _HALF_OF_ASSIGNMENT)
+        return self.decrypt("assignment", number - PLAIN_ASSIGNMENTS, _HALF_OF_ASSIGNMENT)
 
     def encrypt_cell(self, number: int) -> int:
         """Encrypt the number of a cell whose column must stay hidden; the result is above all numbers that cells have.

@@ -32,7 +32,11 @@ def test_a_sound_study_ends_with_0_and_its_digest(at: At) -> None:
     path = at("checked")
     result = doctor(path)
     assert result.exit_code == 0
-    assert result.stdout.rstrip().endswith(f"Digest of answers, decisions and texts: {Study.doctor(path).digest[:16]}")
+    health = Study.doctor(path)
+    assert result.stdout.splitlines()[-2:] == [
+        f"Digest of answers, decisions and texts: {health.digest[:16]}",
+        f"Digest of the settings: {health.settings_digest[:16]}, of the run log: {health.log_digest[:16]}",
+    ]
 
 
 def test_what_was_found_is_told_with_what_to_do_and_ends_with_1(at: At) -> None:

@@ -171,6 +171,7 @@ def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid:
         "blocks",
         *(f"types: {one}, Krippendorff's alpha, nominal" for one in ("facts", "humour")),
         "tone, Krippendorff's alpha, interval",
+        "intervals",
     ]
     assert run.counts["blocks"] == 4
     assert agree.note_agreement(grid, Agree(by="column")).counts == {"blocks": 10}

@@ -46,7 +46,7 @@ PAGES = (
     "/lead/evaluation",
     "/lead/downloads",
 )
-ELSEWHERE = ("results", "pilots")  # panels of grids that are planned
+ELSEWHERE = ("results", "pilots", "known_pairs")  # panels of grids that are planned, or have known pairs
 INLINE = re.compile(r"\sstyle=|<style|<script(?![^>]*\ssrc=)|\son\w+=", re.IGNORECASE)
 
 

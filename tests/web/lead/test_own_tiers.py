@@ -22,9 +22,7 @@ def site(serve: Serve) -> Site:
     return site
 
 
-@pytest.mark.parametrize(
-    "path", ["/lead/panel/tiers", "/lead/conflicts/diamond", "/lead/downloads", "/lead/evaluation"]
-)
+@pytest.mark.parametrize("path", ["panel/tiers", "conflicts/diamond", "downloads", "evaluation"])
 def test_pages_list_them(site: Site, path: str) -> None:
     html = site.browser("lea").get(f"/lead/{path}").text.lower()
     assert "strict" in html

@@ -88,7 +88,7 @@ def test_each_is_told_the_forms_of_their_role(site: Site) -> None:
     scale["keys"] = [["1"], ["1.", "1.5"], ["2"], ["2.", "2.5"], ["3"], ["3.", "3.5"], ["4"], ["4.", "4.5"], ["5"]]
     sides = {"grid": "rate", "round": "rate", "row_name": "hate speech", "column_name": "aspect"}
     no_words: dict[str, Any] = {"row_text": None, "column_text": None, "texts": {}}
-    no_words |= {"single_column": False, "calibration": ""}
+    no_words |= {"single_column": False, "calibration": "", "qualifies": False}
     assert asked == {**sides, "form": [scale], "screen": "row", "blind": False, **no_words}
     assert 'data-ahead="50"' in site.browser("rae").get("/annotate").text
 
