@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.pilot_labels import read_pilot_labels
 from fcpair.param_values import as_params
 from fcpair.params import Assign, Plan, PlannedFigure
-from fcpair.records import Role, RunRecord
+from fcpair.records import Role, Round, RunRecord
 from fcpair.stages.assignment.overlap_ladder import AssignedPairs
 from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
 from fcpair.stages.questions import Closed
 from fcpair.steps.base import departures
+from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, as_settings, effective_options, is_planned, note_run, scheme_of
 from fcpair.steps.base.keywords import takes_params
 from fcpair.store import Tx
@@ -41,6 +42,13 @@ class _Known:
     basis: tuple[str, ...]
     labels: pd.DataFrame | None
     assigned: AssignedPairs | None
+
+
+class _Pilot(NamedTuple):
+    """Labels of the study that are its pilot, and the round in which they were given."""
+
+    round: Round
+    labels: pd.DataFrame
 
 
 @takes_params
@@ -69,8 +77,9 @@ def plan_overlap(
     """Plan how much overlap a grid needs, before anybody is asked: what each costs, yields, and narrows.
 
     What is not given of texts, people and seconds is the study's own. Widths rest on the labels of a pilot: of the
-    file, else of the study where two pairs or more have several labels; without any, on what is assumed. What is
-    assigned already is the least overlap that is planned, unless the plan is for a grid of another size.
+    file, else of the study where two pairs or more have several labels, else on what people answered in a calibration
+    before its discussion; without any, on what is assumed. What is assigned already is the least overlap that is
+    planned, unless the plan is for a grid of another size.
 
     Raises:
         StageError: the grid is planned: its rounds say how many answers each cell gets.
@@ -94,8 +103,8 @@ def plan_overlap(
 def _read_known(tx: Tx, question: Closed, options: Plan) -> _Known:
     n_hs, n_cn = cells.shape(tx)
     n_people = len(people.people(tx, Role.ANNOTATOR, active=True)) or effective_options(tx, Assign, {}).annotators
-    answers = judgements.all_answers(tx, rounds.primary(tx))
-    measured = answers["seconds"].dropna()
+    sources = list(_pilot_rounds(tx))
+    measured = _read_seconds(tx, sources)
     known: dict[str, int | float] = {}
     basis = []
     for name, number, what in (
@@ -106,20 +115,46 @@ def _read_known(tx: Tx, question: Closed, options: Plan) -> _Known:
         if number and getattr(options, name) is None:
             known[name] = number
             basis.append(what)
-    if options.seconds is None and len(measured) >= LEAST_MEASURED:
+    if options.seconds is None and measured is not None:
         known["seconds"] = round(float(measured.median()), 1)
         basis.append(f"{known['seconds']:g} seconds a label, the median of {len(measured):,}")
     sentences = [f"from the study: {', '.join(basis)}"] if basis else []
     if n_decided := len(adjudications.pairs_decided_by_hand(tx)):
         sentences.append(f"{n_decided:,} pairs that somebody has decided get no further labels")
-    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-    n_labels = labels.groupby("cell_id").size()
+    pilot = None if options.pilot else _read_pilot(tx, sources)
+    if pilot and pilot.round.options.calibrates:
+        sentences.append("the pilot is the calibration: what people answered before its discussion")
     return _Known(
         values=known,
         basis=tuple(sentences),
-        labels=labels if int((n_labels > 1).sum()) >= LEAST_PAIRS else None,
+        labels=pilot.labels if pilot else None,
         assigned=_read_assigned(tx) if (options.hs or n_hs, options.cn or n_cn) == (n_hs, n_cn) else None,
     )
+
+
+def _pilot_rounds(tx: Tx) -> Iterator[Round]:
+    """Yield the rounds whose answers can be a pilot, the better ones first: the labels, and those of a calibration."""
+    yield rounds.primary(tx)
+    if state := load_calibration(tx):
+        yield state.first
+
+
+def _read_seconds(tx: Tx, sources: Iterable[Round]) -> pd.Series[float] | None:
+    """The seconds that answers took, of the first round in which enough were measured."""
+    for round_ in sources:
+        measured = judgements.all_answers(tx, round_)["seconds"].dropna()
+        if len(measured) >= LEAST_MEASURED:
+            return measured
+    return None
+
+
+def _read_pilot(tx: Tx, sources: Iterable[Round]) -> _Pilot | None:
+    """The labels of the first round in which enough pairs have several."""
+    for round_ in sources:
+        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
+        if int((labels.groupby("cell_id").size() > 1).sum()) >= LEAST_PAIRS:
+            return _Pilot(round_, labels)
+    return None
 
 
 def _read_assigned(tx: Tx) -> AssignedPairs | None:

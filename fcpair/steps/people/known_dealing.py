@@ -43,9 +43,10 @@ def check_not_open(tx: Tx) -> None:
 def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: bool | None = None) -> dict[str, int]:
     """Give everybody the known pairs that they should have beside their shard in a round; returns how many, by use.
 
-    Nobody is given a pair that is, or was, in their shard, so that no answer that counts depends on any of this. Where
-    the round shows one row after the other (`by_row`), so come control pairs. Where it is `strict`, InputError is
-    raised where somebody cannot have enough; else they get what there is.
+    Nobody is given a pair that is, or was, in their shard, so that no answer that counts depends on any of this, nor
+    one that they had in a calibration, where it may have been discussed. Where the round shows one row after the other
+    (`by_row`), so come control pairs. Where it is `strict`, InputError is raised where somebody cannot have enough;
+    else they get what there is.
     """
     if not round_.counts or not has_known_pairs(tx):
         return {}
@@ -104,8 +105,8 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidat
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
     person_ids = [one.id for one in candidates]
-    for known_round in rounds.of_known_pairs(tx, round_):
-        given = assignments.ever_assigned(tx, known_round, person_ids)
+    for earlier_round in (*rounds.of_known_pairs(tx, round_), *rounds.calibration_rounds(tx)):
+        given = assignments.ever_assigned(tx, earlier_round, person_ids)
         given = given[np.isin(given[:, 0], cell_ids)]
         barred[np.searchsorted(cell_ids, given[:, 0]), [person_ids.index(one) for one in given[:, 1].tolist()]] = True
     return [cell_ids[~barred[:, column]] for column in range(len(candidates))]
@@ -124,7 +125,7 @@ def _check_enough(tx: Tx, use: Known, options: Any, shares: Sequence[_Share]) ->
         if use is Known.QUALIFICATION and share.wanted > n_left:
             raise InputError(
                 f"`{names[share.person_id]}` is to qualify on {share.wanted:,} pairs, but only {n_left:,} known pairs "
-                "are not in their shard; add known pairs, or lower `pairs`"
+                "are neither in their shard nor in a calibration; add known pairs, or lower `pairs`"
             )
         if use is Known.QUALIFICATION and not share.wanted:
             raise InputError(

@@ -13,6 +13,8 @@ from fcpair.errors import InputError, StageError
 from fcpair.params import Adjudicate, Assign, Plan
 from fcpair.stages.assignment.overlap_plan import OverlapPlan
 from fcpair.study import Study
+from steps.calibrated import FIRST, answer_all, begin, calibrated
+from steps.people.known import controls, qualification
 from steps.plans import WRITTEN, study_of
 from steps.small import ANNOTATORS, assert_refused, label_of, open_work, record, write_csv
 
@@ -67,6 +69,42 @@ def test_without_two_pairs_with_several_labels_the_plan_rests_on_what_is_assumed
     assert any(sentence.startswith("assumed: 20.0% of labels positive") for sentence in study.grid().plan().basis)
 
 
+def test_before_there_are_labels_the_first_answers_of_a_calibration_are_the_pilot(at: At) -> None:
+    """All three answered four pairs: alpha is 7/18, and 24/35 after the discussion, which the plan leaves out."""
+    study = at("paired")
+    calibrated(study)
+    plan = study.grid().plan()
+    assert plan.basis[1] == "the pilot is the calibration: what people answered before its discussion"
+    assert plan.basis[2].startswith("from a pilot: 4 pairs with several labels")
+    assert plan.basis[2].endswith("Krippendorff's alpha, nominal 0.389")
+    assert plan.assigned == {}
+
+
+def test_a_calibration_is_the_pilot_once_two_of_its_pairs_have_several_answers(at: At) -> None:
+    study = at("paired")
+    visitors = begin(study)
+    answer_all(study, {"ana": visitors["ana"]}, FIRST)
+    assert "assumed" in study.grid().plan().basis[1]
+    answer_all(study, {"ben": visitors["ben"]}, FIRST)
+    assert "the pilot is the calibration" in study.grid().plan().basis[1]
+
+
+def test_labels_of_the_study_and_a_file_go_before_a_calibration(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    calibrated(study)
+    rows = [
+        {"hs_id": hs, "cn_id": cn, "annotator": who, "label": label_of(hs * cn, who)}
+        for hs in range(5)
+        for cn in range(7)
+        for who in ANNOTATORS
+    ]
+    plan = study.grid().plan(pilot=write_csv(tmp_path / "pilot.csv", rows))
+    assert plan.basis[1].startswith("from a pilot: 35 pairs with several labels")
+    study.grid().assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
+    record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in open_work(study)])
+    assert study.grid().plan().basis[1].startswith("from a pilot: 12 pairs with several labels")
+
+
 def test_no_overlap_below_what_is_assigned_is_planned(at: At) -> None:
     """Of 24 pairs six have two people and six three."""
     plan = at("dealt").grid().plan()
@@ -85,6 +123,22 @@ def test_the_pairs_that_are_assigned_are_counted_by_their_texts(at: At) -> None:
     several = [divmod(pair - 1, 6) for pair, n in people_of.items() if n > 1]
     assert assigned.of_hs == tuple(n for _, n in sorted(Counter(hs for hs, _ in several).items()))
     assert sorted(assigned.of_cn) == sorted(Counter(cn for _, cn in several).values())
+
+
+def test_known_pairs_and_calibrations_are_no_overlap(at: At, tmp_path: Path) -> None:
+    """Everybody has answered four pairs, qualifies on two, and has control pairs; the shards are as without."""
+    study = at("paired")
+    calibrated(study)
+    grid = study.grid()
+    grid.save_qualification(qualification(study, tmp_path, pairs=2))
+    grid.save_controls(controls(study, tmp_path))
+    run = grid.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
+    assert run.counts["qualification"] == 6
+    assert int(str(run.counts["controls"])) >= 3
+    assigned = grid.plan().grid.assigned
+    assert assigned is not None
+    assert assigned.by_labels == {1: 12, 2: 6, 3: 6}
+    assert sum(assigned.of_hs) == sum(assigned.of_cn) == 12
 
 
 def test_what_is_assigned_may_be_enough(at: At) -> None:

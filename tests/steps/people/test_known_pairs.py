@@ -17,6 +17,7 @@ from fcpair.params import Adjudicate, Assign, Simulate
 from fcpair.records import Known, Role
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
+from steps.calibrated import batch, calibrated
 from steps.online import at_desk, give
 from steps.people.known import controls, known_table, qualification, right_answer
 from steps.small import ANNOTATORS, assert_refused, write_csv
@@ -27,7 +28,8 @@ DEAL = Assign(overlap={2: 0.25, 3: 0.25}, seed=1)
 
 def dealt(study: Study, folder: Path, *uses: Known, pairs: int | None = None) -> Study:
     """The small study, assigned with known pairs for these uses."""
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    if not study.people:
+        study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     if Known.QUALIFICATION in uses:
         study.grid().save_qualification(qualification(study, folder, pairs=pairs))
     if Known.CONTROLS in uses:
@@ -269,3 +271,14 @@ def test_known_pairs_are_set_before_shards_are_made(at: At, tmp_path: Path) -> N
     study = at("dealt")
     options = qualification(study, tmp_path)
     assert_refused(study, lambda: study.grid().save_qualification(options), StageError, "have been assigned already")
+
+
+def test_known_pairs_are_set_after_a_calibration_and_nobody_is_given_one_of_its_batch(at: At, tmp_path: Path) -> None:
+    """Of the 24 pairs, four are in the batch, and half of all are known for each use."""
+    study = at("paired")
+    calibrated(study)
+    dealt(study, tmp_path, *Known, pairs=2)
+    for use in Known:
+        for cells in cells_by_person(study, use).values():
+            assert cells
+            assert not set(cells) & set(batch(study))
