@@ -98,27 +98,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     that one grows by a gigabyte.
     """
     for item in items:
-        if {BROWSER, CLUSTER} & {*item.path.parents} or _needs_server(item):
+        if _is_under(item.path, BROWSER, CLUSTER) or _needs_server(item):
             item.add_marker(pytest.mark.slow)
-        if EXCHANGE in item.path.parents:
+        if _is_under(item.path, EXCHANGE):
             item.add_marker(pytest.mark.exchange)
             if "exchange" not in config.option.markexpr:
                 item.add_marker(pytest.mark.skip("this installs annotation tools: `make test-exchange`"))
         if "walked" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.torch)
-        item.add_marker(pytest.mark.xdist_group("torch" if item.get_closest_marker("torch") else _module(item)))
+        item.add_marker(pytest.mark.xdist_group("torch" if item.get_closest_marker("torch") else _module(item.path)))
     items.sort(key=_turn)
 
 
-def _module(item: pytest.Item) -> str:
-    return item.path.relative_to(TESTS).with_suffix("").as_posix()
+@cache
+def _is_under(path: Path, *folders: Path) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+@cache
+def _module(path: Path) -> str:
+    return path.relative_to(TESTS).with_suffix("").as_posix()
 
 
 def _turn(item: pytest.Item) -> int:
     """Where the group of a test stands in the queue; groups of the same turn keep their order."""
     if item.get_closest_marker("torch"):
         return -1
-    starts = [at for at, start in enumerate(LONGEST_FIRST) if _module(item).startswith(start)]
+    starts = [at for at, start in enumerate(LONGEST_FIRST) if _module(item.path).startswith(start)]
     return min(starts, default=len(LONGEST_FIRST))
 
 
@@ -140,6 +146,16 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     yield
     if "torch" in sys.modules and not item.stash[HAD_TORCH] and item.get_closest_marker("torch") is None:
         pytest.fail("this test loads torch: mark it, or its module, with pytest.mark.torch")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect tests, but no garbage meanwhile: nearly all that is imported and made stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

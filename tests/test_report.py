@@ -665,6 +665,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
         Study.create(tmp_path / "s.db").report(tmp_path / "none" / "report.html")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(DATA is None, reason="FCPAIR_DATA does not name the folder with the published FC-CONAN files")
 def test_the_published_figures_stand_in_the_report_of_the_published_labels(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "p.db")

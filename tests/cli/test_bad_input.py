@@ -201,6 +201,7 @@ def test_a_read_only_study_can_be_read_and_says_that_it_cannot_be_written(fcpair
     assert sha256(closed) == before
 
 
+EVALUATE = ("evaluate", "--system", "tfidf", "--tier", "silver", "--resamples", "100")
 WRITE_FILES = {
     "a tier": ("partition", "--tier", "silver", "--out", "{out}/silver.csv"),
     "the tier as published": ("partition", "--tier", "silver", "--layout", "fc-conan", "--out", "{out}/silver.csv"),
@@ -208,10 +209,8 @@ WRITE_FILES = {
     "beir": ("export", "beir", "--tier", "silver", "--out", "{out}/beir"),
     "hf": ("export", "hf", "--out", "{out}/hf"),
     "pairs": ("export", "pairs", "--tier", "silver", "--out", "{out}/pairs"),
-    "runs and figures": (
-        *("evaluate", "--system", "tfidf", "--tier", "silver", "--resamples", "100"),
-        *("--runs", "{out}/runs", "--figures", "{out}/figures"),
-    ),
+    "runs": (*EVALUATE, "--runs", "{out}/runs"),
+    "runs and figures": (*EVALUATE, "--runs", "{out}/runs", "--figures", "{out}/figures"),
     "links": ("people", "invite", "vera"),
 }
 
@@ -224,7 +223,13 @@ def rehearsed(fcpair: Fcpair, at: Callable[[str], Path], tmp_path: Path, words: 
 
 
 @pytest.mark.usefixtures("rehearsed")
-@pytest.mark.parametrize("words", WRITE_FILES.values(), ids=WRITE_FILES)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, id=name, marks=[pytest.mark.slow] if "{out}/figures" in words else [])
+        for name, words in WRITE_FILES.items()
+    ],
+)
 def test_what_cannot_be_noted_in_a_read_only_study_leaves_no_file_elsewhere(
     words: tuple[str, ...], fcpair: Fcpair, closed: Path
 ) -> None:

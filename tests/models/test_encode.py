@@ -282,6 +282,7 @@ def sources(data: Path, conan: Corpus, texts: pd.DataFrame) -> Any:
     return np.flatnonzero(texts["cn_digest"].isin(paired))
 
 
+@pytest.mark.slow
 def test_the_candidates_of_fc_conan(data: Path, model: Model, texts: pd.DataFrame, sources: Any) -> None:
     """DESIGN, section 6: 375 source CNs; k = 2 over rows gives 133 candidates, all 130 of Bronze among them; or 238."""
     vectors = encode(texts["cn"].tolist(), model)

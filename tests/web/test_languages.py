@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from fcpair.web.page_phrases import NOUN_PHRASES
 from fcpair.web.pages.annotator import word_warning
 from fcpair.web.refusals import ALL_SENTENCES, SENTENCES, translate
 from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
+from web.messages import all_messages, message_texts
 
 ROOT = Path(__file__).parents[2]
 CODES = [code for code in PAGE_LANGUAGES if code != "en"]
@@ -34,18 +34,6 @@ TEMPLATES = ROOT / "fcpair" / "web" / "templates"
 SCRIPTS = ROOT / "fcpair" / "web" / "static"
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 NOUN_KEYS = {key for name in next(iter(NOUN_PHRASES.values()))._fields for key in (name, name.capitalize())}
-
-
-def _catalogues() -> Any:
-    spec = spec_from_file_location("catalogues", ROOT / "docs" / "catalogues.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MESSAGES: dict[tuple[str, str], list[str]] = _catalogues().extract()
 
 
 def _catalogue(code: str) -> Catalog:
@@ -65,7 +53,7 @@ def test_every_language_has_a_catalogue_and_no_other() -> None:
 def test_a_catalogue_has_each_message_translated_and_no_other(code: str) -> None:
     catalogue = _catalogue(code)
     ids = {_forms(one.id)[0]: one for one in catalogue if one.id}
-    assert set(ids) == {one for one, _ in MESSAGES}, "run `python docs/catalogues.py`, and translate what is new"
+    assert set(ids) == {one for one, _ in all_messages()}, "run `python docs/catalogues.py`, and translate what is new"
     assert [one for one, message in ids.items() if message.fuzzy or not all(_forms(message.string))] == []
     assert not list(catalogue.obsolete)
 
@@ -75,7 +63,7 @@ def test_a_catalogue_says_where_messages_are_and_how_plurals_are_counted(code: s
     header, plain = _catalogue(code), catalogue_path(code).read_text("utf-8")
     assert header.num_plurals == len(LANGUAGES[code].categories)
     found = {_forms(one.id)[0]: sorted({path for path, _ in one.locations}) for one in header if one.id}
-    assert found == {one: places for (one, _), places in MESSAGES.items()}
+    assert found == {one: places for (one, _), places in all_messages().items()}
     assert "#, fuzzy" not in plain
 
 
@@ -119,7 +107,7 @@ def test_a_message_without_a_translation_has_the_forms_of_english(code: str, n: 
 
 
 def test_scripts_mark_every_message_that_they_say() -> None:
-    ones = {one for one, _ in MESSAGES}
+    ones = {one for one, _ in all_messages()}
     call = re.compile(r'(?<![\w.])tn?\(\s*"((?:[^"\\]|\\.)*)"')
     said = {match[1] for path in SCRIPTS.glob("*.js") for match in call.finditer(path.read_text("utf-8"))}
     assert said - ones == set()
@@ -133,7 +121,7 @@ def test_scripts_have_no_sentence_that_is_not_marked() -> None:
         for line in path.read_text("utf-8").splitlines()
         if not line.lstrip().startswith("//")
         for match in sentence.finditer(line)
-        if match[1] not in {part for message in MESSAGES for part in message}
+        if match[1] not in message_texts()
     ]
     assert bare == []
 

@@ -13,11 +13,10 @@ from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.lead_refusals import FIGURE_SENTENCES, LEAD_SENTENCES
 from fcpair.web.refusals import translate
 from fcpair.words import Noun
-from web.test_languages import MESSAGES
+from web.messages import message_texts
 
 PACKAGE = Path(__file__).parents[2] / "fcpair"
 PAIR = Noun.of("pair")
-MARKED = {one for message in MESSAGES for one in message if one}
 VALUE = re.compile(r"%\((\w+)\)s")
 VALUES = {
     **dict.fromkeys(("number", "least", "most", "all"), "12"),
@@ -30,7 +29,7 @@ class Shouting(Language):
     """A language whose messages are the English ones in capitals."""
 
     def find(self, text: str) -> str:
-        if text not in MARKED:
+        if text not in message_texts():
             return text
         return "".join(part if at % 2 else part.upper() for at, part in enumerate(re.split(r"(%\(\w+\)s)", text)))
 

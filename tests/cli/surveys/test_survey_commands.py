@@ -244,6 +244,7 @@ def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, da
 # -- the example
 
 
+@pytest.mark.slow
 def test_the_example_walks_from_the_survey_to_scores_and_figures(
     fcpair: Fcpair, study: Path, walked: Walked, tmp_path: Path
 ) -> None:

@@ -18,9 +18,23 @@ from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
 from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
 
-ASSUMED = plan_grid(replace(GRID, width=0.4, hs_effect=0.1, cn_effect=0.1), APPROPRIATENESS)
-FREE = plan_grid(GRID, APPROPRIATENESS)
-PILOTED = plan_grid(Plan(hs=8, cn=10, annotators=3), APPROPRIATENESS, pilot_labels(2))
+
+@pytest.fixture(scope="module")
+def assumed() -> OverlapPlan:
+    """Effects are assumed, and a width is wished for."""
+    return plan_grid(replace(GRID, width=0.4, hs_effect=0.1, cn_effect=0.1), APPROPRIATENESS)
+
+
+@pytest.fixture(scope="module")
+def free() -> OverlapPlan:
+    """Neither effects nor a wish."""
+    return plan_grid(GRID, APPROPRIATENESS)
+
+
+@pytest.fixture(scope="module")
+def piloted() -> OverlapPlan:
+    """Effects are measured on a pilot."""
+    return plan_grid(Plan(hs=8, cn=10, annotators=3), APPROPRIATENESS, pilot_labels(2))
 
 
 def axes_of(plan: OverlapPlan) -> Axes:
@@ -50,55 +64,60 @@ def widths(plan: OverlapPlan, name: str) -> list[tuple[float, float]]:
     ]
 
 
-@pytest.mark.parametrize("plan", [ASSUMED, FREE, PILOTED])
-def test_each_figure_is_a_line_of_its_widths_but_for_the_kappas_of_two(plan: OverlapPlan) -> None:
+@pytest.mark.parametrize("name", ["assumed", "free", "piloted"])
+def test_each_figure_is_a_line_of_its_widths_but_for_the_kappas_of_two(
+    request: pytest.FixtureRequest, name: str
+) -> None:
+    plan: OverlapPlan = request.getfixturevalue(name)
     names = dict.fromkeys(one.name for rung in plan.rungs for one in rung.widths if one.width is not None)
     assert KAPPA_OF_TWO in names
-    expected = [widths(plan, name) for name in names if name != KAPPA_OF_TWO]
+    expected = [widths(plan, figure) for figure in names if figure != KAPPA_OF_TWO]
     drawn = lines(axes_of(plan), "-")
     assert len(drawn) == len(expected)
     for points, of_figure in zip(drawn, expected, strict=True):
         np.testing.assert_allclose(points, of_figure)
 
 
-def test_the_floor_and_the_recommendation_are_where_they_are() -> None:
-    axes, rung = axes_of(ASSUMED), ASSUMED.recommended_rung
+def test_the_floor_and_the_recommendation_are_where_they_are(assumed: OverlapPlan) -> None:
+    axes, rung = axes_of(assumed), assumed.recommended_rung
     assert rung is not None
-    floor = next(one.floor for one in ASSUMED.rungs[-1].widths if one.name == ASSUMED.figure)
+    floor = next(one.floor for one in assumed.rungs[-1].widths if one.name == assumed.figure)
     assert [set(points[:, 1]) for points in lines(axes, "--")] == [{floor}]
     assert [set(points[:, 0]) for points in lines(axes, ":")] == [{rung.expected.hours}]
     assert axes.get_ylim()[0] == 0
 
 
-def test_without_effects_and_a_wish_there_is_neither() -> None:
-    axes = axes_of(FREE)
+def test_without_effects_and_a_wish_there_is_neither(free: OverlapPlan) -> None:
+    axes = axes_of(free)
     assert lines(axes, "--") == lines(axes, ":") == []
 
 
-def test_the_range_of_a_pilot_lies_around_the_figure_that_is_wished_for() -> None:
-    (area,) = axes_of(PILOTED).collections
+def test_the_range_of_a_pilot_lies_around_the_figure_that_is_wished_for(
+    piloted: OverlapPlan, assumed: OverlapPlan
+) -> None:
+    (area,) = axes_of(piloted).collections
     ends = {
         (round(rung.expected.hours, 9), round(end, 9))
-        for rung in PILOTED.rungs
+        for rung in piloted.rungs
         for one in rung.widths
-        if one.name == PILOTED.figure
+        if one.name == piloted.figure
         for end in (one.low or np.nan, one.high or np.nan)
     }
     corners = {(round(x, 9), round(y, 9)) for x, y in np.asarray(area.get_paths()[0].vertices).tolist()}
     assert ends <= corners
-    assert not axes_of(ASSUMED).collections
+    assert not axes_of(assumed).collections
 
 
-def test_the_files_say_in_words_what_the_plan_rests_on() -> None:
-    svg = svg_of(ASSUMED)
+def test_the_files_say_in_words_what_the_plan_rests_on(assumed: OverlapPlan, free: OverlapPlan) -> None:
+    svg = svg_of(assumed)
     assert "hours of all annotators" in svg
     assert "Assumed: 20.0% of labels positive" in svg
     assert "recommended overlap" in svg
-    assert "recommended overlap" not in svg_of(FREE)
+    assert "recommended overlap" not in svg_of(free)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_plan_gives_the_same_bytes(kind: str) -> None:
-    first, second = (render_plan(ASSUMED) for _ in range(2))
+def test_the_same_plan_gives_the_same_bytes(assumed: OverlapPlan, kind: str) -> None:
+    first, second = (render_plan(assumed) for _ in range(2))
     assert {name: file for name, file in first.items() if name.endswith(kind)}
     assert first == second

@@ -22,11 +22,10 @@ from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.lead.panels import PANELS
 from web import grids
 from web.conftest import Site, csrf_of
-from web.test_languages import MESSAGES
+from web.messages import message_texts
 
 pytestmark = pytest.mark.slow
 
-MARKED = {one for message in MESSAGES for one in message if one}
 STAGES = ("imported", "dealt", "labelled", "checked")
 ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-word", "label")
 EMPTY = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
@@ -93,7 +92,7 @@ class Marking(Language):
     """A language whose messages are the English ones in brackets, with their values outside of these."""
 
     def find(self, text: str) -> str:
-        return self._bracket(text) if text in MARKED else text
+        return self._bracket(text) if text in message_texts() else text
 
     def _forms(self, one: str, many: str) -> tuple[str, ...]:
         return tuple(map(self.find, (one, many)))

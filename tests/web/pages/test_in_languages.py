@@ -15,7 +15,7 @@ from fcpair.web.pages.annotator import TERMS_CHANGED
 from fcpair.web.refusals import translate
 from fcpair.words import PAGE_LANGUAGES, Noun
 from web.conftest import Site, csrf_of
-from web.test_languages import MESSAGES
+from web.messages import all_messages, message_texts
 
 CODES = [code for code in PAGE_LANGUAGES if code != "en"]
 PAGES = {
@@ -48,7 +48,7 @@ def _english(page: str, code: str) -> list[str]:
     said = {part.strip() for part in re.split(r"(?s)<[^>]*>", UNSAID.sub("", page)) if part.strip()}
     said |= set(re.findall(r'(?:aria-label|data-word|title)="([^"]+)"', page))
     whole = {unescape(one).strip() for one in said}
-    messages = {one for message in MESSAGES for one in message if one and not NUMBERS.search(one)}
+    messages = {text for text in message_texts() if not NUMBERS.search(text)}
     return sorted(one for one in messages & whole if LANGUAGES[code].find(one) != one)
 
 
@@ -100,7 +100,7 @@ def test_terms_that_have_changed_are_asked_again_in_the_language_of_the_recipe(s
     client = site.browser("ana")
     site.study.save_terms(consent="I agree to the new terms.", ask_again=True)
     page = client.get("/welcome").text
-    assert ASKED_AGAIN in {one for one, _ in MESSAGES}
+    assert ASKED_AGAIN in {one for one, _ in all_messages()}
     assert LANGUAGES[code].find(ASKED_AGAIN) in unescape(page)
     assert _english(page, code) == []
     outdated = client.post("/welcome", data={"csrf": csrf_of(client), "consent": "yes", "shown": "0"})
