@@ -75,7 +75,7 @@ TEMPLATES = {
         "unjudged pairs are those of condensed lists [@sakai2007]."
     ),
     "frozen": "The tier {tier} was written to a file with {pairs} pairs.",
-    "release": "The dataset was released as `{name}`.",
+    "release": "The dataset was released as `{name}`{texts}{tiers}; its digest is `{digest}`.",
     "software": "All of this was done with fcpair `{version}`.",
 }
 """The sentences, by what they are about; the words in braces come from the log."""
@@ -165,8 +165,16 @@ def _main_sentences(facts: _Facts) -> Iterator[str]:
         yield _say("assign", people=people, seed=seed, by_labels=by_labels, **_load(assigned))
     yield from _answer_sentences(facts, MAIN)
     yield from _evaluation_sentences(facts)
-    for run in facts.runs("release"):
-        yield _say("release", name=run.params.get("name", "a dataset"))
+    yield from _release_sentences(facts)
+
+
+def _release_sentences(facts: _Facts) -> Iterator[str]:
+    """What was released, each name once: under one name the content is the same every time."""
+    for name, run in {run.params["name"]: run for run in facts.runs("release")}.items():
+        sizes = [f"{n:,} pairs in `{tier}`" for tier, n in run.counts["pairs"].items()]
+        tiers = f", with {_listed(sizes)}" if sizes else ""
+        texts = "" if run.params["texts"] else " without its texts"
+        yield _say("release", name=name, texts=texts, tiers=tiers, **_counts(run, "digest"))
 
 
 def _building_sentences(facts: _Facts) -> Iterator[str]:

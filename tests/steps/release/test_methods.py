@@ -15,6 +15,7 @@ from fcpair.params import Agree, Partition
 from fcpair.report.citations import CITATION, plain_text
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.study import Study
+from steps.publication.releasing import full_form
 from steps.release.test_own_tiers import TIERS
 
 At = Callable[[str], Study]
@@ -60,6 +61,20 @@ def study(at: At) -> Study:
     grid.save_partition(Partition("majority", own_tiers=TIERS))
     grid.evaluate(systems=["tfidf", "bm25"], tiers=["bronze", "draft"], measures=["NDCG", "MRR"], resamples=200)
     return study
+
+
+def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study, tmp_path: Path) -> None:
+    form = full_form(tmp_path)
+    study.release("v1", tmp_path / "v1", form)
+    run = study.release("v1", tmp_path / "again", form)
+    study.release("ids", tmp_path / "ids", form, texts=False)
+    text = study.methods().sections[0].text
+    sizes = run.counts["pairs"]
+    assert text.count("released as `v1`, with") == 1
+    assert f"{sizes['bronze']} pairs in `bronze`" in text
+    assert f" and {sizes['draft']} pairs in `draft`; its digest is `{run.counts['digest']}`" in text
+    assert "released as `ids` without its texts, with" in text
+    assert unlogged(study) == []
 
 
 def test_each_number_is_one_of_the_log(study: Study) -> None:
