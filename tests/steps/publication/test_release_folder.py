@@ -14,6 +14,7 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.files.release.sha256sums import SUMS
 from fcpair.records import TIERS, Role
+from fcpair.steps.base.context import note_run
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.publication.releasing import bytes_of, full_form, pairs_of
@@ -78,6 +79,27 @@ def test_nothing_private_is_in_any_byte(at: At, tmp_path: Path) -> None:
     private = ["quokka-seven", token, note, secret, str(tmp_path), "Dr Lee", "555 0100", "clinic", *VALIDATORS, "cleo"]
     for name, content in bytes_of(tmp_path / "v1").items():
         assert not [text for text in private if text.encode() in content], name
+
+
+def test_the_model_of_the_retrieval_keeps_its_name_where_a_validator_is_called_like_a_part_of_it(
+    at: At, tmp_path: Path
+) -> None:
+    study = at("checked")
+    study.add_people(["v2"], Role.VALIDATOR)
+    with study._store.write() as tx:
+        note_run(tx, "retrieve", {"model": "all-MiniLM-L6-v2"}, {}, {"name": "all-MiniLM-L6-v2"})
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
+    assert lines[-1]["params"]["model"] == lines[-1]["model"]["name"] == "all-MiniLM-L6-v2"
+    assert '"v2"' not in (tmp_path / "v1/runs.jsonl").read_text()
+
+
+def test_what_was_written_to_whoever_was_dismissed_is_not_published(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    study.dismiss("ben", reason="Thank you, but no.")
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    for name, content in bytes_of(tmp_path / "v1").items():
+        assert b"but no." not in content, name
 
 
 def test_the_same_seed_keeps_pseudonyms_and_another_changes_them(at: At, tmp_path: Path) -> None:
