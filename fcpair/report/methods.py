@@ -38,7 +38,7 @@ TEMPLATES = {
         "The answers of the round `{round}` were simulated: software, and not people, gave {answers} "
         "answers{skipped} (seed {seed})."
     ),
-    "labels import": "From a file, {n} answers of the round `{round}` were imported.",
+    "labels import": "From {source}, {n} answers of the round `{round}` were imported.",
     "agreement": (
         "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "
         "two answers or more."
@@ -245,9 +245,7 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
     for run in facts.runs("simulate", grid):
         skipped = f" and skipped {_times(run.counts['skips'])}" if run.counts["skips"] else ""
         yield _say("simulate", seed=run.params["seed"], skipped=skipped, **_counts(run, "round", "answers"))
-    for run in facts.log:
-        if run.stage.endswith(" import") and grid_of(run) == grid and "new" in run.counts:
-            yield _say("labels import", round=run.stage.removesuffix(" import"), n=run.counts["new"])
+    yield from _import_sentences(facts, grid)
     unit = "pairs" if grid == MAIN else "cells"
     if measured := facts.latest("agreement", grid):
         yield from _agreement_sentences(measured, unit)
@@ -261,6 +259,16 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
     for run in facts.runs("partition", grid):
         if "tier" in run.params:
             yield _say("frozen", tier=run.params["tier"].capitalize(), **_counts(run, "pairs"))
+
+
+def _import_sentences(facts: _Facts, grid: str) -> Iterator[str]:
+    """What came from files and from other annotation tools, without what was withdrawn again."""
+    withdrawn = {run.params["run"] for run in facts.log if run.stage.endswith(" withdraw")}
+    for run in facts.log:
+        n = run.counts.get("answers", run.counts.get("labels"))
+        if run.stage.endswith(" import") and grid_of(run) == grid and n and run.id not in withdrawn:
+            source = f"an export of `{run.params['tool']}`" if run.params.get("tool") else "a file"
+            yield _say("labels import", source=source, round=run.stage.removesuffix(" import"), n=n)
 
 
 def _agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:
