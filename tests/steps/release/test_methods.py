@@ -100,7 +100,9 @@ def test_it_says_what_was_done_stage_by_stage(study: Study) -> None:
 
 def test_what_was_imported_is_counted_until_it_is_withdrawn(study: Study) -> None:
     grid, imported = study.grid(), [run for run in study.log() if run.stage == "label import"]
-    sentences = [f"From a file, {run.counts['answers']} answers of the round `label` were imported." for run in imported]
+    sentences = [
+        f"From a file, {run.counts['answers']} answers of the round `label` were imported." for run in imported
+    ]
     assert [sentence for sentence in sentences if sentence in study.methods().sections[0].text] == sentences
     grid.withdraw_labels(imported[0].id)
     assert "answers of the round `label` were imported" not in study.methods().sections[0].text
