@@ -100,7 +100,7 @@ ANSWERERS = {"annotator": "annotators", "writer": "writers", "rater": "raters", 
 
 
 class Section(NamedTuple):
-    """A paragraph of the methods: of which grid it is, and its text; the first, and the last, are of the study."""
+    """A paragraph of the methods: of which grid it is, and its text; the first, and the last two, are of the study."""
 
     heading: str
     text: str
@@ -111,6 +111,7 @@ def write_sections(log: Sequence[RunRecord]) -> list[Section]:
     facts = _Facts(log)
     sections = [Section("Corpus, grid and labels", " ".join(_main_sentences(facts)))]
     sections += [Section(f"Grid {name}", " ".join(_grid_sentences(facts, name))) for name in facts.planned]
+    sections.append(Section("Release", " ".join(_release_sentences(facts))))
     sections.append(Section("Software", _say("software", version=log[-1].version)))
     return [section for section in sections if section.text]
 
@@ -165,7 +166,6 @@ def _main_sentences(facts: _Facts) -> Iterator[str]:
         yield _say("assign", people=people, seed=seed, by_labels=by_labels, **_load(assigned))
     yield from _answer_sentences(facts, MAIN)
     yield from _evaluation_sentences(facts)
-    yield from _release_sentences(facts)
 
 
 def _release_sentences(facts: _Facts) -> Iterator[str]:

@@ -68,7 +68,8 @@ def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study,
     study.release("v1", tmp_path / "v1", form)
     run = study.release("v1", tmp_path / "again", form)
     study.release("ids", tmp_path / "ids", form, texts=False)
-    text = study.methods().sections[0].text
+    *_, (heading, text), _software = study.methods().sections
+    assert heading == "Release"
     sizes = run.counts["pairs"]
     assert text.count("released as `v1`, with") == 1
     assert f"{sizes['bronze']} pairs in `bronze`" in text
