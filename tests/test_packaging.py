@@ -77,9 +77,10 @@ def test_every_module_of_the_checkout_is_in_the_wheel(installed: Path) -> None:
 
 def test_what_is_no_module_is_in_the_wheel_too(installed: Path) -> None:
     assert (installed / "fcpair" / "py.typed").is_file()
-    templates = {path.name for path in CHECKOUT.glob("fcpair/report/*.j2")}
-    assert templates
-    assert templates <= {path.name for path in installed.glob("fcpair/report/*.j2")}
+    for place in ("fcpair/report/*.j2", "fcpair/report/*.bib", "fcpair/files/release/templates/*.j2"):
+        names = {path.name for path in CHECKOUT.glob(place)}
+        assert names
+        assert names <= {path.name for path in installed.glob(place)}, place
 
 
 def test_neither_tests_nor_benchmarks_are_in_the_wheel(installed: Path) -> None:

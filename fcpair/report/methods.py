@@ -38,7 +38,7 @@ TEMPLATES = {
         "The answers of the round `{round}` were simulated: software, and not people, gave {answers} "
         "answers{skipped} (seed {seed})."
     ),
-    "labels import": "From a file, {n} answers of the round `{round}` were imported.",
+    "labels import": "From {source}, {n} answers of the round `{round}` were imported.",
     "agreement": (
         "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "
         "two answers or more."
@@ -75,7 +75,7 @@ TEMPLATES = {
         "unjudged pairs are those of condensed lists [@sakai2007]."
     ),
     "frozen": "The tier {tier} was written to a file with {pairs} pairs.",
-    "release": "The dataset was released as `{name}`.",
+    "release": "The dataset was released as `{name}`{texts}{tiers}; its digest is `{digest}`.",
     "software": "All of this was done with fcpair `{version}`.",
 }
 """The sentences, by what they are about; the words in braces come from the log."""
@@ -100,7 +100,7 @@ ANSWERERS = {"annotator": "annotators", "writer": "writers", "rater": "raters", 
 
 
 class Section(NamedTuple):
-    """A paragraph of the methods: of which grid it is, and its text; the first, and the last, are of the study."""
+    """A paragraph of the methods: of which grid it is, and its text; the first, and the last two, are of the study."""
 
     heading: str
     text: str
@@ -111,6 +111,7 @@ def write_sections(log: Sequence[RunRecord]) -> list[Section]:
     facts = _Facts(log)
     sections = [Section("Corpus, grid and labels", " ".join(_main_sentences(facts)))]
     sections += [Section(f"Grid {name}", " ".join(_grid_sentences(facts, name))) for name in facts.planned]
+    sections.append(Section("Release", " ".join(_release_sentences(facts))))
     sections.append(Section("Software", _say("software", version=log[-1].version)))
     return [section for section in sections if section.text]
 
@@ -165,8 +166,15 @@ def _main_sentences(facts: _Facts) -> Iterator[str]:
         yield _say("assign", people=people, seed=seed, by_labels=by_labels, **_load(assigned))
     yield from _answer_sentences(facts, MAIN)
     yield from _evaluation_sentences(facts)
-    for run in facts.runs("release"):
-        yield _say("release", name=run.params.get("name", "a dataset"))
+
+
+def _release_sentences(facts: _Facts) -> Iterator[str]:
+    """What was released, each name once: under one name the content is the same every time."""
+    for name, run in {run.params["name"]: run for run in facts.runs("release")}.items():
+        sizes = [f"{n:,} pairs in `{tier}`" for tier, n in run.counts["pairs"].items()]
+        tiers = f", with {_listed(sizes)}" if sizes else ""
+        texts = "" if run.params["texts"] else " without its texts"
+        yield _say("release", name=name, texts=texts, tiers=tiers, **_counts(run, "digest"))
 
 
 def _building_sentences(facts: _Facts) -> Iterator[str]:
@@ -237,9 +245,7 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
     for run in facts.runs("simulate", grid):
         skipped = f" and skipped {_times(run.counts['skips'])}" if run.counts["skips"] else ""
         yield _say("simulate", seed=run.params["seed"], skipped=skipped, **_counts(run, "round", "answers"))
-    for run in facts.log:
-        if run.stage.endswith(" import") and grid_of(run) == grid and "new" in run.counts:
-            yield _say("labels import", round=run.stage.removesuffix(" import"), n=run.counts["new"])
+    yield from _import_sentences(facts, grid)
     unit = "pairs" if grid == MAIN else "cells"
     if measured := facts.latest("agreement", grid):
         yield from _agreement_sentences(measured, unit)
@@ -253,6 +259,16 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
     for run in facts.runs("partition", grid):
         if "tier" in run.params:
             yield _say("frozen", tier=run.params["tier"].capitalize(), **_counts(run, "pairs"))
+
+
+def _import_sentences(facts: _Facts, grid: str) -> Iterator[str]:
+    """What came from files and from other annotation tools, without what was withdrawn again."""
+    withdrawn = {run.params["run"] for run in facts.log if run.stage.endswith(" withdraw")}
+    for run in facts.log:
+        n = run.counts.get("answers", run.counts.get("labels"))
+        if run.stage.endswith(" import") and grid_of(run) == grid and n and run.id not in withdrawn:
+            source = f"an export of `{run.params['tool']}`" if run.params.get("tool") else "a file"
+            yield _say("labels import", source=source, round=run.stage.removesuffix(" import"), n=n)
 
 
 def _agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:

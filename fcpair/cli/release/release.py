@@ -120,8 +120,8 @@ def verify(folder: Path, study: Place | None) -> None:
 def diff(before: Path, after: Path, form: str) -> None:
     """List the pairs that differ between two releases, and why.
 
-    A pair came into a tier, went out of all of them, or changed its best tier or its label. The last column says by
-    which answer, decision or verdict, or, where none of these differs, by which rule. Who answered is named where both
+    A pair came into a tier, went out of all of them, or changed its tiers or its label. The last column says by which
+    answer, decision or verdict, and by which rule of a tier that it came into or left. Who answered is named where both
     releases have the same pseudonyms, that is, the same study and `--seed`.
 
     \b

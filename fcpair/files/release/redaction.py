@@ -34,11 +34,13 @@ class Redaction:
         names: what stands for each name, wherever that is a word of its own; of a number or
             a single letter, where it is a whole value.
         contacts: texts that say whom to contact; they are removed whole, and so are their parts between commas.
+        kept: names of models, which stay whole even if a part of one is somebody's name, as `v2` is of `L6-v2`.
     """
 
-    def __init__(self, names: Mapping[str, str], contacts: Iterable[str] = ()) -> None:
+    def __init__(self, names: Mapping[str, str], contacts: Iterable[str] = (), kept: Iterable[str] = ()) -> None:
         self._names = dict(names)
-        self._name = _any_of((name for name in self._names if len(name) > 1 and not name.isdecimal()), words=True)
+        replaced = (name for name in self._names if len(name) > 1 and not name.isdecimal())
+        self._name = _any_of({*replaced, *kept} if self._names else (), words=True)
         self._contact = _any_of(_contact_parts(contacts), words=False)
 
     def clean(self, value: Any) -> Any:
@@ -62,7 +64,7 @@ class Redaction:
             parts += [_clean_plain(text[end : url.start()]), _public_url(url[0])]
             end = url.end()
         text = "".join([*parts, _clean_plain(text[end:])])
-        return self._name.sub(lambda found: self._names[found[0]], text) if self._name else text
+        return self._name.sub(lambda found: self._names.get(found[0], found[0]), text) if self._name else text
 
     def clean_toml(self, text: str) -> str:
         """A TOML file with its texts and comments cleaned; keys and numbers stay."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.errors import InputError, translate_read_errors
 from fcpair.files.release.release_facts import DATA
 from fcpair.notebook import Result, frame_of
+from fcpair.records import Tier
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,7 @@ _EVIDENCE = {
     "decisions": ("decision", (), "decision"),
     "verdicts": ("verdict", ("validator",), "verdict"),
 }
+_FOUR = [tier.label for tier in Tier]  # the widest first
 _Said = dict[tuple[str, ...], str]
 
 
@@ -31,7 +33,7 @@ class PairChange:
     """A pair that came into a tier, went out of all of them, or changed its tiers or its label, and why.
 
     `pair` is its number in the later release, or in the earlier one where it went; `because` has a clause for each
-    answer, decision and verdict that differs, and for a rule where nothing else does.
+    answer, decision and verdict that differs, and for the rule of each tier that it came into or left.
     """
 
     grid: str
@@ -144,7 +146,9 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
         kind = (
             CHANGED if (tier_before and tier_after) or not (tier_before or tier_after) else CAME if tier_after else WENT
         )
-        because = list(_evidence_changes(old, new, before, after)) or list(_rule_changes(before, after))
+        moved = _members(tier_before) ^ _members(tier_after)
+        because = [*_evidence_changes(old, new, before, after), *_rule_changes(before, after, moved)]
+        because = because or list(_rule_changes(before, after, {*before.rules, *after.rules}))
         shown = new or old or {}
         yield PairChange(
             grid, kind, int(shown["pair"]), tier_before, tier_after, label_before, label_after, tuple(because)
@@ -173,9 +177,16 @@ def _evidence_changes(
                 yield f"{whose}: {first or 'none'} -> {then or 'none'}"
 
 
-def _rule_changes(before: _Side, after: _Side) -> Iterator[str]:
-    """A clause for each tier whose rule differs."""
-    for tier in dict.fromkeys([*before.rules, *after.rules]):
+def _members(tiers: str) -> set[str]:
+    """The tiers of a pair, with those below the best of the four, in which it is, too."""
+    names = set(filter(None, tiers.split(", ")))
+    best = max((at for at, tier in enumerate(_FOUR) if tier in names), default=-1)
+    return names | set(_FOUR[: best + 1])
+
+
+def _rule_changes(before: _Side, after: _Side, tiers: Collection[str]) -> Iterator[str]:
+    """A clause for each of these tiers whose rule differs."""
+    for tier in (tier for tier in dict.fromkeys([*before.rules, *after.rules]) if tier in tiers):
         first, then = before.rules.get(tier, "none"), after.rules.get(tier, "none")
         if first != then:
             yield f"rule of {tier}: {first} -> {then}"

@@ -21,7 +21,8 @@ _DIGEST_TEXT = "the SHA-256 of the text of `{}`, by which `join_texts.py` finds 
 class ReleaseTable:
     """A table of a release: its name, its rows, what it holds, what its columns hold, and which of these are texts.
 
-    `rule` is what a tier requires; empty for other tables. `dropped` columns go together with the texts.
+    `tier` is the tier that it holds, and `rule` what that requires; empty for other tables. `dropped` columns go
+    together with the texts.
     """
 
     name: str
@@ -30,6 +31,7 @@ class ReleaseTable:
     columns: Mapping[str, str]
     texts: Sequence[str] = ()
     dropped: Sequence[str] = ()
+    tier: str = ""
     rule: str = ""
 
     @property
@@ -46,7 +48,7 @@ class ReleaseTable:
             columns[text] = _DIGEST_TEXT.format(text)
         names = {text: f"{text}{TEXT_DIGEST}" for text in self.texts}
         columns = {names.get(name, name): about for name, about in columns.items()}
-        return ReleaseTable(self.name, rows.rename(columns=names), self.about, columns, rule=self.rule)
+        return ReleaseTable(self.name, rows.rename(columns=names), self.about, columns, tier=self.tier, rule=self.rule)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class ReleaseFacts:
     @property
     def tiers(self) -> list[ReleaseTable]:
         """The tables that are tiers."""
-        return [table for table in self.tables if table.rule]
+        return [table for table in self.tables if table.tier]
 
     @property
     def default_table(self) -> ReleaseTable:

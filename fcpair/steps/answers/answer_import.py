@@ -65,11 +65,13 @@ def record_answers(
     save_answers(tx, earlier_answers, Origin.IMPORTED, run_id)
     for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
-    n_skips = int((new_answers[_answer_column(new_answers)] == NO_CODE).sum())
+    is_skip = new_answers[_answer_column(new_answers)] == NO_CODE
+    n_skips, n_controls = int(is_skip.sum()), _n_controls(tx, new_answers[~is_skip], round_)
     counts: dict[str, Any] = {
-        "answers": len(new_answers) - n_skips,
+        "answers": len(new_answers) - n_skips - n_controls,
         "skips": n_skips,
         "already_there": len(answers) - len(new_answers),
+        **({"controls": n_controls} if n_controls else {}),
         **({"earlier": len(earlier_answers)} if len(earlier_answers) else {}),
     }
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
@@ -78,6 +80,14 @@ def record_answers(
         counts |= rule_decisions.apply_policy(tx, new_answers["cell_id"].unique().tolist())
     notes = (*_code_notes(incoming, question), *sorted_column_notes(incoming))
     return replace(runs.end_run(tx, run_id, counts), notes=notes)
+
+
+def _n_controls(tx: Tx, answers: pd.DataFrame, round_: Round) -> int:
+    """How many of these answers are to control pairs, which are no answers of the round."""
+    control_rounds = rounds.of_known_pairs(tx, round_, Known.CONTROLS)
+    return sum(
+        int(answers["assignment_id"].isin(assignments.assignments(tx, one)["id"]).sum()) for one in control_rounds
+    )
 
 
 def _unrecorded_earlier(tx: Tx, incoming: ImportedAnswers, new_answers: pd.DataFrame) -> pd.DataFrame:

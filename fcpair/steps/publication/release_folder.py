@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -162,7 +163,18 @@ def _load_grids(tx: Tx, pseudonyms: Pseudonyms, redaction: Redaction) -> _GridPa
             parts.rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
     if all(table.name.endswith(f"-{ROWS}") for table in parts.tables):
         raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
+    _check_table_names([table.name for table in parts.tables])
     return parts
+
+
+def _check_table_names(names: Sequence[str]) -> None:
+    """Raise InputError where two tables would be the same file, as a tier called `labels` would be."""
+    n_by_file = Counter(name.casefold() for name in names)
+    if twice := [name for name in names if n_by_file[name.casefold()] > 1]:
+        raise InputError(
+            f"two tables of this release would be called `{twice[0]}`; give the tier of that name another one, in the "
+            "section `partition.own_tiers` of the recipe"
+        )
 
 
 def write_content(content: ReleaseContent, folder: Path) -> str:
@@ -218,6 +230,5 @@ def _add_releases(tx: Tx, content: ReleaseContent, folder: Path, written: Path) 
     for table in content.facts.tiers:
         path = f"{table.path}.parquet"
         rule = {"rule": table.rule, "release": content.facts.name, "table": table.name}
-        tier = table.name.rpartition("-")[2]
         counts = {"pairs": len(table.rows)}
-        runs.add_release(tx, tier, rule, counts, str(folder / path), digest_file(written / path))
+        runs.add_release(tx, table.tier, rule, counts, str(folder / path), digest_file(written / path))

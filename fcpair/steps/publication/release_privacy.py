@@ -16,6 +16,7 @@ from fcpair.store.corpus import grids
 from fcpair.store.people import people
 
 CONTACT = "contact"
+UNPUBLISHED = (BY, "reason")  # who began a run, and what was written to whoever was dismissed
 NOT_SAID = "(not said)"
 _CODE = 16**10  # 40 bits
 
@@ -48,13 +49,21 @@ def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Red
         terms = (effective_options(tx, Annotate, {}), options_as_done(tx, Annotate))
     contacts = {one.contact for one in terms} | {str(run.params.get(CONTACT, "")) for run in runs}
     names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in set(Role)}
-    return Redaction(names, contacts)  # who is called by a role, as FC-CONAN's one validator, is not told by it
+    kept = {*pseudonyms.models, *_model_names(runs)}
+    return Redaction(names, contacts, kept)  # who is called by a role, as FC-CONAN's one validator, is not told by it
+
+
+def _model_names(runs: list[RunRecord]) -> Iterator[str]:
+    """The names of models in the log, and of the packages that they came from."""
+    for run in runs:
+        for text in (run.params.get("model"), *(run.model or {}).values()):
+            yield from text.split() if isinstance(text, str) else ()
 
 
 def public_runs(runs: list[RunRecord], redaction: Redaction) -> Iterator[dict[str, Any]]:
-    """The runs as they are published: with the day of each, and without who began it."""
+    """The runs as they are published: with the day of each, and without who began it or words to a person."""
     for run in runs:
-        params = {name: value for name, value in run.params.items() if name != BY}
+        params = {name: value for name, value in run.params.items() if name not in UNPUBLISHED}
         yield {
             "run": run.id,
             "stage": run.stage,

@@ -119,7 +119,8 @@ class GridTables:
             metadata = [str(name) for name in rows.columns if str(name).startswith(("hs.", "cn."))]
             about = f"The pairs of the tier {rule.tier}."
             columns = _tier_columns(self._tx, rows, tiers.question)
-            yield ReleaseTable(f"{self.prefix}{rule.tier}", rows, about, columns, SIDES, metadata, rule=str(rule))
+            name = f"{self.prefix}{rule.tier}"
+            yield ReleaseTable(name, rows, about, columns, SIDES, metadata, tier=rule.tier, rule=str(rule))
 
     def _evidence_tables(self) -> Iterator[ReleaseTable]:
         """What tiers rest on: pairs, labels, decisions and verdicts."""

@@ -83,6 +83,12 @@ def test_a_name_inside_a_word_is_none() -> None:
     assert Redaction({"ana": "p1"}).clean_text("banana, ana, analysis") == "banana, p1, analysis"
 
 
+def test_a_model_keeps_its_name_though_a_part_of_it_is_a_persons() -> None:
+    redaction = Redaction({"v2": "p1", "ana": "p2"}, kept=["all-MiniLM-L6-v2", "ana"])
+    run = {"model": "all-MiniLM-L6-v2", "systems": ["sbert:all-MiniLM-L6-v2"], "people": ["v2"], "file": "v2-ana.csv"}
+    assert redaction.clean(run) == {**run, "people": ["p1"], "file": "p1-p2.csv"}
+
+
 def test_a_letter_or_a_number_is_a_name_only_as_a_whole_value() -> None:
     redaction = Redaction({"A": "p1", "7": "p2"})
     assert redaction.clean_text("A reply has 7 words.") == "A reply has 7 words."

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from fcpair.errors import StageError
+from fcpair.files.exchange.catalogue import TOOLS
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.params import Assign, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
@@ -19,6 +20,7 @@ from fcpair.steps.oversight.doctor import examine
 from fcpair.store.assignment import rounds
 from fcpair.store.database.tables import assignment
 from fcpair.study import Study
+from steps.answers.tool_exports import Said, export, people_table, tasks_of
 from steps.people.known import FOR_CONTROLS, controls, known_table, qualification
 from steps.small import ANNOTATORS, write_csv
 
@@ -54,9 +56,24 @@ def test_sheets_have_control_pairs_among_the_others_and_are_imported(at: At, tmp
     run = grid.import_labels(path)
     (score,) = (one for one in grid.known_scores() if one["name"] == "ana")
     assert score["answered"] == score["assigned"] > 0
-    assert run.counts["answers"] == n_rows["ana"]
-    assert len(grid.labels()) == n_rows["ana"] - score["answered"]
+    assert run.counts["controls"] == score["answered"]
+    assert run.counts["answers"] == len(grid.labels()) == n_rows["ana"] - score["answered"]
     assert grid.import_labels(path).counts["already_there"] == n_rows["ana"]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_project_has_control_pairs_under_the_same_key_as_others(at: At, tmp_path: Path, tool: str) -> None:
+    study = dealt(at("paired"), tmp_path)
+    grid = study.grid()
+    grid.write_project(tmp_path / "project", tool)
+    tasks = tasks_of(tool, tmp_path / "project")
+    assert {task.key.rsplit(":", 2)[0] for task in tasks} == {"main:label"}
+    path = export(tool, tmp_path / "export", ((task, Said({"label": ["appropriate"]})) for task in tasks))
+    run = grid.import_export(path, tool, people=people_table(tool, tmp_path / "project"))
+    scores = grid.known_scores()
+    assert run.counts["controls"] == sum(one["answered"] for one in scores) > 0
+    assert run.counts["answers"] == len(grid.labels()) == len(tasks) - run.counts["controls"]
+    assert {one["answered"] for one in scores} == {one["assigned"] for one in scores}
 
 
 def test_only_who_has_qualified_gets_a_sheet(at: At, tmp_path: Path) -> None:

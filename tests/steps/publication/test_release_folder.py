@@ -13,13 +13,19 @@ import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.release.sha256sums import SUMS
+from fcpair.params import Partition
 from fcpair.records import TIERS, Role
+from fcpair.steps.base.context import note_run
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.publication.releasing import bytes_of, full_form, pairs_of
 from steps.small import ANNOTATORS, CNS, HS, VALIDATORS, check, dump
 
 At = Callable[[str], Study]
+OWN_TIERS = {
+    "my-strict": {"labels": 3, "within": "gold"},
+    "yes_only": {"answers": ["appropriate"], "verdict": "none"},
+}  # neither is within the other
 CONTACT = "Dr Lee, 555 0100, lee@clinic.example"
 
 
@@ -78,6 +84,27 @@ def test_nothing_private_is_in_any_byte(at: At, tmp_path: Path) -> None:
     private = ["quokka-seven", token, note, secret, str(tmp_path), "Dr Lee", "555 0100", "clinic", *VALIDATORS, "cleo"]
     for name, content in bytes_of(tmp_path / "v1").items():
         assert not [text for text in private if text.encode() in content], name
+
+
+def test_the_model_of_the_retrieval_keeps_its_name_where_a_validator_is_called_like_a_part_of_it(
+    at: At, tmp_path: Path
+) -> None:
+    study = at("checked")
+    study.add_people(["v2"], Role.VALIDATOR)
+    with study._store.write() as tx:
+        note_run(tx, "retrieve", {"model": "all-MiniLM-L6-v2"}, {}, {"name": "all-MiniLM-L6-v2"})
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
+    assert lines[-1]["params"]["model"] == lines[-1]["model"]["name"] == "all-MiniLM-L6-v2"
+    assert '"v2"' not in (tmp_path / "v1/runs.jsonl").read_text()
+
+
+def test_what_was_written_to_whoever_was_dismissed_is_not_published(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    study.dismiss("ben", reason="Thank you, but no.")
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    for name, content in bytes_of(tmp_path / "v1").items():
+        assert b"but no." not in content, name
 
 
 def test_the_same_seed_keeps_pseudonyms_and_another_changes_them(at: At, tmp_path: Path) -> None:
@@ -196,6 +223,39 @@ def test_a_release_that_fails_while_it_is_written_leaves_nothing(
     assert not (tmp_path / "v1").exists()
     assert not list(tmp_path.glob(".*"))
     assert dump(study) == before
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_tiers_of_its_own_are_released_by_their_names(at: At, tmp_path: Path, texts: bool) -> None:
+    study = at("checked")
+    study.grid().save_partition(Partition(own_tiers=OWN_TIERS))
+    run = study.release("v1", tmp_path / "v1", full_form(tmp_path), texts=texts)
+    sizes = study.grid().partition().sizes
+    with study._store.read() as tx:
+        noted = {one["tier"]: one["counts"]["pairs"] for one in runs.releases(tx)}
+    assert noted == run.counts["pairs"] == {tier: n for tier, n in sizes.items() if n}
+    croissant = json.loads((tmp_path / "v1/croissant.json").read_text())
+    rules = {one["name"]: one["description"] for one in croissant["recordSet"]}
+    card = (tmp_path / "v1/README.md").read_text()
+    pairs = pd.read_parquet(tmp_path / "v1/data/pairs.parquet")
+    for tier, rule in json.loads((tmp_path / "v1/release.json").read_text())["rules"]["main"].items():
+        rows = pd.read_parquet(tmp_path / f"v1/data/{tier}.parquet")
+        of_tier = study.grid().tier(tier)["pair"].tolist()
+        assert rows["pair"].tolist() == of_tier
+        assert rules[tier] == f"The pairs of the tier {tier}. {rule}"
+        assert f'config_name: "{tier}"' in card
+        assert len((tmp_path / f"v1/qrels/{tier}.qrels").read_text().splitlines()) == len(of_tier)
+        if tier in OWN_TIERS:
+            named = [tier in names.split(", ") for names in pairs["own_tiers"]]
+            assert pairs["pair"][named].tolist() == of_tier
+
+
+def test_a_tier_called_like_another_table_is_refused(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    study.grid().save_partition(Partition(own_tiers={"labels": {"labels": 2}}))
+    with pytest.raises(InputError, match=r"two tables of this release would be called `labels`; give the tier of that"):
+        study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    assert not (tmp_path / "v1").exists()
 
 
 @pytest.mark.server

@@ -15,6 +15,7 @@ from fcpair.params import Agree, Partition
 from fcpair.report.citations import CITATION, plain_text
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.study import Study
+from steps.publication.releasing import full_form
 from steps.release.test_own_tiers import TIERS
 
 At = Callable[[str], Study]
@@ -62,6 +63,21 @@ def study(at: At) -> Study:
     return study
 
 
+def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study, tmp_path: Path) -> None:
+    form = full_form(tmp_path)
+    study.release("v1", tmp_path / "v1", form)
+    run = study.release("v1", tmp_path / "again", form)
+    study.release("ids", tmp_path / "ids", form, texts=False)
+    *_, (heading, text), _software = study.methods().sections
+    assert heading == "Release"
+    sizes = run.counts["pairs"]
+    assert text.count("released as `v1`, with") == 1
+    assert f"{sizes['bronze']} pairs in `bronze`" in text
+    assert f" and {sizes['draft']} pairs in `draft`; its digest is `{run.counts['digest']}`" in text
+    assert "released as `ids` without its texts, with" in text
+    assert unlogged(study) == []
+
+
 def test_each_number_is_one_of_the_log(study: Study) -> None:
     assert unlogged(study) == []
 
@@ -81,6 +97,18 @@ def test_it_says_what_was_done_stage_by_stage(study: Study) -> None:
         "[@robertson2009]",
     ):
         assert words in text, words
+
+
+def test_what_was_imported_is_counted_until_it_is_withdrawn(study: Study) -> None:
+    grid, imported = study.grid(), [run for run in study.log() if run.stage == "label import"]
+    sentences = [
+        f"From a file, {run.counts['answers']} answers of the round `label` were imported." for run in imported
+    ]
+    assert [sentence for sentence in sentences if sentence in study.methods().sections[0].text] == sentences
+    grid.withdraw_labels(imported[0].id)
+    assert "answers of the round `label` were imported" not in study.methods().sections[0].text
+    assert "answers of the round `validate` were imported" in study.methods().sections[0].text
+    assert unlogged(study) == []
 
 
 def test_an_undefined_figure_says_why_and_others_have_an_interval(study: Study) -> None:
