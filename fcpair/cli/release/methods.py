@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -9,7 +10,8 @@ import click
 
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import with_study
-from fcpair.cli.terminal import print_machine, print_raw
+from fcpair.cli.receipts import print_receipt
+from fcpair.cli.terminal import print_machine
 from fcpair.params import MethodsFormat
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ def methods(study: Study, form: MethodsFormat, out: Path | None) -> None:
     """
     section = study.methods()
     if out is None:
-        print_machine(section.text(form), end="")
+        text = section.text(form)
+        print_receipt(text, {"markup": form, "text": text, "references": section.bib}, partial(print_machine, end=""))
         return
     for path in section.write(out, form):
-        print_raw(f"methods: {path}")
+        print_receipt(f"methods: {path}", {"path": str(path)})

@@ -34,7 +34,7 @@ def test_a_sound_study_ends_with_0_and_its_digest(at: At) -> None:
     assert result.exit_code == 0
     health = Study.doctor(path)
     assert result.stdout.splitlines()[-2:] == [
-        f"Digest of answers, decisions and texts: {health.digest[:16]}",
+        f"All is well. Digest of answers, decisions and texts: {health.digest[:16]}",
         f"Digest of the settings: {health.settings_digest[:16]}, of the run log: {health.log_digest[:16]}",
     ]
 
