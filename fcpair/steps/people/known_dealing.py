@@ -99,13 +99,13 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
 
 
 def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidate]) -> list[NDArray[np.int64]]:
-    """The known cells that each of these people can be given."""
+    """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
     located = known_work.cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
     person_ids = [one.id for one in candidates]
-    for known_round in rounds.of_known_pairs(tx, round_):
-        given = assignments.ever_assigned(tx, known_round, person_ids)
+    for earlier in (*rounds.of_known_pairs(tx, round_), *rounds.calibration_rounds(tx)):
+        given = assignments.ever_assigned(tx, earlier, person_ids)
         given = given[np.isin(given[:, 0], cell_ids)]
         barred[np.searchsorted(cell_ids, given[:, 0]), [person_ids.index(one) for one in given[:, 1].tolist()]] = True
     return [cell_ids[~barred[:, column]] for column in range(len(candidates))]
@@ -124,7 +124,7 @@ def _check_enough(tx: Tx, use: Known, options: Any, shares: Sequence[_Share]) ->
         if use is Known.QUALIFICATION and share.wanted > n_left:
             raise InputError(
                 f"`{names[share.person_id]}` is to qualify on {share.wanted:,} pairs, but only {n_left:,} known pairs "
-                "are not in their shard; add known pairs, or lower `pairs`"
+                "are neither in their shard nor in a calibration; add known pairs, or lower `pairs`"
             )
         if use is Known.QUALIFICATION and not share.wanted:
             raise InputError(

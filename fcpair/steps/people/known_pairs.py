@@ -70,9 +70,10 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
 
 def _check_settable(tx: Tx) -> Closed:
     """Return the question of the round that counts; raises StageError where known pairs cannot be set for it now."""
-    if not build_progress.n_built(tx)["pair"]:
+    n_built = build_progress.n_built(tx)
+    if not n_built["pair"]:
         raise StageError("the grid has no pairs yet; run `fcpair pair`, then set those that are known")
-    if build_progress.is_assigned(tx):
+    if n_built["assign"]:  # a calibration may come before or after
         raise StageError(
             "pairs have been assigned already, and known pairs are set before that; `fcpair pair --redo` takes the "
             "assignment back as long as nobody has answered"
