@@ -12,9 +12,15 @@ from fcpair.practice import PRACTISING, KnownItem, Practice, check_items
 from fcpair.records import Role, RunRecord
 from fcpair.stages.questions.wording import with_wordings
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import StudyContext, as_settings, effective_options, labels_of, note_stage_run, scheme_of
-from fcpair.steps.base.departures import is_same
+from fcpair.steps.base.context import (
+    StudyContext,
+    effective_options,
+    labels_of,
+    note_stage_run,
+    scheme_of,
+)
 from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.rules.wording import effective_words, side_words
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
@@ -82,8 +88,7 @@ def read_practice_text(study: StudyContext, text: str) -> list[KnownItem]:
 def is_saved(tx: Tx, options: Practice) -> bool:
     """Whether these are the known items that were set, also where their file holds something else by now."""
     with grids.on_first_grid(tx):
-        saved = settings.of_stage(tx, options.stage)
-    return all(name in saved and is_same(saved[name], value) for name, value in as_settings(options).items())
+        return matches_saved_options(tx, options)
 
 
 def known_items(study: StudyContext) -> list[KnownItem]:

@@ -203,12 +203,6 @@ def _setting_as_given(value: Any) -> Any:
     return [_setting_as_given(one) for one in value] if isinstance(value, list) else value
 
 
-def matches_saved_options(tx: Tx, options: Any) -> bool:
-    """Whether these options are those that were set; never while none were."""
-    saved_settings = settings.of_stage(tx, options.stage)
-    return bool(saved_settings) and build_options(type(options), saved_settings, {}) == options
-
-
 def has_saved_options(tx: Tx, cls: Any) -> bool:
     """Whether options of this kind were set, or the stage that takes them was done."""
     return bool(settings.of_stage(tx, cls.stage))

@@ -15,6 +15,7 @@ from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
     StudyContext,
     as_settings,
+    build_options,
     effective_options,
     parameters_from_settings,
     settings_error,
@@ -125,3 +126,12 @@ def plan_sections(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in OF_PLAN:
         if options := getattr(plan, name):
             yield options.stage, as_settings(options)
+
+
+def matches_saved_options(tx: Tx, options: Any) -> bool:
+    """Whether these options are those that were set, with files that hold the same; never while none were."""
+    saved = settings.of_stage(tx, options.stage)
+    if not saved:
+        return False
+    completed = as_settings(build_options(type(options), saved, {})) | saved
+    return all(departures.is_same(completed[name], value) for name, value in as_settings(options).items())

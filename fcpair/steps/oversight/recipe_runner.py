@@ -18,7 +18,8 @@ from fcpair.steps.answers import examples, generate, import_fc_conan, practice, 
 from fcpair.steps.assignment import assign, calibration, validate
 from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
-from fcpair.steps.base.context import GridContext, StudyContext, find_grid, has_saved_options, matches_saved_options
+from fcpair.steps.base.context import GridContext, StudyContext, find_grid, has_saved_options
+from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.corpus import grids, import_, pair, retrieve, select
 from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
@@ -107,7 +108,8 @@ def _next_stage(grid: GridContext, plan: GridPlan | None, recipe: Recipe, progre
         if is_built and not plan and (changed_options := next(_changed_study_options(tx, recipe), None)):
             return changed_options
         for step in steps:
-            if stage := _stage_of(tx, step, plan, recipe, progress):
+            known_pairs_stage = _known_pairs_stage(tx, step, plan or recipe)
+            if stage := known_pairs_stage or _stage_of(tx, step, plan, recipe, progress):
                 return stage
             if step.blocks:
                 open_round = step.progress.round.name if step.progress else None
@@ -142,9 +144,7 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     if step.act is Act.ASSIGN_MORE_VALIDATION and sections.validate:
         of_more = replace(sections.validate, validators=None, pairs=None)  # which say how the others were assigned
         return "validate", partial(validate.assign_validation, more=True), of_more
-    return _known_pairs_stage(tx, step, sections) or (
-        _planned_stage(tx, step, plan, progress) if plan else _building_stage(step, recipe, progress)
-    )
+    return _planned_stage(tx, step, plan, progress) if plan else _building_stage(step, recipe, progress)
 
 
 def _building_stage(step: NextStep, recipe: Recipe, progress: Progress | None) -> Stage | None:
@@ -160,8 +160,12 @@ def _building_stage(step: NextStep, recipe: Recipe, progress: Progress | None) -
 
 
 def _known_pairs_stage(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> Stage | None:
-    """The stage that sets known pairs before the round that counts is assigned; None where they are set, or none is."""
-    if step.act is not Act.ASSIGN or (step.progress and not step.progress.round.counts):
+    """The stage that sets known pairs before people calibrate themselves for the round that counts, or it is assigned.
+
+    None where they are set, or the recipe has none.
+    """
+    is_before_work = step.act in (Act.ASSIGN, Act.START_CALIBRATION)
+    if not is_before_work or (step.progress and not step.progress.round.counts):
         return None
     for save, options in (
         (known_pairs.save_qualification, sections.qualification),

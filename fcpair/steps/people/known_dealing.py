@@ -100,7 +100,7 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
 
 
 def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidate]) -> list[NDArray[np.int64]]:
-    """The known cells that each of these people can be given."""
+    """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
     located = known_work.cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)

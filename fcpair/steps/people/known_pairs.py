@@ -73,7 +73,7 @@ def _check_settable(tx: Tx) -> Closed:
     n_built = build_progress.n_built(tx)
     if not n_built["pair"]:
         raise StageError("the grid has no pairs yet; run `fcpair pair`, then set those that are known")
-    if n_built["assign"]:
+    if n_built["assign"]:  # a calibration may come before or after
         raise StageError(
             "pairs have been assigned already, and known pairs are set before that; `fcpair pair --redo` takes the "
             "assignment back as long as nobody has answered"

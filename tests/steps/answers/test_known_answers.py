@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -12,16 +13,16 @@ from sqlalchemy import insert, select
 from fcpair.errors import StageError
 from fcpair.files.exchange.catalogue import TOOLS
 from fcpair.known_pairs import Controls, Qualification
-from fcpair.params import Assign, Simulate
+from fcpair.params import Assign, Calibration, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import as_toml, load_recipe
 from fcpair.records import Known, Role
 from fcpair.steps.oversight.doctor import examine
-from fcpair.store.assignment import rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database.tables import assignment
 from fcpair.study import Study
 from steps.answers.tool_exports import Said, export, people_table, tasks_of
-from steps.people.known import FOR_CONTROLS, controls, known_table, qualification
+from steps.people.known import FOR_CONTROLS, FOR_QUALIFICATION, controls, known_table, qualification
 from steps.small import ANNOTATORS, write_csv
 
 At = Callable[[str], Study]
@@ -133,6 +134,44 @@ def test_a_recipe_sets_known_pairs_before_it_assigns(at: At, tmp_path: Path) -> 
     assert study.grid().known_scores()
     (tmp_path / "again.toml").write_text(as_toml(study.recipe()))
     assert load_recipe(tmp_path / "again.toml").controls == load_recipe(recipe).controls
+
+
+def test_a_recipe_that_names_a_table_by_a_relative_path_sets_it_once(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = at("paired")
+    known_table(study, tmp_path / "controls.csv", FOR_CONTROLS)
+    monkeypatch.chdir(tmp_path)
+    Path("recipe.toml").write_text('[controls]\nfile = "controls.csv"\n[assign]\nannotators = 3\n')
+    stages = [run.stage for run in islice(study.walk(load_recipe(Path("recipe.toml"))), 3)]
+    assert stages == ["controls", "assign"]
+
+
+def test_a_recipe_sets_known_pairs_then_calibrates_then_assigns_what_nobody_discussed(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    known_table(study, tmp_path / "known.csv", FOR_QUALIFICATION)
+    known_table(study, tmp_path / "controls.csv", FOR_CONTROLS)
+    (tmp_path / "recipe.toml").write_text(
+        '[qualification]\nfile = "known.csv"\npairs = 2\n[controls]\nfile = "controls.csv"\nrate = 0.1\n'
+        "[calibration]\npairs = 6\n[assign]\nannotators = 3\n"
+    )
+    recipe = load_recipe(tmp_path / "recipe.toml")
+    stages = []
+    for _ in range(3):
+        stages += [run.stage for run in study.walk(recipe)]
+        study.grid().simulate(Simulate(accuracy=0.6, seed=len(stages)))
+    assert stages == ["qualification", "controls", "calibration", "discussion", "close calibration", "assign"]
+    with study._store.read() as tx:
+        batch = set(assignments.assignments(tx, rounds.calibration_rounds(tx)[0])["cell_id"])
+        known = [set(assignments.assignments(tx, one)["cell_id"]) for one in rounds.of_known_pairs(tx)]
+    assert all(known)
+    assert not batch & set.union(*known)
+
+
+def test_known_pairs_can_be_set_while_people_calibrate_themselves(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    study.grid().start_calibration(Calibration(pairs=4), annotators=3)
+    assert study.grid().save_controls(controls(study, tmp_path)).counts["pairs"] == len(FOR_CONTROLS)
 
 
 @pytest.mark.server

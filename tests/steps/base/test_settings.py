@@ -11,7 +11,8 @@ from sqlalchemy import text
 
 from fcpair.params import Adjudicate, Annotate, Evaluate, Partition, Validate
 from fcpair.records import Role, Tier
-from fcpair.steps.base.context import effective_options, matches_saved_options
+from fcpair.steps.base.context import effective_options
+from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.people import terms
 from fcpair.steps.release import partition
 from fcpair.store.oversight import runs, settings
