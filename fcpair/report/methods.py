@@ -1,4 +1,4 @@
-"""The methods section of a paper, from the run log alone: templates of its sentences, and what fills them.
+"""The methods section of a paper, from the run log alone: what fills its sentences, which `methods_templates` has.
 
 Each number in it is one of the log's, so that a reader can find where it comes from; counts that the log does not have
 are not computed. `[@key]` cites a reference (`citations`).
@@ -11,74 +11,8 @@ from typing import Any, NamedTuple
 
 from fcpair.params import MAIN
 from fcpair.records import RunRecord, Tier
+from fcpair.report.methods_templates import TEMPLATES
 from fcpair.words import Noun
-
-TEMPLATES = {
-    "import": "The corpus had {rows} rows, with {hs} distinct {rows_noun} and {cn} distinct {columns_noun}.",
-    "select": "Of these, {hs} {rows_noun} were drawn at random{stratified} (seed {seed}).",
-    "select list": "Of these, {hs} {rows_noun} were chosen from a list.",
-    "source": "The {source_cns} {columns_noun} that the corpus pairs with them served for retrieval alone.",
-    "retrieve": (
-        "For each of them, the {k} nearest {columns_noun} of the corpus were retrieved by cosine similarity of "
-        "sentence embeddings [@reimers2019] of the model `{model}`, which gave {neighbours} neighbours. Without the "
-        "{columns_noun} that had served for retrieval, {candidates} candidates were left."
-    ),
-    "candidates": "As candidates, {candidates} {columns_noun} were taken from outside the retrieval by embeddings.",
-    "pair": "The {hs} {rows_noun} and {cn} {columns_noun}{drawn} made {pairs} pairs, all of which were to be judged.",
-    "in corpus": "Of these pairs, {in_corpus} were in the corpus.",
-    "assign": "The pairs were assigned to {people} as {assignments} assignments (seed {seed}), {loads}{by_labels}.",
-    "cells": "The grid `{grid}` had {rows_counted} and {columns_counted}, and {cells} cells.",
-    "answers of": "Its {axis} were the answers in the grid {grids}.",
-    "names": "The columns were {names}.",
-    "drawn": "From the source `{source}`, {drawn} of {rows} {what} were taken.",
-    "round": "In the round `{round}`, {assignments} units of work on {cells} cells were assigned to {people}, {loads}.",
-    "form": "The form was `{form}`.",
-    "generate": "In the round `{round}`, {models} gave {answers} answers{skipped}.",
-    "simulate": (
-        "The answers of the round `{round}` were simulated: software, and not people, gave {answers} "
-        "answers{skipped} (seed {seed})."
-    ),
-    "labels import": "From {source}, {n} answers of the round `{round}` were imported.",
-    "agreement": (
-        "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "
-        "two answers or more."
-    ),
-    "blocks": "Agreement was measured before adjudication, on {blocks} parts of the answers.",
-    "figure": "{name}{citation} was {value}{interval}.",
-    "undefined": "{name}{citation} was undefined, because {why}.",
-    "intervals": (
-        "Intervals, at a confidence level of {level}, rest on the jackknife [@efron1981] over {scope}, and over what "
-        "these have in common [@cameron2011]."
-    ),
-    "adjudicate manual": "Unanimous labels stood; all other pairs were decided by a person.",
-    "adjudicate": (
-        "Labels were adjudicated by the rule `{policy}`: {outcomes}; what the rule could not decide {ties}."
-    ),
-    "validate": (
-        "For validation, {to_validate} adjudicated {unit} were assigned to {people}, to none of them one that they had "
-        "judged (seed {seed}), {loads}{blind}."
-    ),
-    "tiers": (
-        "By labels, agreement and verdict, what was judged was graded into nested tiers: {sizes}. Bronze holds pairs "
-        "with a final label and a verdict, Silver those whose label the validators accepted, Gold those of them with "
-        "two labels or more, and Diamond those of Gold {diamond}."
-    ),
-    "own tier": "The study's own tier `{tier}`{within} holds {n} pairs: those with {demands}.",
-    "evaluate": (
-        "Retrieval was evaluated with {systems} systems ({names}), each of which ranked a pool of {pool} "
-        "{columns_noun} for each of {hs} {rows_noun}, and was scored on the tiers {tiers} by {measures}, at a cutoff "
-        "of {k} unless the measure has its own."
-    ),
-    "evaluate statistics": (
-        "Intervals of the scores rest on the Bayesian bootstrap [@rubin1981], and systems were compared by paired "
-        "randomisation tests [@smucker2007], both with {resamples} resamples (seed {seed}). Scores without the "
-        "unjudged pairs are those of condensed lists [@sakai2007]."
-    ),
-    "frozen": "The tier {tier} was written to a file with {pairs} pairs.",
-    "release": "The dataset was released as `{name}`{texts}{tiers}; its digest is `{digest}`.",
-    "software": "All of this was done with fcpair `{version}`.",
-}
-"""The sentences, by what they are about; the words in braces come from the log."""
 
 DIAMOND = {
     "unanimous": "for which all labels equal the final one",
@@ -86,6 +20,11 @@ DIAMOND = {
 }
 SCOPES = {"texts": "rows and columns", "annotators": "rows, columns and annotators"}
 PLURALS = {"hate speech": "hate-speech messages"}
+COUNTS = {
+    "neither": "neither answer counts, and the pairs were assigned like all others",
+    "first": "the first answers count",
+    "second": "the second answers count",
+}
 TIES = {"wait": "was left to a person", "discard": "was discarded"}
 CITED_FIGURES = {
     "Cohen": "cohen1960",
@@ -160,6 +99,7 @@ def _main_sentences(facts: _Facts) -> Iterator[str]:
         if {"rows", "hs", "cn"} <= run.counts.keys():
             yield _say("import", **facts.nouns, **_counts(run, "rows", "hs", "cn"))
     yield from _building_sentences(facts)
+    yield from _preparation_sentences(facts, MAIN)
     if assigned := facts.latest("assign", has="load_min"):
         people = _people(assigned.counts["annotators"], "annotator")
         seed, by_labels = assigned.params["seed"], _by_labels(assigned)
@@ -204,6 +144,7 @@ def _grid_sentences(facts: _Facts, grid: str) -> Iterator[str]:
         counted = {f"{axis}s_counted": Noun.of(axis).with_number(run.counts[f"{axis}s"]) for axis in ("row", "column")}
         yield _say("cells", grid=grid, **counted, **_counts(run, "cells"))
         yield from _side_sentences(run)
+    yield from _preparation_sentences(facts, grid)
     for name, round_ in forms.items():
         for run in facts.runs("assign", grid):
             if run.params.get("round") == name and "assignments" in run.counts:
@@ -220,6 +161,23 @@ def _grid_sentences(facts: _Facts, grid: str) -> Iterator[str]:
                     "generate", round=name, models=f"{n_models} ({models})", skipped=skipped, **_counts(run, "answers")
                 )
     yield from _answer_sentences(facts, grid)
+
+
+def _preparation_sentences(facts: _Facts, grid: str) -> Iterator[str]:
+    """What people answered before the work that counts, and among it."""
+    if known := facts.latest("qualification", grid):
+        pass_mark = f"{known.params['pass_mark']:g}"
+        yield _say("qualification", pass_mark=pass_mark, seed=known.params["seed"], **_counts(known, "pairs"))
+    if known := facts.latest("controls", grid):
+        rate = f"{known.params['rate']:g}"
+        yield _say("controls", rate=rate, seed=known.params["seed"], **_counts(known, "pairs"))
+    if begun := facts.latest("calibration", grid):
+        people = _people(begun.counts["people"], "annotator")
+        yield _say("calibration", people=people, seed=begun.params["seed"], **_counts(begun, "pairs"))
+        if run := facts.latest("discussion", grid):
+            yield _say("discussion", **_counts(run, "differing"))
+        if run := facts.latest("close calibration", grid):
+            yield _say("second answers", counts=COUNTS[begun.params["counts"]], **_counts(run, "second_answers"))
 
 
 def _side_sentences(run: RunRecord) -> Iterator[str]:

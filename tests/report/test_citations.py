@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.report.citations import as_latex, bibtex, cited_keys, entries, escape_latex, reference_line
-from fcpair.report.methods import CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS, TEMPLATES
+from fcpair.report.methods import CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
+from fcpair.report.methods_templates import TEMPLATES
 
 KEYS = {
     *cited_keys(TEMPLATES.values()),

@@ -15,6 +15,8 @@ from fcpair.params import Agree, Partition
 from fcpair.report.citations import CITATION, plain_text
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.study import Study
+from steps.calibrated import calibrated
+from steps.people.known import controls, qualification
 from steps.publication.releasing import full_form
 from steps.release.test_own_tiers import TIERS
 
@@ -75,6 +77,21 @@ def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study,
     assert f"{sizes['bronze']} pairs in `bronze`" in text
     assert f" and {sizes['draft']} pairs in `draft`; its digest is `{run.counts['digest']}`" in text
     assert "released as `ids` without its texts, with" in text
+    assert unlogged(study) == []
+
+
+def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    grid = study.grid()
+    grid.save_qualification(qualification(study, tmp_path, pairs=2))
+    grid.save_controls(controls(study, tmp_path))
+    calibrated(study)
+    ((_, text), _software) = study.methods().sections
+    assert "with known answers, of which there were 12 (seed 0); whoever had less than 0.75 of them right" in text
+    assert "a share of 0.1 were control pairs, drawn from 12 with known answers (seed 0)" in text
+    assert "a first batch of 4 pairs (seed 2) was answered by 3 annotators" in text
+    assert "They differed on 2 of these, which they discussed" in text
+    assert "They then gave 6 answers once more; neither answer counts" in text
     assert unlogged(study) == []
 
 
