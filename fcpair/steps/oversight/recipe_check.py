@@ -10,7 +10,7 @@ from typing import Any
 
 from fcpair.errors import RecipeError
 from fcpair.param_values import as_params
-from fcpair.params import MAIN, Adjudicate, Annotate, Setup, Simulate, defaults_of, result_params
+from fcpair.params import MAIN, Adjudicate, Annotate, Assign, Plan, Setup, Simulate, defaults_of, result_params
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe
 from fcpair.records import Round
@@ -54,6 +54,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
         differences = [
             *_setup_differences(tx, recipe.setup),
             *_building_differences(tx, recipe),
+            *_planned_overlap(tx, recipe.assign),
             *(() if loosen else _limit_differences(tx, recipe.annotate)),
             *_simulate_differences(tx, recipe.simulate),
             *_stage_differences(tx, recipe.calibration),
@@ -80,6 +81,14 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
     if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
+
+
+def _planned_overlap(tx: Tx, assign: Assign | None) -> Iterator[Difference]:
+    """Where `plan --save` has written an overlap for pairs that are still to be assigned, and the recipe has none."""
+    if assign is None or assign.overlap or build_progress.n_built(tx)["assign"] or not runs.runs(tx, Plan.stage):
+        return
+    if saved_overlap := settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap"):
+        yield Difference(Plan.stage, "overlap", NO_VALUE, _format_value(saved_overlap))
 
 
 def _is_a_version(tx: Tx, path: Path) -> bool:
@@ -288,5 +297,7 @@ def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: 
         yield f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy."
     if any(difference.key == "guidelines" for difference in differences):
         yield "The lead's page changes the guidelines of a study."
+    if Plan.stage in stages:
+        yield "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want."
     if "annotate" in stages:
         yield "`--loosen` applies the recipe's looser limits."

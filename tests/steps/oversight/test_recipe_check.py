@@ -273,3 +273,16 @@ def test_a_person_who_answers_while_a_recipe_is_walked_ends_the_simulation(
     check(study, tmp_path, [(who, pair, "agree")])
     with pytest.raises(StageError, match=r"people have answered in this study \(1 so far\)"):
         next(steps)
+
+
+def test_an_overlap_that_was_planned_is_not_lost_by_a_recipe_without_one(at: At, recipe: Recipe) -> None:
+    study = at("paired")
+    grid = study.grid()
+    grid.save_overlap(grid.plan(annotators=3, width=1.6))
+    silent = replace(recipe, assign=Assign(annotators=3, seed=1))
+    lines = refused(study, silent)
+    ((stage, key, in_recipe, _),) = (row[:4] for row in rows(lines))
+    assert (stage, key, in_recipe) == ("plan", "overlap", "-")
+    assert "`fcpair plan --save` has written the overlap; give it under `[assign]`, or another that you want." in lines
+    next(study.walk(replace(recipe, assign=Assign(annotators=3, overlap={2: 0.5}, seed=1))))
+    assert grid.recipe_options(Assign).overlap == {2: 0.5}
