@@ -6,8 +6,9 @@ Messages that are new have no translation yet, and a test fails until they have 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from babel import Locale
 from babel.messages.catalog import Catalog
@@ -17,7 +18,7 @@ from babel.messages.pofile import normalize, read_po
 from fcpair.web.languages import CATEGORIES, FOLDER, TWO_CATEGORIES, catalogue_path
 
 ROOT = Path(__file__).parents[1]
-PLACES = [
+PLACES: list[tuple[str, str, Mapping[str, Any]]] = [
     ("fcpair/web/templates/**.html.j2", "jinja2", DEFAULT_KEYWORDS),
     ("fcpair/web/static/*.js", "javascript", {"t": None, "tn": (1, 2)}),
     ("fcpair/web/**.py", "python", {"mark": None, "mark_plural": (1, 2)}),

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Any
 
 from fcpair.params import Adjudicate
-from fcpair.records import Round
+from fcpair.records import Known, Round
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import has_saved_options, is_planned, labels_of
@@ -67,7 +67,7 @@ def main_commands(tx: Tx, work: OpenWork) -> Iterator[str]:
             continue
         again = _to_check_again(tx, step)
         if step.act in _IN_MAIN and step.n and again is not None:
-            yield _IN_MAIN[step.act].format(n=step.n, where=_where_to_label(step), again=again)
+            yield _IN_MAIN[step.act].format(n=step.n, where=_where_to_label(tx, step), again=again)
 
 
 _CALIBRATION = {
@@ -110,11 +110,13 @@ def _to_check_again(tx: Tx, step: NextStep, grid_option: str = "") -> str | None
     return validate.more_validation_hint(tx, len(ready), grid_option) if ready else None
 
 
-def _where_to_label(step: NextStep) -> str:
+def _where_to_label(tx: Tx, step: NextStep) -> str:
     """Where open labels are given; sheets are of what people have."""
     if step.progress and (n_free := step.progress.counts.get("free")):
         return f"{n_free:,} of them are free for anybody in the browser: `fcpair serve`"
-    return "`fcpair serve`, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
+    qualify = rounds.of_known_pairs(tx, use=Known.QUALIFICATION)
+    first = ", where people qualify first (`fcpair people qualified` lists them)" if qualify else ""
+    return f"`fcpair serve`{first}, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
 
 
 def planned_commands(tx: Tx, grid: str) -> Iterator[str]:

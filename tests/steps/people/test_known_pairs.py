@@ -84,6 +84,7 @@ def test_the_qualification_comes_first_and_the_shard_waits_for_it(at: At, tmp_pa
     study = dealt(at("paired"), tmp_path, *Known, pairs=4)
     desk, ana = at_desk(study, "ana")
     assert [one.qualifies for one in desk.rounds(ana)] == [True, False]
+    assert "; `fcpair serve`, where people qualify first (`fcpair people qualified` lists" in study.status()["next"]
     tasks = desk.tasks(ana, 50)
     assert len(tasks) == 4
     assert {one.round for one in tasks} == {desk.rounds(ana)[0].round}
