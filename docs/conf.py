@@ -31,6 +31,7 @@ nitpick_ignore_regex = [  # what is no public interface, but stands in signature
     ("py:class", r"fcpair\.stages\.questions\.form\.Form"),
     ("py:class", r"pd\.DataFrame|RankingOfCns|NoPositives"),  # names of a function that is shown without its module
     ("py:class", r"collections\.abc\.Mapping\[str"),  # part of a signature that is cut up, as its default is no code
+    ("py:obj", r"typing\.Literal\['unanimous'"),  # the same
 ]
 default_role = "literal"  # docstrings put code in single backticks, as Markdown does
 

@@ -257,8 +257,8 @@ class RunRecord:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The parameters of the stage itself: all but who began it."""
-        return {name: value for name, value in self.params.items() if name != BY}
+        """The parameters of the stage itself: all but who began it, and in which planned grid."""
+        return {name: value for name, value in self.params.items() if name not in (BY, "grid")}
 
     def __repr__(self) -> str:
         return f"<RunRecord {self.id}: {self.stage}{f' ({counted(self.counts)})' if self.counts else ''}, {self.at}>"
