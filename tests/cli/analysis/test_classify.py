@@ -60,6 +60,7 @@ def test_a_label_that_is_not_known_is_refused_unless_it_is_to_be_ignored(file: P
     assert "4 rows, 1 label, 4 predicted labels ignored" in told
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_model_on_this_machine_predicts(file: Path, tmp_path: Path, fcpair: Fcpair) -> None:
     named(tmp_path / "tiny")

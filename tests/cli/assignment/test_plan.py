@@ -43,6 +43,7 @@ def test_once_pairs_are_assigned_the_recipe_stays(at: At, fcpair: Fcpair) -> Non
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_study_with_labels_is_planned_from_what_is_assigned_and_by_the_high_end(at: At, fcpair: Fcpair) -> None:
     path = at("labelled")
     result = fcpair("plan", "--width", "1.9")

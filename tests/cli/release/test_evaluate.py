@@ -87,6 +87,7 @@ def test_json_holds_everything(fcpair: Fcpair, at: At) -> None:
     assert (data["diamond"], data["simulated"], len(data["comparisons"])) == ("unanimous", None, 16)
 
 
+@pytest.mark.slow
 def test_json_and_figures_say_that_answers_were_made_up(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
     at("dealt")
     fcpair("simulate", "--seed", "1", "--skips", "0")

@@ -59,6 +59,7 @@ def test_nine_annotators_are_told_that_they_support_nothing(fcpair: Fcpair, tmp_
     assert "the smallest p that 2 : 7 people can give is 0.056: exact, from all 36 ways" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "exact", "least"), [(6, True, 2 / 924), (9, False, 2 / 10_001)])
 def test_every_format_says_whether_p_is_exact_and_the_least_that_it_can_be(
     fcpair: Fcpair, tmp_path: Path, n: int, exact: bool, least: float

@@ -50,6 +50,7 @@ def test_the_seconds_of_a_label_are_the_median_of_five_or_more(at: At, tmp_path:
     assert grid.plan().grid.seconds == 7
 
 
+@pytest.mark.slow
 def test_labels_of_the_study_are_its_pilot_and_a_file_goes_before_them(at: At, tmp_path: Path) -> None:
     grid = at("labelled").grid()
     assert grid.plan().basis[1].startswith("from a pilot: 12 pairs with several labels, of 4 HS and 6 CN")
@@ -69,6 +70,7 @@ def test_without_two_pairs_with_several_labels_the_plan_rests_on_what_is_assumed
     assert any(sentence.startswith("assumed: 20.0% of labels positive") for sentence in study.grid().plan().basis)
 
 
+@pytest.mark.slow
 def test_before_there_are_labels_the_first_answers_of_a_calibration_are_the_pilot(at: At) -> None:
     """All three answered four pairs: alpha is 7/18, and 24/35 after the discussion, which the plan leaves out."""
     study = at("paired")
@@ -80,6 +82,7 @@ def test_before_there_are_labels_the_first_answers_of_a_calibration_are_the_pilo
     assert plan.assigned == {}
 
 
+@pytest.mark.slow
 def test_a_calibration_is_the_pilot_once_two_of_its_pairs_have_several_answers(at: At) -> None:
     study = at("paired")
     visitors = begin(study)
@@ -89,6 +92,7 @@ def test_a_calibration_is_the_pilot_once_two_of_its_pairs_have_several_answers(a
     assert "the pilot is the calibration" in study.grid().plan().basis[1]
 
 
+@pytest.mark.slow
 def test_labels_of_the_study_and_a_file_go_before_a_calibration(at: At, tmp_path: Path) -> None:
     study = at("paired")
     calibrated(study)
@@ -175,6 +179,7 @@ def test_where_all_pairs_have_one_person_each_the_step_is_named_too(at: At) -> N
     assert "`fcpair assign --more --overlap 2:" in str(plan.next_step)
 
 
+@pytest.mark.slow
 def test_what_people_decided_gets_no_more_labels_and_that_is_said(at: At) -> None:
     grid = at("labelled").grid()
     grid.adjudicate(Adjudicate())

@@ -138,6 +138,7 @@ def assert_found_as_said(study: Study) -> int:
     return n_telling
 
 
+@pytest.mark.slow
 def test_every_two_filters_find_the_pairs_of_which_both_are_true(at: At, tmp_path: Path) -> None:
     study = unsettle(at("checked"), tmp_path)
     alone = [PairFilter(**{name: value}) for name, values in CHOICES.items() for value in values[1:]]

@@ -151,6 +151,7 @@ def test_nothing_that_somebody_sees_tells_a_control_pair(at: At, tmp_path: Path)
     give(desk, ana, "not_sure", again[0].assignment_id)
 
 
+@pytest.mark.slow
 def test_control_pairs_come_anywhere_in_a_shard(at: At, tmp_path: Path) -> None:
     places = Counter[int]()
     for seed in range(40):
