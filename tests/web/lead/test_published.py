@@ -22,7 +22,7 @@ from web.conftest import Site, csrf_of
 
 pytestmark = pytest.mark.slow
 MOST_S = 2.0  # of the processor's time, as other tests run beside these
-PANELS_OF_OTHERS = {"results", "pilots"}  # of surveys and of planned grids
+PANELS_OF_OTHERS = {"results", "pilots", "known_pairs"}  # of surveys, of planned grids, and of known pairs
 SIZES = {"Diamond": 551, "Gold": 663, "Silver": 3580, "Bronze": 3997}
 POSITIVES = {"Diamond": 35, "Gold": 54, "Silver": 431, "Bronze": 702}
 LABELS = {"Diamond": (195, 356, 0), "Gold": (195, 468, 0), "Silver": (195, 468, 2917), "Bronze": (199, 502, 3296)}
