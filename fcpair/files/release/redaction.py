@@ -8,7 +8,8 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-EMAIL_MARK, PHONE_MARK, CONTACT_MARK, ADDRESS_MARK = "[e-mail]", "[telephone]", "[contact]", "[address]"
+NAME_MARK, EMAIL_MARK, PHONE_MARK, CONTACT_MARK = "[name]", "[e-mail]", "[telephone]", "[contact]"
+ADDRESS_MARK = "[address]"
 LEAST_CONTACT = 4  # characters of a part of a contact that is removed wherever it is
 PHONE_DIGITS = range(7, 16)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`)\]}]+")
@@ -30,9 +31,10 @@ class Redaction:
     """Replaces people's names by others, and removes contacts, e-mail addresses, telephone numbers, and addresses and
     folders of machines. Of a file its name stays; of a public web address all but its query.
 
+    Inside a longer text a name becomes a mark, as the words around it could tell whose pseudonym stood there.
+
     Args:
-        names: what stands for each name, wherever that is a word of its own; of a number or
-            a single letter, where it is a whole value.
+        names: what stands for each name where it is a whole value.
         contacts: texts that say whom to contact; they are removed whole, and so are their parts between commas.
         kept: names of models, which stay whole even if a part of one is somebody's name, as `v2` is of `L6-v2`.
     """
@@ -48,7 +50,7 @@ class Redaction:
         if isinstance(value, str):
             return self._clean_value(value)
         if isinstance(value, Mapping):
-            return {self.clean_text(str(key)): self.clean(item) for key, item in value.items()}
+            return {self._clean_key(str(key)): self.clean(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             is_of_people = all(isinstance(item, str) and item in self._names for item in value)
             cleaned = [self.clean(item) for item in value]
@@ -64,7 +66,7 @@ class Redaction:
             parts += [_clean_plain(text[end : url.start()]), _public_url(url[0])]
             end = url.end()
         text = "".join([*parts, _clean_plain(text[end:])])
-        return self._name.sub(lambda found: self._names.get(found[0], found[0]), text) if self._name else text
+        return self._name.sub(self._mark_name, text) if self._name else text
 
     def clean_toml(self, text: str) -> str:
         """A TOML file with its texts and comments cleaned; keys and numbers stay."""
@@ -75,6 +77,14 @@ class Redaction:
             return found[0].replace(inside, cleaned, 1) if inside else found[0]
 
         return _TOML_TEXT.sub(clean, text)
+
+    def _mark_name(self, found: re.Match[str]) -> str:
+        return NAME_MARK if found[0] in self._names else found[0]
+
+    def _clean_key(self, key: str) -> str:
+        """As a value, but a number or a single letter stays, which here seldom is a name."""
+        is_name = key in self._names and self._name is not None and self._name.fullmatch(key)
+        return self._names[key] if is_name else self.clean_text(key)
 
     def _clean_value(self, text: str) -> str:
         if text in self._names:

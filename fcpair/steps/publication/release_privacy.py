@@ -8,15 +8,17 @@ from typing import Any
 
 from fcpair.files.release.redaction import Redaction
 from fcpair.params import Annotate
-from fcpair.records import BY, Role, RunRecord
+from fcpair.records import BY, Origin, Role, Rule, RunRecord, Tier
 from fcpair.stages.surveys.small_cells import merge_small_cells
+from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import effective_options, load_opaque_ids, options_as_done
 from fcpair.store import Tx
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.people import people
 
 CONTACT = "contact"
-UNPUBLISHED = (BY, "reason")  # who began a run, and what was written to whoever was dismissed
+UNPUBLISHED = (BY, "reason", "invite")  # who began a run, words to whoever was dismissed, in which order people came
 NOT_SAID = "(not said)"
 _CODE = 16**10  # 40 bits
 
@@ -48,9 +50,23 @@ def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Red
     with grids.on_first_grid(tx):
         terms = (effective_options(tx, Annotate, {}), options_as_done(tx, Annotate))
     contacts = {one.contact for one in terms} | {str(run.params.get(CONTACT, "")) for run in runs}
-    names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in set(Role)}
+    words = set(_study_words(tx))  # whoever is called by one, as FC-CONAN's one validator, is not told by it
+    names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in words}
     kept = {*pseudonyms.models, *_model_names(runs)}
-    return Redaction(names, contacts, kept)  # who is called by a role, as FC-CONAN's one validator, is not told by it
+    return Redaction(names, contacts, kept)
+
+
+def _study_words(tx: Tx) -> Iterator[str]:
+    """The words of the study's own files: a pseudonym in the place of one would tell who is behind it."""
+    yield from (*Role, *Rule, *Origin, *(tier.label for tier in Tier))
+    for key in grids.for_each_grid(tx):
+        yield from (key.name, *grids.side_names(tx))
+        for round_ in rounds.of_grid(tx):
+            yield round_.name
+            for name, question in form_of(round_.form).questions:
+                yield name
+                for part in question.parts():
+                    yield from (part.name, *(choice.name for choice in part.question))
 
 
 def _model_names(runs: list[RunRecord]) -> Iterator[str]:

@@ -75,24 +75,30 @@ def test_a_file_keeps_its_name_and_a_person_gets_another() -> None:
     assert REDACTION.clean(run) == {
         "path": "my corpus.csv",
         "by": "p00000000aa",
-        "note": "p00000000bb asked p00000000aa's team",
+        "note": "[name] asked [name]'s team",
     }
 
 
 def test_a_name_inside_a_word_is_none() -> None:
-    assert Redaction({"ana": "p1"}).clean_text("banana, ana, analysis") == "banana, p1, analysis"
+    assert Redaction({"ana": "p1"}).clean_text("banana, ana, analysis") == "banana, [name], analysis"
 
 
 def test_a_model_keeps_its_name_though_a_part_of_it_is_a_persons() -> None:
     redaction = Redaction({"v2": "p1", "ana": "p2"}, kept=["all-MiniLM-L6-v2", "ana"])
     run = {"model": "all-MiniLM-L6-v2", "systems": ["sbert:all-MiniLM-L6-v2"], "people": ["v2"], "file": "v2-ana.csv"}
-    assert redaction.clean(run) == {**run, "people": ["p1"], "file": "p1-p2.csv"}
+    assert redaction.clean(run) == {**run, "people": ["p1"], "file": "[name]-[name].csv"}
 
 
 def test_a_letter_or_a_number_is_a_name_only_as_a_whole_value() -> None:
     redaction = Redaction({"A": "p1", "7": "p2"})
     assert redaction.clean_text("A reply has 7 words.") == "A reply has 7 words."
     assert redaction.clean({"add": ["A", "7"], "to": "A"}) == {"add": ["p1", "p2"], "to": "p1"}
+
+
+def test_in_a_longer_text_nobody_can_tell_whose_pseudonym_a_name_was() -> None:
+    redaction = Redaction({"May": "p1", "will": "p2", "3": "p3"})
+    assert redaction.clean_text("In May 2026 you will read it.") == "In [name] 2026 you [name] read it."
+    assert redaction.clean({"will": ["May", "may"], "3": "May"}) == {"p2": ["p1", "may"], "3": "p1"}
 
 
 def test_a_list_of_people_is_not_in_the_order_of_their_names() -> None:
@@ -123,4 +129,4 @@ def test_a_recipe_stays_one_whatever_people_are_called() -> None:
             "about": "Ask [contact].\nSee b.md",
         }
     }
-    assert cleaned.startswith('# by p4, from "x.csv"\n')
+    assert cleaned.startswith('# by [name], from "x.csv"\n')

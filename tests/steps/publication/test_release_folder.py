@@ -99,6 +99,29 @@ def test_the_model_of_the_retrieval_keeps_its_name_where_a_validator_is_called_l
     assert '"v2"' not in (tmp_path / "v1/runs.jsonl").read_text()
 
 
+def test_whoever_is_called_by_a_word_of_the_study_is_not_told_by_it(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    study.add_people(["label", "majority", "agree", "not_appropriate", "silver"], Role.VALIDATOR)
+    study.grid().adjudicate(policy="majority")
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
+    assert lines[-1]["params"]["policy"] == "majority"
+    assert "majority" in lines[-1]["counts"]
+    assert set(pd.read_csv(tmp_path / "v1/agreement.csv")["round"]) == {"label"}
+
+
+def test_the_log_does_not_tell_in_which_order_people_were_invited(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    for name in ("zoe", "yan"):
+        study.add_people([name], Role.ANNOTATOR)
+        study.access.invite(name)
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
+    invited = [line for line, run in zip(lines, study.log(), strict=False) if "invite" in run.params]
+    assert len(invited) == 2
+    assert [line["params"] for line in invited] == [{}, {}]
+
+
 def test_what_was_written_to_whoever_was_dismissed_is_not_published(at: At, tmp_path: Path) -> None:
     study = at("checked")
     study.dismiss("ben", reason="Thank you, but no.")
