@@ -12,8 +12,8 @@ from typing import Any
 from fcpair.files.release.redaction import Redaction
 from fcpair.files.release.release_facts import ReleaseFacts, ReleaseTable
 from fcpair.files.release.release_form import ReleaseForm
-from fcpair.params import Agree, Annotate, is_about_hate
-from fcpair.records import GridKey, Origin, Role, Round, RunRecord
+from fcpair.params import MAIN, Agree, Annotate, is_about_hate
+from fcpair.records import UNDECIDED, GridKey, Origin, Role, Round, RunRecord, Status
 from fcpair.stages.stats.agreement import compute_agreement
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
@@ -23,19 +23,16 @@ from fcpair.steps.base.context import PLAN, effective_options, is_planned, label
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.publication.release_privacy import demographic_counts
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import guidelines, people
 
 AGREEMENT_COLUMNS = ("grid", "round", "part", "figure", "value", "low", "high", "n", "undefined", "note")
 SOURCE_STAGES = ("import", PLAN)  # whose settings name the files that texts came from
-MAKING_STAGES = {
-    *("import", "select", "retrieve", "pair", "assign"),
-    *("simulate", "generate", "adjudicate", "validate", "partition"),
-}
-IMPORT_OF_ROUND = " import"  # ends the stage of runs that brought answers of a round, as `label import`
+MAKING_STAGES = ("import", "select", "retrieve", "pair")  # those that come after are done bit by bit, run after run
 
 
 def load_facts(
@@ -72,8 +69,8 @@ def load_facts(
         models=_models(tx),
         demographics=demographic_counts(tx),
         agreement=[row for row in agreement if row["grid"] == agreement[0]["grid"] and row["figure"]],
-        sources=list(_sources(tx)),
-        steps=list(_steps(public_log)),
+        sources=list(_sources(tx, redaction)),
+        steps=[*_steps(public_log), *_answers_and_decisions(tx)],
         notes=list(_notes(tx)),
         consent=redaction.clean_text(consent) if Origin.ONLINE.value in origins else "",
     )
@@ -114,34 +111,52 @@ def _models(tx: Tx) -> dict[str, str]:
     return {one.name: str((records.get(one.name) or {}).get("name", "")) for one in people.people(tx, Role.MODEL)}
 
 
-def _sources(tx: Tx) -> Iterator[str]:
+def _sources(tx: Tx, redaction: Redaction) -> Iterator[str]:
     """The files that the texts came from, each with the beginning of its digest."""
     listed: dict[str, None] = {}
     for _ in grids.for_each_grid(tx):
         for stage in SOURCE_STAGES:
-            listed |= dict.fromkeys(_files_in(settings.of_stage(tx, stage)))
+            listed |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
     yield from listed
 
 
-def _files_in(value: Any) -> Iterator[str]:
+def _files_in(value: Any, redaction: Redaction) -> Iterator[str]:
     if isinstance(value, Mapping):
         if isinstance(value.get("path"), str) and isinstance(value.get("sha256"), str):
-            yield f"{PurePath(value['path']).name} (SHA-256 {value['sha256'][:16]}...)"
+            yield f"{redaction.clean(PurePath(value['path']).name)} (SHA-256 {value['sha256'][:16]}...)"
         for item in value.values():
-            yield from _files_in(item)
+            yield from _files_in(item, redaction)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _files_in(item)
+            yield from _files_in(item, redaction)
 
 
 def _steps(public_log: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The newest run of each stage that made the data, grid by grid, in a line: what it counted."""
+    """The newest run of each stage that made a grid, grid by grid, in a line: what it counted."""
     newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
     for (stage, grid), counts in newest.items():
-        if stage in MAKING_STAGES or stage.endswith(IMPORT_OF_ROUND):
-            place = f"{stage} of grid {grid}" if grid else stage
-            plain = [f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if isinstance(value, int)]
-            yield f"{place}: {', '.join(plain)}" if plain else place
+        if stage in MAKING_STAGES:
+            yield _counted(stage, grid, counts)
+
+
+def _answers_and_decisions(tx: Tx) -> Iterator[str]:
+    """The answers of each round that has any, and the decisions of each grid by rule, as `status` counts them."""
+    for key in grids.for_each_grid(tx):
+        grid = None if key.name == MAIN else key.name
+        for round_ in rounds.of_grid(tx):
+            counts = assignments.n_by_status(tx, round_)
+            n_done, n_skipped = (counts.get(status.value, 0) for status in (Status.DONE, Status.SKIPPED))
+            if n_done or n_skipped:
+                yield _counted(f"round {round_.name}", grid, {"answers": n_done, "skipped": n_skipped})
+        decided = Counter(adjudications.current_adjudications(tx, "rule")["rule"])
+        if by_rule := {rule: n for rule, n in sorted(decided.items()) if rule not in UNDECIDED}:
+            yield _counted("decisions", grid, by_rule)
+
+
+def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:
+    place = f"{what} of grid {grid}" if grid else what
+    plain = [f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if isinstance(value, int)]
+    return f"{place}: {', '.join(plain)}" if plain else place
 
 
 def _notes(tx: Tx) -> Iterator[str]:

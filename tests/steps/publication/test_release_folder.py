@@ -169,6 +169,26 @@ def test_the_log_has_days_and_no_releases(at: At, tmp_path: Path) -> None:
     }
 
 
+def test_documents_count_answers_and_decisions_as_status_does_however_many_runs_they_took(
+    at: At, tmp_path: Path
+) -> None:
+    study = at("checked")
+    study.add_people(["judge"], Role.ADJUDICATOR)
+    study.grid().decide(study.grid().waiting_pairs()[0], 2, by="judge")
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    status = study.status()
+    lines = [
+        f"- round {name}: answers {counts['done']}, skipped {counts['skipped']}"
+        for name, counts in status["rounds"].items()
+    ]
+    rules = {rule: n for rule, n in status["adjudications"].items() if n and rule not in ("waiting", "second_look")}
+    lines.append("- decisions: " + ", ".join(f"{rule.replace('_', ' ')} {rules[rule]}" for rule in sorted(rules)))
+    for document in ("datasheet.md", "data-statement.md"):
+        text = (tmp_path / "v1" / document).read_text("utf-8")
+        assert [line for line in text.splitlines() if line.startswith(("- round", "- decisions"))] == lines
+        assert "- label import" not in text
+
+
 def test_the_recipe_can_be_read(at: At, tmp_path: Path) -> None:
     at("checked").release("v1", tmp_path / "v1", full_form(tmp_path))
     assert tomllib.loads((tmp_path / "v1/recipe.toml").read_text())["import"]["path"] == "corpus.csv"
