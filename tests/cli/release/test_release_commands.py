@@ -91,7 +91,30 @@ def test_texts_are_joined_by_a_script_that_needs_python_alone(at: At, fcpair: Fc
     Path("other.csv").write_text("hs,cn\nnot,there\n")
     lacking = subprocess.run([*script, "other.csv", "--out", "lacking"], check=False, capture_output=True, text=True)
     assert lacking.returncode == 1
-    assert "gold.csv: 18 texts are missing" in lacking.stdout
+    distinct = {text for row in known for text in (row["hs"], row["cn"])}
+    assert f"gold.csv: {len(distinct)} texts are missing" in lacking.stdout
+
+
+def test_the_script_that_joins_texts_refuses_what_it_cannot_read_and_the_folder_that_it_reads(
+    at: At, fcpair: Fcpair, here: Path, study: Path
+) -> None:
+    at("checked")
+    fcpair("release", "v1", "--out", "v1", "--form", FORM, "--no-texts")
+    Path("latin.csv").write_bytes("hs,cn\nné,é\n".encode("latin-1"))
+    Path("long.csv").write_text("x" * 200_000)
+    for arguments, code, words in (
+        (("none.csv", "--out", "joined"), 2, "none.csv cannot be read as CSV in UTF-8"),
+        (("latin.csv", "--out", "joined"), 2, "latin.csv cannot be read as CSV in UTF-8"),
+        (("long.csv", "--out", "v1/data"), 2, "--out v1/data holds the release itself"),
+        (("long.csv", "--out", "long.csv"), 2, "long.csv"),
+        (("long.csv", "--out", "joined"), 1, ""),
+    ):
+        script = [sys.executable, "-I", "-S", "v1/join_texts.py", *arguments]
+        ended = subprocess.run(script, check=False, capture_output=True, text=True)
+        assert ended.returncode == code
+        assert words in ended.stderr
+        assert "Traceback" not in ended.stderr
+    assert "as it was written" in fcpair("verify", "v1").stdout
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
