@@ -148,12 +148,16 @@ def _sentences(*clauses: str) -> str:
 
 
 def _person(author: Mapping[str, str]) -> dict[str, Any]:
+    """An author; a group has its name in `family` alone."""
     person: dict[str, Any] = {
-        "@type": "sc:Person",
+        "@type": "sc:Person" if author.get("given") else "sc:Organization",
         "name": " ".join(filter(None, map(author.get, ("given", "family")))),
     }
     if affiliation := author.get("affiliation"):
-        person["affiliation"] = {"@type": "sc:Organization", "name": affiliation}
+        person["affiliation" if author.get("given") else "parentOrganization"] = {
+            "@type": "sc:Organization",
+            "name": affiliation,
+        }
     if orcid := author.get("orcid"):
         person["identifier"] = f"https://orcid.org/{orcid}"
     return person

@@ -22,6 +22,7 @@ TEMPLATES = {
 }
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _HUGE = "1M<n<10M"
+_HUB_NAMES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"}  # of data licences, where SPDX's differ
 
 
 def document_texts(facts: ReleaseFacts) -> dict[str, str]:
@@ -40,6 +41,7 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
         "synthetic": synthetic_note(facts),
         "warning": "\n".join(WARNING) if facts.about_hate else "",
         "licence": _card_licence(facts),
+        "cff_licence": facts.licence if _is_spdx(facts.licence) else "",
         "licence_name": f"{stated('licence.labels')} (labels), {stated('licence.texts')} (texts)".replace("*", ""),
         "column_tables": _column_tables(facts),
         "size": _size(len(facts.default_table.rows)),
@@ -80,10 +82,26 @@ def _environment() -> Environment:
 
 
 def _card_licence(facts: ReleaseFacts) -> str:
-    """The licence by the hub's names: one that holds for labels and texts, else `other`."""
-    licences = {facts.form["licence.labels"], facts.form["licence.texts"]}
-    (licence, *others) = sorted(licences)
-    return licence.lower() if licence and not others and not licence.startswith("LicenseRef-") else "other"
+    """The licence by the hub's names: one that holds for all, else `other`."""
+    spdx = facts.licence.lower()
+    return _HUB_NAMES.get(spdx, spdx) if _is_spdx(facts.licence) else "other"
+
+
+def _is_spdx(licence: str) -> bool:
+    return bool(licence) and not licence.startswith("LicenseRef-")
+
+
+def _zenodo_licence(facts: ReleaseFacts) -> str:
+    """The licence by Zenodo's names: one that holds for all, else the one that permits nothing; the notes have both."""
+    if _is_spdx(facts.licence):
+        return facts.licence.lower()
+    return "other-closed" if facts.form["licence.labels"] or facts.form["licence.texts"] else ""
+
+
+def _zenodo_notes(facts: ReleaseFacts) -> str:
+    licences = (("Labels and decisions", facts.form["licence.labels"]), ("Texts", facts.form["licence.texts"]))
+    stated = () if _is_spdx(facts.licence) else (f"{what}: {licence}" for what, licence in licences if licence)
+    return " ".join(f"{note}." for note in (synthetic_note(facts), *stated) if note)
 
 
 def _size(n_rows: int) -> str:
@@ -99,11 +117,11 @@ def _zenodo(facts: ReleaseFacts) -> dict[str, Any]:
         "version": form["version"],
         "publication_date": form["date"],
         "creators": [_zenodo_creator(author) for author in form["authors"]],
-        "license": form["licence.labels"].lower(),
+        "license": _zenodo_licence(facts),
         "keywords": list(form["keywords"]),
-        "language": form["languages"][0] if form["languages"] else "",
+        "language": form["languages"][0].split("-")[0].lower() if form["languages"] else "",
         "doi": form["doi"],
-        "notes": synthetic_note(facts),
+        "notes": _zenodo_notes(facts),
     }
     return {key: value for key, value in metadata.items() if value}
 

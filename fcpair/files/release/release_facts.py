@@ -86,6 +86,12 @@ class ReleaseFacts:
         return self.form["title"] or self.study_title or self.name
 
     @property
+    def licence(self) -> str:
+        """The licence of all that is in it; empty where labels and texts have different ones, or one is not stated."""
+        licences = {self.form["licence.labels"], *([self.form["licence.texts"]] if self.has_texts else ())}
+        return str(licences.pop()) if len(licences) == 1 else ""
+
+    @property
     def tiers(self) -> list[ReleaseTable]:
         """The tables that are tiers."""
         return [table for table in self.tables if table.tier]

@@ -19,8 +19,9 @@ from fcpair.files.tables.tabular import check_file
 FORM_FILE = "release.toml"
 AUTHOR_KEYS = ("given", "family", "affiliation", "orcid")
 TOP = "release"
-Kind = Literal["text", "date", "version", "licence", "texts", "authors"]
-_EXAMPLES: dict[Kind, str] = {"text": '""', "date": "", "version": '""', "licence": '""', "texts": "[]", "authors": ""}
+Kind = Literal["text", "date", "version", "licence", "url", "doi", "texts", "languages", "authors"]
+_LISTS = ("texts", "languages", "authors")
+_EXAMPLES: dict[Kind, str] = {"date": "", "texts": "[]", "languages": "[]", "authors": ""}
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ ENTRIES = (
     FormEntry(TOP, "description", "What the dataset is, in a sentence or two."),
     FormEntry(TOP, "version", "The version of this release, such as 1.0.0.", "version"),
     FormEntry(TOP, "date", "The day of the release, such as 2026-11-26; no clock is asked.", "date"),
-    FormEntry(TOP, "languages", 'The languages of the texts, as BCP 47 tags: ["en"].', "texts"),
+    FormEntry(TOP, "languages", 'The languages of the texts, as BCP 47 tags: ["en"].', "languages"),
     FormEntry(TOP, "keywords", "Keywords by which others find it.", "texts", required=False),
-    FormEntry(TOP, "url", "Where the dataset can be found.", required=False),
-    FormEntry(TOP, "doi", "Its DOI, such as 10.5281/zenodo.1.", required=False),
+    FormEntry(TOP, "url", "Where the dataset can be found.", "url", required=False),
+    FormEntry(TOP, "doi", "Its DOI, such as 10.5281/zenodo.1.", "doi", required=False),
     FormEntry(TOP, "contact", "Whom readers of the dataset may write to; it is published.", required=False),
     FormEntry(TOP, "funding", "Who paid for it.", required=False),
     FormEntry(TOP, "cite", "How to cite the paper about it.", required=False),
@@ -78,6 +79,13 @@ ENTRIES = (
 _BY_PATH = {entry.path: entry for entry in ENTRIES}
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")  # as Croissant asks for
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+_PATTERNS: dict[str, tuple[re.Pattern[str], str]] = {
+    "version": (_VERSION, "three numbers, such as 1.0.0 (https://semver.org)"),
+    "url": (re.compile(r"https?://\S+"), "an address that begins with https://"),
+    "doi": (re.compile(r"10\.\d{4,9}/\S+"), "a DOI without an address, such as 10.5281/zenodo.1"),
+}
+"""What a text of some kinds must look like, as Croissant and CITATION.cff ask."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class ReleaseForm:
     answers: Mapping[str, Any]
 
     def __getitem__(self, path: str) -> Any:
-        return self.answers.get(path, "" if _BY_PATH[path].kind not in ("texts", "authors") else ())
+        return self.answers.get(path, () if _BY_PATH[path].kind in _LISTS else "")
 
     @property
     def missing(self) -> list[str]:
@@ -113,7 +121,7 @@ def template_text() -> str:
     for section in dict.fromkeys(entry.section for entry in ENTRIES):
         lines += ["", *([] if section == TOP else [f"[{section}]"])]
         for entry in (entry for entry in ENTRIES if entry.section == section and entry.kind != "authors"):
-            example = _EXAMPLES[entry.kind]
+            example = _EXAMPLES.get(entry.kind, '""')
             lines += [f"# {entry.asks}{'' if entry.required else ' May stay empty.'}"]
             lines += [f"{entry.key} = {example}" if example else f"# {entry.key} = 2026-11-26"]
         if section == TOP:
@@ -162,17 +170,26 @@ def _read_answer(key: str, value: Any) -> Any:
     kind = _BY_PATH[key].kind
     if kind == "authors":
         return _read_authors(value)
-    if kind == "texts":
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise InputError(f"`{key}` must be a list of texts")
-        return tuple(item.strip() for item in value if item.strip())
+    if kind in ("texts", "languages"):
+        return _read_list(key, value, kind)
     if kind == "date":
         return _read_date(key, value)
     if not isinstance(value, str):
         raise InputError(f"`{key}` must be a text in quotation marks")
-    if kind == "version" and value.strip() and not _VERSION.fullmatch(value.strip()):
-        raise InputError(f"`{key}` is `{value}`; expected three numbers, such as 1.0.0 (https://semver.org)")
+    if kind in _PATTERNS and value.strip():
+        pattern, expected = _PATTERNS[kind]
+        if not pattern.fullmatch(value.strip()):
+            raise InputError(f"`{key}` is `{value}`; expected {expected}")
     return read_licence(key, value.strip()) if kind == "licence" else value.strip()
+
+
+def _read_list(key: str, value: Any, kind: Kind) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise InputError(f"`{key}` must be a list of texts")
+    texts = tuple(item.strip() for item in value if item.strip())
+    if kind == "languages" and (odd := [text for text in texts if not _LANGUAGE.fullmatch(text)]):
+        raise InputError(f"`{key}` has `{odd[0]}`; expected tags such as en, pt-BR or zh-Hant (BCP 47)")
+    return texts
 
 
 def read_licence(key: str, licence: str) -> str:

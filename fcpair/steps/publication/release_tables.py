@@ -44,16 +44,13 @@ _ABOUT = {
     "hs_sha256": "the SHA-256 of the text `hs`",
     "cn_sha256": "the SHA-256 of the text `cn`",
     "annotator": "who answered, under a pseudonym",
-    "by": "who answered, under a pseudonym, or the name of a model; who decided, empty for a rule",
+    "by": "who answered, under a pseudonym, or the name of a model",
     "validator": "who checked, under a pseudonym",
     "origin": "where the answer came from: imported, online, simulated or generated",
     "rule": "by which rule it was decided",
-    "verdict": "what was said of the label",
     "tier": "the best tier of the pair; empty where it is in none",
     "own_tiers": "the tiers of the study's own that the pair is in",
     "n_labels": "how many people labelled the pair",
-    "label": "the label; empty where there is none",
-    "decision": "the label that was decided",
     "cell": "number of the cell",
     "row": "the text of the row",
     "row_number": "number of the row",
@@ -64,6 +61,18 @@ _ABOUT = {
     "original": "the text that was given to be edited",
     "people": "how many people answered so",
     "answer": "the answer",
+}
+_ABOUT_OF_TABLE = {
+    PAIRS: {
+        "label": "the final label; empty where there is none",
+        "verdict": "whether validators agreed with it: `valid` or `not valid`; empty where none has said so yet",
+    },
+    LABELS: {"label": f"the answer, or `{SKIP}`"},
+    DECISIONS: {
+        "decision": f"the label that was decided, or `{IRRECONCILABLE}`",
+        "by": "who decided, under a pseudonym; empty for a rule",
+    },
+    VERDICTS: {"verdict": "what was said of the label: `agree` or `disagree`"},
 }
 
 
@@ -219,7 +228,8 @@ class GridTables:
 
     def _table(self, name: str, rows: pd.DataFrame, about: str, texts: Any = (), dropped: Any = ()) -> ReleaseTable:
         rows = rows.reset_index(drop=True)
-        return ReleaseTable(f"{self.prefix}{name}", rows, about, _columns(rows), texts, dropped)
+        columns = {**_columns(rows), **_ABOUT_OF_TABLE.get(name, {})}
+        return ReleaseTable(f"{self.prefix}{name}", rows, about, columns, texts, dropped)
 
     def _without_names(self, rows: pd.DataFrame, prefixes: tuple[str, ...]) -> pd.DataFrame:
         """Rows in whose metadata no person of the study is named."""

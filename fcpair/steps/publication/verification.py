@@ -41,6 +41,8 @@ def verify_release(folder: str | Path, study: StudyContext | None = None) -> Ver
     where there is no such folder, or the study is another one.
     """
     place = Path(folder)
+    if place.is_file():
+        raise InputError(f"{folder}: is a file; name the folder of a release, and unpack one that is packed")
     if not place.is_dir():
         raise InputError(f"{folder}: there is no such folder; name the folder of a release")
     check = check_folder(place)

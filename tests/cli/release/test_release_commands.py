@@ -131,6 +131,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         ("release v1 --out v1 --form bad.toml", "`licence.labels` is `CC`; expected one id of https://spdx.org"),
         ("release v1 --out v1 --form part.toml", "release.toml lacks `description`"),
         ("verify none", "none: there is no such folder"),
+        ("verify part.toml", "part.toml: is a file; name the folder of a release"),
         ("diff none none", "none: there is no such folder"),
         ("diff . .", ".: SHA256SUMS is missing"),
     ],

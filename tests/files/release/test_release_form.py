@@ -42,6 +42,8 @@ def filled_in(template: str) -> str:
     text = re.sub(r'^(\w+) = ""$', r'\1 = "An answer about \1: \\"é\\"."', template, flags=re.MULTILINE)
     text = re.sub(r"^(\w+) = \[\]$", r'\1 = ["en"]', text, flags=re.MULTILINE)
     text = re.sub(r"^version = .*$", 'version = "1.0.0"', text, flags=re.MULTILINE)
+    text = re.sub(r"^url = .*$", 'url = "https://example.org/data"', text, flags=re.MULTILINE)
+    text = re.sub(r"^doi = .*$", 'doi = "10.5281/zenodo.1"', text, flags=re.MULTILINE)
     text = text.replace("# date = 2026-11-26", "date = 2026-11-26")
     authors = '[[authors]]\ngiven = "Ada"\nfamily = "Lovelace"\norcid = "0000-0002-1825-0097"\n'
     text = re.sub(r"^# \[\[authors\]\]\n(# .*\n)*", authors, text, flags=re.MULTILINE)
@@ -76,6 +78,19 @@ def test_a_version_is_three_numbers(tmp_path: Path) -> None:
     assert read_form(form_file(tmp_path, 'version = "1.0.0-rc.1"'))["version"] == "1.0.0-rc.1"
     with pytest.raises(InputError, match=r"`version` is `1.0`; expected three numbers"):
         read_form(form_file(tmp_path, 'version = "1.0"'))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('url = "our site"', "`url` is `our site`; expected an address that begins with https://"),
+        ('doi = "https://doi.org/10.5281/zenodo.1"', "expected a DOI without an address, such as 10.5281/zenodo.1"),
+        ('languages = ["en", "English"]', "`languages` has `English`; expected tags such as en, pt-BR or zh-Hant"),
+    ],
+)
+def test_what_other_catalogues_would_refuse_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_form(form_file(tmp_path, line))
 
 
 @pytest.mark.parametrize("content", ["title = ", "\x00", "[rai"])

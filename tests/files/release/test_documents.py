@@ -1,0 +1,63 @@
+"""Documents of a release for other catalogues: each has the licence, the language and the authors in its own words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fcpair.files.release.croissant import croissant_text
+from fcpair.files.release.documents import document_texts
+from fcpair.files.release.release_facts import ReleaseFacts, ReleaseTable
+from fcpair.files.release.release_form import ReleaseForm
+
+
+def facts_of(*, has_texts: bool = True, **answers: Any) -> ReleaseFacts:
+    """Facts of a release with one table, and these answers in its form."""
+    table = ReleaseTable("labels", pd.DataFrame({"pair": [1]}), "Labels.", {"pair": "number of the pair"})
+    form = ReleaseForm({name.replace("licence_", "licence."): answer for name, answer in answers.items()})
+    sides = {"hs_name": "statement", "cn_name": "reply", "about_hate": False}
+    counts = {"guidelines_version": 1, "origins": {"online": 1}, "people": {"annotator": 1}}
+    return ReleaseFacts(
+        "v1", form, "A study", **sides, version="1", has_texts=has_texts, tables=[table], scheme="x", **counts
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "texts", "has_texts", "hub", "cff", "zenodo"),
+    [
+        ("CC-BY-4.0", "CC-BY-4.0", True, "cc-by-4.0", "CC-BY-4.0", "cc-by-4.0"),
+        ("ODbL-1.0", "ODbL-1.0", True, "odbl", "ODbL-1.0", "odbl-1.0"),
+        ("CC-BY-4.0", "CC-BY-NC-4.0", True, "other", None, "other-closed"),
+        ("CC-BY-4.0", "CC-BY-NC-4.0", False, "cc-by-4.0", "CC-BY-4.0", "cc-by-4.0"),
+        ("LicenseRef-Ours", "LicenseRef-Ours", True, "other", None, "other-closed"),
+        ("", "", True, "other", None, None),
+    ],
+)
+def test_a_licence_is_named_where_it_holds_for_all(
+    labels: str, texts: str, has_texts: bool, hub: str, cff: str | None, zenodo: str | None
+) -> None:
+    documents = document_texts(facts_of(has_texts=has_texts, licence_labels=labels, licence_texts=texts))
+    deposit = json.loads(documents[".zenodo.json"])
+    assert f"\nlicense: {hub}\n" in documents["README.md"]
+    assert (f'\nlicense: "{cff}"\n' in documents["CITATION.cff"]) if cff else "license" not in documents["CITATION.cff"]
+    assert deposit.get("license") == zenodo
+    notes = f"Labels and decisions: {labels}. Texts: {texts}." if zenodo == "other-closed" else None
+    assert deposit.get("notes") == notes
+
+
+def test_zenodo_gets_the_code_of_a_language_alone() -> None:
+    documents = document_texts(facts_of(languages=("pt-BR", "en")))
+    assert json.loads(documents[".zenodo.json"])["language"] == "pt"
+    assert '- "pt-BR"' in documents["README.md"]
+
+
+def test_a_group_of_authors_is_an_organisation() -> None:
+    authors = ({"family": "The Makers"}, {"given": "Ada", "family": "Lovelace"})
+    metadata = json.loads(croissant_text(facts_of(authors=authors), {"data/labels.parquet": "0" * 64}))
+    assert [(one["@type"], one["name"]) for one in metadata["creator"]] == [
+        ("sc:Organization", "The Makers"),
+        ("sc:Person", "Ada Lovelace"),
+    ]
