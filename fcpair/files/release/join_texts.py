@@ -44,7 +44,7 @@ def read_texts(paths: Iterable[Path]) -> dict[str, str]:
 
 def join_file(source: Path, target: Path, texts: dict[str, str]) -> int:
     """Write a CSV with the texts of its digests in front of them; returns how many texts are missing."""
-    missing = set()
+    missing: set[str] = set()
     with source.open(encoding="utf-8", newline="") as file, target.open("w", encoding="utf-8", newline="") as joined:
         reader = csv.DictReader(file)
         columns = {name[: -len(SUFFIX)]: name for name in reader.fieldnames or () if name.endswith(SUFFIX)}

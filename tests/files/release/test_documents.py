@@ -18,10 +18,20 @@ def facts_of(*, has_texts: bool = True, **answers: Any) -> ReleaseFacts:
     """Facts of a release with one table, and these answers in its form."""
     table = ReleaseTable("labels", pd.DataFrame({"pair": [1]}), "Labels.", {"pair": "number of the pair"})
     form = ReleaseForm({name.replace("licence_", "licence."): answer for name, answer in answers.items()})
-    sides = {"hs_name": "statement", "cn_name": "reply", "about_hate": False}
-    counts = {"guidelines_version": 1, "origins": {"online": 1}, "people": {"annotator": 1}}
     return ReleaseFacts(
-        "v1", form, "A study", **sides, version="1", has_texts=has_texts, tables=[table], scheme="x", **counts
+        name="v1",
+        form=form,
+        study_title="A study",
+        hs_name="statement",
+        cn_name="reply",
+        about_hate=False,
+        version="1",
+        has_texts=has_texts,
+        tables=[table],
+        scheme="one_of(no,yes+)",
+        guidelines_version=1,
+        origins={"online": 1},
+        people={"annotator": 1},
     )
 
 
