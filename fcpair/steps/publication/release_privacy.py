@@ -11,12 +11,13 @@ from fcpair.params import Annotate
 from fcpair.records import BY, Role, RunRecord
 from fcpair.stages.surveys.small_cells import merge_small_cells
 from fcpair.steps.base.context import effective_options, load_opaque_ids, options_as_done
+from fcpair.steps.people.known_scores import LET_ON
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.people import people
 
 CONTACT = "contact"
-UNPUBLISHED = (BY, "reason")  # who began a run, and what was written to whoever was dismissed
+UNPUBLISHED = (BY, LET_ON, "reason")  # who began a run, who did not qualify, and what was written to whoever had to go
 NOT_SAID = "(not said)"
 _CODE = 16**10  # 40 bits
 
@@ -61,7 +62,8 @@ def _model_names(runs: list[RunRecord]) -> Iterator[str]:
 
 
 def public_runs(runs: list[RunRecord], redaction: Redaction) -> Iterator[dict[str, Any]]:
-    """The runs as they are published: with the day of each, and without who began it or words to a person."""
+    """The runs as they are published: with the day of each, and without who began it, did not qualify, or words to a
+    person."""
     for run in runs:
         params = {name: value for name, value in run.params.items() if name not in UNPUBLISHED}
         yield {
