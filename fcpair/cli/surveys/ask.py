@@ -357,8 +357,9 @@ def _table_row(row: dict[str, Cell]) -> dict[str, Cell]:
 
 def _write_kept(out: Path, survey: Survey, statements: pd.DataFrame) -> None:
     from fcpair.files.tables.tabular import write_table
+    from fcpair.stages.surveys.survey import KEPT_COLUMNS
 
-    chosen = statements.loc[statements["verdict"] == "kept", ["statement", "n", "share", "low", "high", "undecided"]]
+    chosen = statements.loc[statements["verdict"] == "kept", ["statement", *KEPT_COLUMNS]]
     kept = survey.statements.merge(chosen, on="statement")
     write_table(kept, out)
     print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")

@@ -125,8 +125,8 @@ def _rai(facts: ReleaseFacts) -> dict[str, Any]:
     return {
         **{key: facts.form[path] for key, path in _FROM_FORM.items()},
         "rai:hasSyntheticData": bool(synthetic),
-        "rai:dataCollection": _sentences(*facts.steps, *synthetic),
-        "rai:dataAnnotationProtocol": f"Question: {facts.scheme}. guidelines.md has the instructions.",
+        "rai:dataCollection": _sentences(*facts.steps, *synthetic, *facts.left_out),
+        "rai:dataAnnotationProtocol": _sentences(*_questions(facts), "guidelines.md has the instructions"),
         "rai:dataAnnotationPlatform": [f"fcpair {facts.version}"],
         "rai:annotationsPerItem": "data/pairs has n_labels for each pair." if facts.tiers else "",
         "rai:annotatorDemographics": facts.form["statement.annotator_demographic"],
@@ -141,6 +141,10 @@ def _rai(facts: ReleaseFacts) -> dict[str, Any]:
             "description": _sentences(*facts.steps, f"By {people}" if people else "", *synthetic),
         },
     }
+
+
+def _questions(facts: ReleaseFacts) -> list[str]:
+    return [f"Question of {place}: {question}" for place, question in facts.questions.items()]
 
 
 def _sentences(*clauses: str) -> str:

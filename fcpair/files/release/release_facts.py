@@ -56,7 +56,8 @@ class ReleaseFacts:
     """What the documents of a release state; all of it comes from the study, but the form, which people fill in.
 
     `origins` has how many answers came from where, `people` how many people there are by role, `models` what each
-    model is, `sources` the files that the corpora came from, `steps` what was done, in a line for each stage.
+    model is, `sources` the files that the corpora came from, `steps` what was done, in a line for each stage,
+    `questions` what was asked, round by round, and `left_out` what the study has that no table has.
     """
 
     name: str
@@ -68,7 +69,7 @@ class ReleaseFacts:
     version: str
     has_texts: bool
     tables: Sequence[ReleaseTable]
-    scheme: str
+    questions: Mapping[str, str]
     guidelines_version: int
     origins: Mapping[str, int]
     people: Mapping[str, int]
@@ -78,6 +79,7 @@ class ReleaseFacts:
     sources: Sequence[str] = ()
     steps: Sequence[str] = ()
     notes: Sequence[str] = ()
+    left_out: Sequence[str] = ()
     consent: str = ""
 
     @property

@@ -21,6 +21,8 @@ ASSUMPTION = "assumes a random sample"
 Verdict = Literal["kept", "dropped", "undefined"]
 YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
 SKIPPED = "skipped"
+KEPT_COLUMNS = ("n", "share", "low", "high", "undecided")
+"""What is written beside each statement that is kept by its share."""
 _RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
 
 

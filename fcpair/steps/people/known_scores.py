@@ -19,7 +19,7 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
-_LET_ON = "let_on"  # the setting that has the ids of those whom a lead has let on
+LET_ON = "let_on"  # those whom a lead has let on: the setting with their ids, and in the log
 
 
 class Standing(StrEnum):
@@ -86,7 +86,7 @@ def is_over(tx: Tx, qualification: Round, person_id: int) -> bool:
 
 
 def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
-    if person_id in settings.of_stage(tx, KNOWN_PAIRS).get(_LET_ON, ()):
+    if person_id in settings.of_stage(tx, KNOWN_PAIRS).get(LET_ON, ()):
         return Standing.LET_ON
     if not score.is_done:
         return Standing.OPEN
@@ -150,7 +150,7 @@ def let_on(grid: GridContext, name: str) -> RunRecord:
         qualification = next(iter(rounds.of_known_pairs(tx, use=Known.QUALIFICATION)), None)
         if qualification is None or person.retired or standing_of(tx, qualification, person.id) is not Standing.WAITS:
             raise StageError(f"`{name}` is not waiting to be let on; `fcpair people qualified` shows who is")
-        run = note_run(tx, "people", {"let_on": name, "grid": grid.grid.name}, {"people": 1})
-        earlier_ids = settings.of_stage(tx, KNOWN_PAIRS).get(_LET_ON, [])
-        settings.save_settings(tx, KNOWN_PAIRS, {_LET_ON: [*earlier_ids, person.id]}, run.id)
+        run = note_run(tx, "people", {LET_ON: name, "grid": grid.grid.name}, {"people": 1})
+        earlier_ids = settings.of_stage(tx, KNOWN_PAIRS).get(LET_ON, [])
+        settings.save_settings(tx, KNOWN_PAIRS, {LET_ON: [*earlier_ids, person.id]}, run.id)
         return run

@@ -12,13 +12,15 @@ from fcpair.records import BY, Origin, Role, Rule, RunRecord, Tier
 from fcpair.stages.surveys.small_cells import merge_small_cells
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import effective_options, load_opaque_ids, options_as_done
+from fcpair.steps.people.known_scores import LET_ON
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.people import people
 
 CONTACT = "contact"
-UNPUBLISHED = (BY, "reason", "invite")  # who began a run, words to whoever was dismissed, in which order people came
+UNPUBLISHED = (BY, LET_ON, "reason", "invite")
+"""Of runs: who began them, who did not qualify, words to whoever was dismissed, in which order people came."""
 NOT_SAID = "(not said)"
 _CODE = 16**10  # 40 bits
 
@@ -77,7 +79,8 @@ def _model_names(runs: list[RunRecord]) -> Iterator[str]:
 
 
 def public_runs(runs: list[RunRecord], redaction: Redaction) -> Iterator[dict[str, Any]]:
-    """The runs as they are published: with the day of each, and without who began it or words to a person."""
+    """The runs as they are published: with the day of each, and without who began it, did not qualify, or words to a
+    person."""
     for run in runs:
         params = {name: value for name, value in run.params.items() if name not in UNPUBLISHED}
         yield {

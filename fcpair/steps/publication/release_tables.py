@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fcpair.files.release import hf
@@ -13,14 +13,15 @@ from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.params import MAIN, Partition
 from fcpair.records import UNDECIDED, GridKey, Origin, Role, Round
 from fcpair.stages.corpus.text_identity import digest
-from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed
+from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Form, Question
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
-from fcpair.stages.surveys.small_cells import merge_small_cells
+from fcpair.stages.surveys.small_cells import count_respondents
+from fcpair.stages.surveys.survey import KEPT_COLUMNS
 from fcpair.steps.answers.answer_tables import EXTRA_COLUMNS, ORIGINAL, answers_table
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import effective_options, is_planned, labels_of
-from fcpair.steps.base.grid_rows import ROW, ROW_NUMBER, rows_table
+from fcpair.steps.base.grid_rows import LANGUAGE, ROW, ROW_NUMBER, rows_table
 from fcpair.steps.publication.release_privacy import Pseudonyms
 from fcpair.steps.release.partition import Tiers, tiers_of
 from fcpair.store import Tx
@@ -57,7 +58,14 @@ _ABOUT = {
     "column": "the text or the name of the column",
     "skipped": "whether it was skipped",
     "answered": "the text that the row answers",
-    "source": "what wrote the row: the name of a model, or `people`",
+    "source": "where the row came from: the name of a file or a model, or `people`",
+    "written_as": "the column for which the row was written",
+    "group": "the group of the row",
+    "language": "the language of the row",
+    "marks": "what was odd about the reply of the model; empty where nothing was",
+    "act": "what was done with the text that was given: accepted, edited or rejected",
+    "words_changed": "how many words of it were changed",
+    "characters_changed": "how many characters of it were changed",
     "original": "the text that was given to be edited",
     "people": "how many people answered so",
     "answer": "the answer",
@@ -137,7 +145,10 @@ class GridTables:
             return
         yield self._table(PAIRS, self._pairs(self.tiers), "Every pair with a label, in a tier or in none.")
         yield self._table(LABELS, self._labels(self._question), "The current answer of each annotator on each pair.")
-        yield self._table(DECISIONS, self._decisions(self._question), "The decision that stands on each pair.")
+        by = {"by": "who decided, under a pseudonym; empty for a rule"}
+        yield self._table(
+            DECISIONS, self._decisions(self._question), "The decision that stands on each pair.", about_columns=by
+        )
         yield self._table(VERDICTS, self._verdicts(), "The verdict of each validator on the label of each pair.")
 
     def _pairs(self, tiers: Tiers) -> pd.DataFrame:
@@ -195,7 +206,11 @@ class GridTables:
         rows = rows_table(self._tx, self.key.name)
         metadata = [str(name) for name in rows.columns if name not in (ROW, ROW_NUMBER)]
         rows = self._without_names(rows, tuple(metadata)) if metadata else rows
-        return self._table(ROWS, rows, f"The rows of the grid {self.key.name}, with their metadata.", (ROW,), metadata)
+        rows = rows.drop(columns=list(_share_columns(metadata)))
+        metadata = [name for name in metadata if name in rows.columns]
+        about = {name: "metadata of the row" for name in metadata if name != LANGUAGE}
+        text = f"The rows of the grid {self.key.name}, with their metadata."
+        return self._table(ROWS, rows, text, (ROW,), metadata, about)
 
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
         rows = answers_table(self._tx, round_).drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
@@ -205,30 +220,46 @@ class GridTables:
         texts = [ROW, *columns, "answered", ORIGINAL, *written]
         texts = [column for column in texts if column in rows.columns]
         about = f"Answers in the round {round_.name} of the grid {self.key.name}: {round_.form}"
-        return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows), texts)
+        answers = {name: f"the answer to `{question}`" for name, question in form_of(round_.form).table.items()}
+        return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows, answers), texts)
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
         """How many respondents gave each answer, in cells of five or more; their own words are not published."""
         import pandas as pd
 
+        form = form_of(round_.form)
         rows = answers_table(self._tx, round_)
-        for question, asked in form_of(round_.form).questions:
-            if not isinstance(asked, Closed):
-                continue
-            counted = rows.assign(answer=rows[question].where(~rows["skipped"], SKIP))
-            groups = counted.groupby(["row", "column"], sort=False)["answer"]
+        counts_by_place = {
+            place: count_respondents(
+                form,
+                [
+                    None if skipped else answer
+                    for skipped, answer in zip(group["skipped"], _by_question(group, form), strict=True)
+                ],
+            )
+            for place, group in rows.groupby(["row", "column"], sort=False)
+        }
+        for question, asked in form.questions:
             counts = [
                 (*place, answer, n)
-                for place, answers in groups
-                for answer, n in sorted(merge_small_cells(Counter(answers)).items())
+                for place, by_question in counts_by_place.items()
+                for answer, n in sorted(by_question.get(question, {}).items())
             ]
             frame = pd.DataFrame(counts, columns=["row", "column", "answer", "people"])
             about = f"How many respondents of the grid {self.key.name} gave each answer: {asked}"
             yield ReleaseTable(f"{name}-{question}", frame, about, _columns(frame), (ROW,))
 
-    def _table(self, name: str, rows: pd.DataFrame, about: str, texts: Any = (), dropped: Any = ()) -> ReleaseTable:
+    def _table(
+        self,
+        name: str,
+        rows: pd.DataFrame,
+        about: str,
+        texts: Sequence[str] = (),
+        dropped: Sequence[str] = (),
+        about_columns: Mapping[str, str] = MappingProxyType({}),
+    ) -> ReleaseTable:
         rows = rows.reset_index(drop=True)
-        columns = {**_columns(rows), **_ABOUT_OF_TABLE.get(name, {})}
+        columns = _columns(rows, {**_ABOUT_OF_TABLE.get(name, {}), **about_columns})
         return ReleaseTable(f"{self.prefix}{name}", rows, about, columns, texts, dropped)
 
     def _without_names(self, rows: pd.DataFrame, prefixes: tuple[str, ...]) -> pd.DataFrame:
@@ -245,8 +276,27 @@ def _sorted(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
     return rows.sort_values(list(names), kind="stable").reset_index(drop=True)
 
 
-def _columns(rows: pd.DataFrame) -> Mapping[str, str]:
-    return {str(name): _ABOUT.get(str(name), "an answer, or metadata of that name") for name in rows.columns}
+def _by_question(rows: pd.DataFrame, form: Form) -> Iterator[dict[str, str]]:
+    """Each answer by the names of the questions."""
+    names = [name for name, _ in form.questions]
+    return (dict(zip(names, values, strict=True)) for values in rows[names].itertuples(index=False))
+
+
+def uncounted_questions(round_: Round) -> list[tuple[str, Question[Any]]]:
+    """The questions of a survey whose answers no table has, as they cannot be listed."""
+    questions = form_of(round_.form).questions if round_.role is Role.RESPONDENT else ()
+    return [(name, question) for name, question in questions if not isinstance(question, Closed)]
+
+
+def _share_columns(metadata: Sequence[str]) -> tuple[str, ...]:
+    """The columns of `ask results --keep` among metadata: with them, counts of fewer than five people could be had."""
+    return KEPT_COLUMNS if set(KEPT_COLUMNS) <= set(metadata) else ()
+
+
+def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, str]:
+    """What each column holds, first by `about`."""
+    known = {**_ABOUT, **about}
+    return {str(name): known.get(str(name), "metadata of that name") for name in rows.columns}
 
 
 def _tier_columns(tx: Tx, rows: pd.DataFrame, question: Closed) -> dict[str, str]:

@@ -22,6 +22,7 @@ from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.publication.release_privacy import demographic_counts
+from fcpair.steps.publication.release_tables import uncounted_questions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -49,9 +50,8 @@ def load_facts(
     """The facts of a study; `public_log` has its runs as they are published."""
     with grids.on_first_grid(tx):
         study = runs.study_facts(tx)
-        scheme = str(labels_of(tx) or rounds.primary(tx).form)
         consent = effective_options(tx, Annotate, {}).consent
-    origins = judgements.n_by_origin(tx)
+    origins = _origins(tx)
     return ReleaseFacts(
         name=name,
         form=form,
@@ -62,25 +62,29 @@ def load_facts(
         version=version("fcpair"),
         has_texts=has_texts,
         tables=tables,
-        scheme=scheme,
+        questions=dict(_questions(tx)),
         guidelines_version=guidelines.current_version(tx)[0],
         origins=origins,
         people=_people_by_role(tx),
         models=_models(tx),
         demographics=demographic_counts(tx),
-        agreement=[row for row in agreement if row["grid"] == agreement[0]["grid"] and row["figure"]],
+        agreement=_shown_agreement(agreement),
         sources=list(_sources(tx, redaction)),
         steps=[*_steps(public_log), *_answers_and_decisions(tx)],
         notes=list(_notes(tx)),
+        left_out=list(_left_out(tx)),
         consent=redaction.clean_text(consent) if Origin.ONLINE.value in origins else "",
     )
 
 
 def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[str, Any]]:
-    """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`."""
+    """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`.
+
+    Respondents of a survey need not agree, and from the figures of a few statements their counts could be had.
+    """
     options = replace(effective_options(tx, Agree, {}), by=None, metadata=None)
     for round_ in rounds.answer_rounds(tx):
-        if not judgements.answered_cells(tx, round_):
+        if round_.role is Role.RESPONDENT or not judgements.answered_cells(tx, round_):
             continue
         for part, row in _figure_rows(tx, round_, options):
             if not row.get("annotators"):
@@ -97,6 +101,61 @@ def _figure_rows(tx: Tx, round_: Round, options: Agree) -> Iterator[tuple[str, d
     fitting = drop_unfit_bins(form_of(round_.form), options)
     for block in agreement_blocks(tx, round_, fitting):
         yield from ((block.part, row) for row in block.rows())
+
+
+def _shown_agreement(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The figures of every part of a round that has one that is defined."""
+
+    def place(row: Mapping[str, Any]) -> tuple[str, ...]:
+        return row["grid"], row["round"], row["part"]
+
+    defined = {place(row) for row in rows if row["value"] is not None}
+    return [row for row in rows if place(row) in defined]
+
+
+def _origins(tx: Tx) -> dict[str, int]:
+    """How many answers that the tables rest on came from where; one that was carried over counts once."""
+    counts: Counter[str] = Counter()
+    for _ in grids.for_each_grid(tx):
+        for round_ in rounds.answer_rounds(tx):
+            counts.update(judgements.n_by_origin(tx, round_))
+        counts.update(judgements.current_verdicts(tx, "origin")["origin"])
+    return dict(sorted(counts.items()))
+
+
+def _questions(tx: Tx) -> Iterator[tuple[str, str]]:
+    """What was asked, by where: the labels of pairs, or a round of a planned grid."""
+    for key in grids.for_each_grid(tx):
+        for round_ in rounds.answer_rounds(tx):
+            if is_planned(tx):
+                yield f"round {round_.name} of grid {key.name}", round_.form
+            else:
+                yield "the labels", str(labels_of(tx) or round_.form)
+
+
+def _left_out(tx: Tx) -> Iterator[str]:
+    """What the study has that no table has: answers to known pairs, of calibrations, and those that are not counted."""
+    n_calibrating, n_known = 0, 0
+    for key in grids.for_each_grid(tx):
+        n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
+        n_known += sum(_n_answers(tx, round_) for round_ in rounds.of_known_pairs(tx))
+        for round_ in rounds.answer_rounds(tx):
+            names = [name for name, _ in uncounted_questions(round_)]
+            if names and _n_answers(tx, round_):
+                which = ", ".join(f"`{name}`" for name in names)
+                yield f"What respondents of the grid {key.name} answered to {which} is not counted here"
+    if n_calibrating:
+        carried = "those that count are among the labels"
+        yield f"The {n_calibrating:,} answers of calibration rounds are left out; {carried}"
+    if n_known:
+        yield (
+            f"The {n_known:,} answers to known pairs (qualification, control pairs) are left out: no label, tier or "
+            "figure of agreement rests on them"
+        )
+
+
+def _n_answers(tx: Tx, round_: Round) -> int:
+    return sum(judgements.n_by_origin(tx, round_).values())
 
 
 def _people_by_role(tx: Tx) -> dict[str, int]:
@@ -146,8 +205,12 @@ def _answers_and_decisions(tx: Tx) -> Iterator[str]:
         for round_ in rounds.of_grid(tx):
             counts = assignments.n_by_status(tx, round_)
             n_done, n_skipped = (counts.get(status.value, 0) for status in (Status.DONE, Status.SKIPPED))
+            if round_.role is Role.RESPONDENT:  # few skips may be one respondent's
+                answers = {"answers and skips": n_done + n_skipped}
+            else:
+                answers = {"answers": n_done, "skipped": n_skipped}
             if n_done or n_skipped:
-                yield _counted(f"round {round_.name}", grid, {"answers": n_done, "skipped": n_skipped})
+                yield _counted(f"round {round_.name}", grid, answers)
         decided = Counter(adjudications.current_adjudications(tx, "rule")["rule"])
         if by_rule := {rule: n for rule, n in sorted(decided.items()) if rule not in UNDECIDED}:
             yield _counted("decisions", grid, by_rule)

@@ -311,10 +311,14 @@ def n_simulated(tx: Tx) -> int:
     return int(tx.execute(query.where(made_up)).scalar_one())
 
 
-def n_by_origin(tx: Tx) -> dict[str, int]:
-    """Count the current judgements by origin, without known pairs; what was superseded or withdrawn is not counted."""
+def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
+    """Count the current judgements by origin, of one round or of all but those of known pairs; what was superseded or
+    withdrawn is not counted.
+    """
     query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER)
-    if known_ids := rounds.known_ids(tx):
+    if of is not None:
+        query = query.where(rounds.in_round(of))
+    elif known_ids := rounds.known_ids(tx):
         query = query.where(assignment.c.round_id.not_in(known_ids))
     query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
     return {row[0]: row[1] for row in tx.execute(query)}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,12 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from fcpair.cli import main
-from fcpair.recipe import load_recipe
 from fcpair.study import Grid, Study
 from fcpair.texts.ratings import average_ratings, read_ratings
+from steps.kindred import build_smaller_parscn
 
 Walked = Callable[[str], Path]
-EXAMPLES = Path(__file__).parents[3] / "examples"
 GROUPS = {"write": 6, "replies": 5}
 pytestmark = [pytest.mark.files, pytest.mark.slow, pytest.mark.torch]
 
@@ -32,16 +29,9 @@ def crowdcounter(data: Path, walked: Walked) -> Iterator[Study]:
 
 @pytest.fixture(scope="module")
 def parscn(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
-    """The recipe with a tenth of its posts, of which an encoder has to read each."""
+    """ParsCN's recipe with a tenth of its posts."""
     folder = tmp_path_factory.mktemp("parscn")
-    said = (EXAMPLES / "parscn.toml").read_text("utf-8")
-    smaller = re.sub(r"= (100|98|80)\b", lambda n: f"= {round(int(n[1]) / 10)}", said)
-    (folder / "recipe.toml").write_text(smaller, "utf-8")
-    for name in ("parscn-prompt.txt", "localise-translated.csv"):
-        shutil.copy(EXAMPLES / name, folder)
-    recipe = load_recipe(folder / "recipe.toml")
-    with closing(Study.create(folder / "parscn.db", recipe.setup, grids=recipe.grids)) as study:
-        list(study.walk(recipe))
+    with closing(Study.open(build_smaller_parscn(folder))) as study:
         yield study
 
 

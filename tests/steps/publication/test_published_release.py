@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,19 +14,18 @@ import pandas as pd
 import pytest
 from conftest import one_short
 
-from fcpair.recipe import load_recipe
 from fcpair.records import TIERS, Role
 from fcpair.store.answers import judgements
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.study import Study
+from steps.kindred import build_smaller_parscn
 from steps.publication.releasing import bytes_of, full_form
 from steps.small import check, record
 
 # With torch, so that `datasets`, which loads it, is loaded in one process alone.
 pytestmark = [pytest.mark.files, pytest.mark.slow, pytest.mark.torch]
 Walked = Callable[[str], Path]
-EXAMPLES = Path(__file__).parents[3] / "examples"
 FLIPS, CHANGES = 400, 50
 
 
@@ -197,7 +195,7 @@ def plant_changes(study: Study, folder: Path) -> tuple[list[int], list[int], lis
 
 @pytest.mark.parametrize("name", one_short("survey", "crowdcounter", "parscn"))
 def test_a_kindred_study_is_released_loaded_and_verified(name: str, data: Path, walked: Walked, tmp_path: Path) -> None:
-    place = smaller_parscn(tmp_path) if name == "parscn" else walked(name)
+    place = build_smaller_parscn(tmp_path) if name == "parscn" else walked(name)
     with closing(Study.open(Path(shutil.copy(place, tmp_path / "copy.db")))) as study:
         run = study.release(f"{name}-1", tmp_path / "v1", full_form(tmp_path))
         assert Study.verify(tmp_path / "v1", study).digest == run.counts["digest"]
@@ -210,16 +208,3 @@ def test_a_kindred_study_is_released_loaded_and_verified(name: str, data: Path, 
             assert set(rows["by"]).isdisjoint(people)
     card = (tmp_path / "v1" / "README.md").read_text("utf-8")
     assert "answers were made up by simulated people" in card
-
-
-def smaller_parscn(folder: Path) -> Path:
-    """The study of ParsCN's recipe with a tenth of its posts."""
-    text = (EXAMPLES / "parscn.toml").read_text("utf-8")
-    smaller = re.sub(r"= (100|98|80)\b", lambda n: f"= {round(int(n[1]) / 10)}", text)
-    (folder / "recipe.toml").write_text(smaller, "utf-8")
-    for name in ("parscn-prompt.txt", "localise-translated.csv"):
-        shutil.copy(EXAMPLES / name, folder)
-    recipe = load_recipe(folder / "recipe.toml")
-    with closing(Study.create(folder / "parscn.db", recipe.setup, grids=recipe.grids)) as study:
-        list(study.walk(recipe))
-        return Path(study.place)

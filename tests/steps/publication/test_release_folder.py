@@ -18,6 +18,7 @@ from fcpair.records import TIERS, Role
 from fcpair.steps.base.context import note_run
 from fcpair.store.oversight import runs
 from fcpair.study import Study
+from steps.calibrated import calibrated
 from steps.publication.releasing import bytes_of, full_form, pairs_of
 from steps.small import ANNOTATORS, CNS, HS, VALIDATORS, check, dump
 
@@ -334,3 +335,27 @@ def test_a_changed_byte_is_found_without_the_study(at: At, tmp_path: Path) -> No
     with (tmp_path / "v1" / SUMS).open("ab") as file:
         file.write(b"\n")
     assert Study.verify(tmp_path / "v1").faults == ("SHA256SUMS was changed: it is not as fcpair writes it",)
+
+
+def test_a_calibration_is_not_counted_and_an_answer_that_was_carried_over_once(at: At, tmp_path: Path) -> None:
+    """Twelve first answers and six second ones; the first count as labels, so that twelve labels stand."""
+    study = at("paired")
+    calibrated(study, "first")
+    study.grid().assign()
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    labels = pd.read_parquet(tmp_path / "v1/data/labels.parquet")
+    assert len(labels) == 12
+    datasheet = (tmp_path / "v1/datasheet.md").read_text("utf-8")
+    assert "The tables rest on 12 answers, skips and verdicts included: 12 online." in datasheet
+    left_out = "The 18 answers of calibration rounds are left out; those that count are among the labels."
+    assert left_out in datasheet
+    assert left_out in (tmp_path / "v1/README.md").read_text("utf-8")
+
+
+def test_who_was_let_on_without_having_qualified_is_not_published(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    with study._store.write() as tx:
+        note_run(tx, "people", {"let_on": "ben", "grid": "main"}, {"people": 1})
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
+    assert lines[-1]["params"] == {"grid": "main"}

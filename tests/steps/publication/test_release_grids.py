@@ -11,7 +11,10 @@ import pytest
 from cli.built import ROWS, curated
 
 from fcpair.files.release.release_form import ReleaseForm
+from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
+from fcpair.records import Role
 from fcpair.stages.surveys.small_cells import LEAST_PEOPLE, MERGED
+from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
 from steps.publication.releasing import bytes_of, full_form
 
@@ -47,6 +50,40 @@ def test_no_single_respondent_is_in_a_release(tmp_path: Path) -> None:
         assert not {"by", "annotator"} & set(pd.read_parquet(path).columns)
     log = (tmp_path / "v1/runs.jsonl").read_text("utf-8")
     assert '"p3"' not in log
+
+
+def test_agreement_among_respondents_is_not_released(tmp_path: Path) -> None:
+    surveyed(tmp_path).release("v1", tmp_path / "v1", full_form(tmp_path))
+    assert (tmp_path / "v1/agreement.csv").read_text("utf-8").count("\n") == 1
+    assert "Agreement" not in (tmp_path / "v1/datasheet.md").read_text("utf-8")
+
+
+def test_shares_of_a_survey_are_no_metadata_of_the_statements_that_it_kept(tmp_path: Path) -> None:
+    (tmp_path / "kept.csv").write_text(
+        "statement,topic,n,share,low,high,undecided\nA mild one.,sleep,28,0.82,0.64,0.92,no\n", "utf-8"
+    )
+    source = Source(tmp_path / "kept.csv", text="statement")
+    plan = GridPlan(
+        "next", SidePlan(sources=(source,)), SidePlan(names=("fit",)), (RoundPlan("fit", "fit: one_of(yes,no)"),)
+    )
+    study = Study.create(tmp_path / "next.db", grids=[plan])
+    study.add_people(["ana"], Role.ANNOTATOR)
+    grid = study.grid()
+    grid.pair()
+    grid.assign_round("fit")
+    grid.simulate()
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    rows = pd.read_parquet(tmp_path / "v1/data/next-rows.parquet")
+    assert list(rows.columns) == ["row_number", "row", "topic", "source"]
+
+
+def test_documents_name_every_round_and_what_its_columns_hold(tmp_path: Path) -> None:
+    curated(tmp_path).release("v1", tmp_path / "v1", full_form(tmp_path))
+    card, datasheet = ((tmp_path / "v1" / name).read_text("utf-8") for name in ("README.md", "datasheet.md"))
+    assert "- The question of round propose of grid replies: `text: text" in datasheet
+    assert "- The question of round sift of grid replies: `" in datasheet
+    assert "| the answer to `" in card
+    assert "qrels" not in card
 
 
 def test_answers_of_models_keep_their_names_and_those_of_people_do_not(tmp_path: Path) -> None:
