@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -94,12 +94,16 @@ def collect_exported(
         drafts = f", only {export.n_drafts:,} drafts that nobody has submitted" if export.n_drafts else ""
         raise InputError(f"{path}: there is no answer in it{drafts}")
     findings = [*export.findings, *_find_second_names(export.answers, users or {})]
+    n_by_line = Counter((answer.file, answer.line) for answer in export.answers)
     rows = []
     for answer in export.answers:
         try:
             rows.append(_read_row(answer, tool, round_, users))
         except InputError as error:
-            findings.append(Finding(answer.file, answer.line, str(error)))
+            number = ItemKey.parse(answer.key).number
+            is_one_of_many = n_by_line[answer.file, answer.line] > 1 and number != NO_CODE
+            place = f"{round_.cells.number} {number}: " if is_one_of_many else ""
+            findings.append(Finding(answer.file, answer.line, f"{place}{error}", str(error)))
     answers = _split_repeats(rows, round_.cells.number, findings)
     latest, earlier = [repeats[-1] for repeats in answers], [row for repeats in answers for row in repeats[:-1]]
     later_rows = [at for at, repeats in enumerate(answers) for _ in repeats[:-1]]
@@ -118,6 +122,8 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     if any(map(NO_TEXT.search, (answer.user, answer.key, answer.note, *words))):
         raise InputError(NO_TEXT_HERE)
     person, key = _person(answer.user, tool, users), ItemKey.parse(answer.key)
+    if not answer.key:
+        raise InputError(f"there is no key of a {round_.cells.number}; is this an export of what fcpair wrote?")
     if key.number == NO_CODE:
         raise InputError(f"`{answer.key}` is no key of {round_.cells.number}s, as shards for {tool.title} have them")
     if key.round_name != round_.name:
