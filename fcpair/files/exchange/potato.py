@@ -46,7 +46,7 @@ When they are done, in this folder (the files in `{output}/exports` may lag behi
 class Potato(AnnotationTool):
     """Potato 2.12."""
 
-    name, title = "potato", "Potato"
+    name, title, is_shared = "potato", "Potato", True
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
         """The texts as HTML, since Potato shows them so."""
