@@ -17,7 +17,7 @@ from fcpair.files.exchange.annotation_tool import AnnotationTool, ItemKey, ToolA
 from fcpair.files.tables.delimited import NO_TEXT_HERE
 from fcpair.files.tables.tabular import LINE, place_of, read_table
 from fcpair.records import Origin
-from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.form import Answer
@@ -60,6 +60,7 @@ def read_users(path: str | Path) -> dict[str, str]:
     """
     table, findings, users = read_table(path, [USER, ANNOTATOR]), list[Finding](), dict[str, str]()
     for line, user, person in zip(table[LINE], table[USER].str.strip(), table[ANNOTATOR].str.strip(), strict=True):
+        user = _user_key(user)
         if user and not person:
             findings.append(Finding(place_of(table), int(line), f"`{user}` has no `{ANNOTATOR}`"))
         elif user and users.setdefault(user, person) != person:
@@ -134,14 +135,21 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     return _Row(answer, key, person, parsed, _utc(answer.at))
 
 
+def _user_key(user: str) -> str:
+    """A user as the table of people has them, however accents are coded and a number is written (`2.0`)."""
+    return strip_zero_decimals(identity(user))
+
+
 def _person(user: str, tool: AnnotationTool, users: Mapping[str, str] | None) -> str:
-    if users and user in users:
-        return users[user]
+    if users and _user_key(user) in users:
+        return users[_user_key(user)]
     if tool.names_nobody(user):
         hint = f"; if one person gave all of these, write `{user}` and that person into a table for --people"
         raise InputError(f"nobody is named who answered{hint if user else ''}")
     if users is not None:
-        raise InputError(f"user `{user}` is not in the table of people; add a line for them")
+        similar_names = [name for name in users if name.casefold() == _user_key(user).casefold()]
+        hint = f"did you mean `{similar_names[0]}`?" if similar_names else "add a line for them"
+        raise InputError(f"user `{user}` is not in the table of people; {hint}")
     return user
 
 
@@ -194,7 +202,7 @@ def _find_second_names(answers: Sequence[ToolAnswer], users: Mapping[str, str]) 
     user_by_person: dict[str, str] = {}
     seen: set[str] = set()
     for answer in answers:
-        person = users.get(answer.user, answer.user)
+        person = users.get(_user_key(answer.user), answer.user)
         first = user_by_person.setdefault(person, answer.user)
         if answer.user not in {first, *seen}:
             clause = "one person answers under one name; import what each has answered on its own"

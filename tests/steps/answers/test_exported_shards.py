@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import TESTS
 
+from fcpair.errors import InputError, StageError
+from fcpair.params import Assign
+from fcpair.records import Role
 from fcpair.study import Study
 from steps.answers.test_exchange import Trip, as_labelled
 from steps.answers.tool_exports import Said
@@ -72,6 +75,31 @@ def test_answers_of_somebody_who_was_dismissed_stay_out(at: At) -> None:
     assert run.counts["answers"] == 0
     assert "ana was dismissed, so the answers of ana are left out (14)" in run.notes
     assert not any(person == "ana" for _, person in labels_of(study))
+
+
+def bring_with_people(study: Study, folder: Path, user: str, table: str) -> int:
+    export, people = folder / "export.jsonl", folder / "people.csv"
+    export.write_text(POTATO.read_text("utf-8").replace('"user_id": "ana"', f'"user_id": "{user}"'), "utf-8")
+    people.write_text(f"user;annotator\n{table};ana\nben;ben\ncleo;cleo\n", "utf-8-sig")
+    return int(study.grid().import_export(export, "potato", people=people).counts["answers"])
+
+
+@pytest.mark.parametrize(("user", "table"), [("Zoe\u0308", "Zo\u00eb"), ("2", "2.0")])
+def test_a_user_is_the_same_however_programs_write_them(at: At, tmp_path: Path, user: str, table: str) -> None:
+    assert bring_with_people(at("dealt"), tmp_path, user, table) == 42
+
+
+def test_a_user_with_other_capitals_is_asked_about(at: At, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="user `ANA` is not in the table of people; did you mean `ana`"):
+        bring_with_people(at("dealt"), tmp_path, "ANA", "ana")
+
+
+def test_work_that_is_free_for_anybody_is_no_shard(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    study.grid().assign(Assign(open=True))
+    with pytest.raises(StageError, match=r"labels are free for anybody in the browser .*so there are no sheets"):
+        study.grid().write_project(tmp_path / "project", "potato")
 
 
 def test_answers_of_somebody_who_left_stand(at: At) -> None:
