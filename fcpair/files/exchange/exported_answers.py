@@ -59,8 +59,7 @@ def read_users(path: str | Path) -> dict[str, str]:
         InputError: the file cannot be read, or lacks a column; a user without a person, or with two, by line.
     """
     table, findings, users = read_table(path, [USER, ANNOTATOR]), list[Finding](), dict[str, str]()
-    for line, user, person in zip(table[LINE], table[USER].str.strip(), table[ANNOTATOR].str.strip(), strict=True):
-        user = _user_key(user)
+    for line, user, person in zip(table[LINE], table[USER].map(_user_key), table[ANNOTATOR].str.strip(), strict=True):
         if user and not person:
             findings.append(Finding(place_of(table), int(line), f"`{user}` has no `{ANNOTATOR}`"))
         elif user and users.setdefault(user, person) != person:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +58,7 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, name: str | 
             form=form,
             headings=_headings(tx, round_),
             shards=shards,
-            command=_command(tx, grid, name),
+            command=_command(tx, grid, name, folder),
         )
     with new_folder(folder) as place:
         for path, content in writer.write(project).items():
@@ -137,11 +139,17 @@ def _round_key(grid: GridContext, round_: Round) -> str:
     return f"{grid.grid.name}:{round_.name}"
 
 
-def _command(tx: Tx, grid: GridContext, name: str | None) -> str:
-    """The command that reads the export, up to `import`; the labels of pairs have their own."""
+def _command(tx: Tx, grid: GridContext, name: str | None, folder: str | Path) -> str:
+    """The command that reads the export, run in the folder of the project, up to `import`, its round and the study.
+
+    The labels of pairs have their own.
+    """
+    place = grid._store.place
+    study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
     if name is None and not is_planned(tx):
-        return "labels import"
-    return f"answers import --grid {grid.grid.name} --round {rounds.by_name(tx, name).name}"
+        return f"labels import {study}"
+    round_name = shlex.quote(rounds.by_name(tx, name).name)
+    return f"answers import --grid {shlex.quote(grid.grid.name)} --round {round_name} {study}"
 
 
 def _headings(tx: Tx, round_: Round) -> tuple[str, ...]:
