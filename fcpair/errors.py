@@ -54,7 +54,7 @@ def _format_cause(same: list[Finding], what: str) -> str:
     first, lines = same[0], [str(finding.line) for finding in same if finding.line is not None]
     if len(same) == 1:
         return str(first)
-    if not lines:
+    if len({*lines}) < 2:
         return f"{replace(first, message=what)} ({len(same):,} times)"
     shown = ", ".join(lines[:LINES_SHOWN]) + ", ..." * (len(lines) > LINES_SHOWN)
     return f"{replace(first, message=what)} ({len(lines):,} lines: {shown})"

@@ -105,6 +105,8 @@ class AnnotationTool(ABC):
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
     """Endings of the files that it exports."""
     most_questions: ClassVar[int | None] = None
+    is_shared: ClassVar[bool] = False
+    """Whether one project, and so one export, is of everybody."""
 
     @abstractmethod
     def write(self, project: Project) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fcpair.errors import Finding
@@ -19,7 +19,7 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines, read_json_list
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, is_json_list, read_json_lines, read_json_list
 from fcpair.stages.questions import AnyOf, Form
 
 EVERYBODY = "all"  # the name of the file of a project that is annotated together
@@ -91,11 +91,11 @@ class Doccano(AnnotationTool):
         answers: list[ToolAnswer] = []
         findings: list[Finding] = []
         for file in files:
-            records = read_json_list(file) if file.suffix == ".json" else read_json_lines(file, findings)
+            records = read_json_list(file) if is_json_list(file) else read_json_lines(file, findings)
             for line, value in records:
                 words, notes = value.get("label"), value.get("Comments") or []
                 if not isinstance(words, list) or not isinstance(notes, list):
-                    findings.append(Finding(file.place, line, "`label` and `Comments` are no lists, as doccano's are"))
+                    findings.append(Finding(file.place, line, _not_of_doccano(value)))
                 elif words:
                     answers.append(
                         ToolAnswer(
@@ -109,6 +109,11 @@ class Doccano(AnnotationTool):
                         )
                     )
         return ToolExport(answers, [LACKS], findings)
+
+
+def _not_of_doccano(value: Mapping[str, Any]) -> str:
+    missing = "" if "label" in value else "there is no `label`; is it an export of doccano?"
+    return missing or "`label` and `Comments` are no lists, as doccano's are"
 
 
 def _label_types(options: Sequence[str]) -> list[dict[str, str | None]]:

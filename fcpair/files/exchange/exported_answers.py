@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from fcpair.files.exchange.annotation_tool import AnnotationTool, ItemKey, ToolA
 from fcpair.files.tables.delimited import NO_TEXT_HERE
 from fcpair.files.tables.tabular import LINE, place_of, read_table
 from fcpair.records import Origin
-from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.form import Answer
@@ -59,7 +59,7 @@ def read_users(path: str | Path) -> dict[str, str]:
         InputError: the file cannot be read, or lacks a column; a user without a person, or with two, by line.
     """
     table, findings, users = read_table(path, [USER, ANNOTATOR]), list[Finding](), dict[str, str]()
-    for line, user, person in zip(table[LINE], table[USER].str.strip(), table[ANNOTATOR].str.strip(), strict=True):
+    for line, user, person in zip(table[LINE], table[USER].map(_user_key), table[ANNOTATOR].str.strip(), strict=True):
         if user and not person:
             findings.append(Finding(place_of(table), int(line), f"`{user}` has no `{ANNOTATOR}`"))
         elif user and users.setdefault(user, person) != person:
@@ -94,12 +94,16 @@ def collect_exported(
         drafts = f", only {export.n_drafts:,} drafts that nobody has submitted" if export.n_drafts else ""
         raise InputError(f"{path}: there is no answer in it{drafts}")
     findings = [*export.findings, *_find_second_names(export.answers, users or {})]
+    n_by_line = Counter((answer.file, answer.line) for answer in export.answers)
     rows = []
     for answer in export.answers:
         try:
             rows.append(_read_row(answer, tool, round_, users))
         except InputError as error:
-            findings.append(Finding(answer.file, answer.line, str(error)))
+            number = ItemKey.parse(answer.key).number
+            is_one_of_many = n_by_line[answer.file, answer.line] > 1 and number != NO_CODE
+            place = f"{round_.cells.number} {number}: " if is_one_of_many else ""
+            findings.append(Finding(answer.file, answer.line, f"{place}{error}", str(error)))
     answers = _split_repeats(rows, round_.cells.number, findings)
     latest, earlier = [repeats[-1] for repeats in answers], [row for repeats in answers for row in repeats[:-1]]
     later_rows = [at for at, repeats in enumerate(answers) for _ in repeats[:-1]]
@@ -118,6 +122,8 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     if any(map(NO_TEXT.search, (answer.user, answer.key, answer.note, *words))):
         raise InputError(NO_TEXT_HERE)
     person, key = _person(answer.user, tool, users), ItemKey.parse(answer.key)
+    if not answer.key:
+        raise InputError(f"there is no key of a {round_.cells.number}; is this an export of what fcpair wrote?")
     if key.number == NO_CODE:
         raise InputError(f"`{answer.key}` is no key of {round_.cells.number}s, as shards for {tool.title} have them")
     if key.round_name != round_.name:
@@ -128,14 +134,21 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     return _Row(answer, key, person, parsed, _utc(answer.at))
 
 
+def _user_key(user: str) -> str:
+    """A user as the table of people has them, however accents are coded and a number is written (`2.0`)."""
+    return strip_zero_decimals(identity(user))
+
+
 def _person(user: str, tool: AnnotationTool, users: Mapping[str, str] | None) -> str:
-    if users and user in users:
-        return users[user]
+    if users and _user_key(user) in users:
+        return users[_user_key(user)]
     if tool.names_nobody(user):
         hint = f"; if one person gave all of these, write `{user}` and that person into a table for --people"
         raise InputError(f"nobody is named who answered{hint if user else ''}")
     if users is not None:
-        raise InputError(f"user `{user}` is not in the table of people; add a line for them")
+        similar_names = [name for name in users if name.casefold() == _user_key(user).casefold()]
+        hint = f"did you mean `{similar_names[0]}`?" if similar_names else "add a line for them"
+        raise InputError(f"user `{user}` is not in the table of people; {hint}")
     return user
 
 
@@ -188,7 +201,7 @@ def _find_second_names(answers: Sequence[ToolAnswer], users: Mapping[str, str]) 
     user_by_person: dict[str, str] = {}
     seen: set[str] = set()
     for answer in answers:
-        person = users.get(answer.user, answer.user)
+        person = users.get(_user_key(answer.user), answer.user)
         first = user_by_person.setdefault(person, answer.user)
         if answer.user not in {first, *seen}:
             clause = "one person answers under one name; import what each has answered on its own"

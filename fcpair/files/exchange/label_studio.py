@@ -87,7 +87,9 @@ class LabelStudio(AnnotationTool):
             is_table = file.suffix in _TABLES
             records = _table_records(file) if is_table else read_json_list(file)
             is_full = any("annotations" in record.value for record in records)
-            if not is_full:
+            if any(record.value.keys() == {"data"} for record in records):
+                raise InputError(f"{file.place}: these are the tasks of the project, not an export of Label Studio")
+            if records and not is_full:
                 kind = "CSV" if is_table else "JSON_MIN"
                 lacks[f"{file.place}: an export in {kind} has no skips and no drafts; one in JSON has them"] = None
             for record in records:
@@ -96,9 +98,14 @@ class LabelStudio(AnnotationTool):
                     answers += read_record(file, record, form)
                     n_drafts += len(record.value.get("drafts") or [])
                 except (TypeError, ValueError, KeyError, AttributeError) as error:
-                    message = str(error) if isinstance(error, InputError) else f"no task of an export ({error!r})"
+                    message = str(error) if isinstance(error, InputError) else _not_of_label_studio(error)
                     findings.append(Finding(file.place, record.line, message))
         return ToolExport(answers, [*lacks], findings, n_drafts)
+
+
+def _not_of_label_studio(error: Exception) -> str:
+    why = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
+    return f"this is not a task as Label Studio exports it ({why}); was the file edited by hand?"
 
 
 _BESIDE_ANSWERS = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")

@@ -46,7 +46,7 @@ When they are done, in this folder (the files in `{output}/exports` may lag behi
 class Potato(AnnotationTool):
     """Potato 2.12."""
 
-    name, title = "potato", "Potato"
+    name, title, is_shared = "potato", "Potato", True
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
         """The texts as HTML, since Potato shows them so."""
@@ -75,7 +75,7 @@ class Potato(AnnotationTool):
             for line, value in read_json_lines(file, findings):
                 labels = value.get("labels")
                 if not isinstance(labels, dict) or not all(isinstance(one, dict) for one in labels.values()):
-                    findings.append(Finding(file.place, line, "`labels` is no object of objects, as Potato's is"))
+                    findings.append(Finding(file.place, line, _not_of_potato(value)))
                     continue
                 words = {name: _words(labels[name], question) for name, question in form.questions if name in labels}
                 note = str(labels.get(note_name(form), {}).get(BOX, ""))
@@ -83,6 +83,11 @@ class Potato(AnnotationTool):
                     key, user = str(value.get("instance_id", "")), str(value.get("user_id") or "")
                     answers.append(ToolAnswer(file.place, line, user, key, words, note))
         return ToolExport(answers, [LACKS], findings)
+
+
+def _not_of_potato(value: Mapping[str, Any]) -> str:
+    missing = "" if "labels" in value else "there are no `labels`; is it what `python -m potato.export -f jsonl` wrote?"
+    return missing or "`labels` is no object of objects, as Potato's is"
 
 
 def _as_html(text: str) -> str:

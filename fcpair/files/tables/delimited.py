@@ -122,8 +122,12 @@ def parse_csv(text: str, place: str) -> RawTable:
                 lines.append(line + skipped)
             line = reader.line_num + 1
     except csv.Error as error:
-        reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}")])
+        reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}{_cut_off_hint(error)}")])
     return RawTable(place, header, rows, lines)
+
+
+def _cut_off_hint(error: csv.Error) -> str:
+    return "; is the file cut off?" if "unexpected end" in str(error) else ""
 
 
 def _guess_separator(text: str) -> str:

@@ -351,7 +351,7 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     rows = incoming.rows
     current_answers = judgements.current_codes(tx, round_).set_index("assignment_id")
     is_answered = rows["assignment_id"].isin(current_answers.index).to_numpy()
-    differs = is_answered & _differing_rows(rows, current_answers)
+    differs = is_answered & differing_rows(rows, current_answers)
     was_simulated = (rows["assignment_id"].map(current_answers["origin"]) == Origin.SIMULATED.value).to_numpy()
     is_simulated = (rows["origin"] == Origin.SIMULATED.value).to_numpy()
     is_made_up = is_answered & ~differs & ~was_simulated & is_simulated
@@ -374,7 +374,7 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     incoming.rows = rows.assign(is_new=is_new)
 
 
-def _differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> NDArray[np.bool_]:
+def differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> NDArray[np.bool_]:
     """Whether each row says something else than `current_answers`, where there is one; shape `(n_rows,)`."""
     differs = np.zeros(len(rows), np.bool_)
     for name in {"code", "own_code", "answer_id"} & set(rows.columns):

@@ -244,7 +244,8 @@ def record_forms(
     check: Callable[[Tx, ImportedAnswers], None] = lambda _tx, _incoming: None,
     **run_params: str,
 ) -> RunRecord:
-    """Record answers to the form of a round; `check` adds findings to them when their cells are known.
+    """Record answers to the form of a round; `check` adds findings to them, or leaves some out, when cells and
+    answers are known.
 
     `run_params` are noted with the run.
 
@@ -265,12 +266,12 @@ def record_forms(
             )
         round_ = rounds.with_known_pairs(tx, round_)
         answer_import.identify_rows(tx, incoming, round_)
-        check(tx, incoming)
         incoming.rows["answer_id"] = answer_numbers(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()
         )
         answer_import.point_at_known_answers(tx, incoming, round_)
         _identify_earlier(tx, incoming, round_, form)
+        check(tx, incoming)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
         _refuse_not_due(tx, incoming, round_)
         _refuse_by_text_checks(tx, incoming, round_, form)

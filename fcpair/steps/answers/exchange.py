@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +18,7 @@ from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.tables.folders import new_folder
 from fcpair.records import Round, RunRecord
-from fcpair.steps.answers import answer_import, answer_tables, sheets
+from fcpair.steps.answers import answer_import, answer_tables, exported_shards, sheets
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, is_planned
 from fcpair.steps.people import access
@@ -55,7 +58,7 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, name: str | 
             form=form,
             headings=_headings(tx, round_),
             shards=shards,
-            command=_command(tx, grid, name),
+            command=_command(tx, grid, name, folder),
         )
     with new_folder(folder) as place:
         for path, content in writer.write(project).items():
@@ -88,7 +91,9 @@ def import_export(
     """Record what an annotation tool exported, in a round, the one that counts if none is named.
 
     `path` is a file, a zip file or a folder: all of it is recorded, or nothing. Of several answers by a person on a
-    cell the latest counts, and those before it are kept. An answer that is recorded already is not recorded again.
+    cell the latest counts, and those before it are kept. An answer that is recorded already is not recorded again, nor
+    is one of somebody who was dismissed, or from before another that its person has given since. The notes of the run
+    say which were left out, and how many cells of each person are still missing.
 
     Args:
         grid: where the answers belong.
@@ -116,22 +121,35 @@ def import_export(
         announce(f"{path}: drafts that nobody has submitted are left out ({export.n_drafts:,})")
     exported_round = ExportedRound(_round_key(grid, round_), form, unit)
     incoming = collect_exported(path, reader, export, exported_round, users)
+    notes: list[str] = []
 
     def check(tx: Tx, answers: ImportedAnswers) -> None:
         _compare_texts(tx, answers, round_, reader)
+        if answers.findings:
+            return
+        notes.extend(exported_shards.describe_missing(tx, answers, round_, is_shared=reader.is_shared))
+        notes.extend(exported_shards.leave_out_dismissed(tx, answers, round_))
+        notes.extend(exported_shards.leave_out_older(tx, answers, round_))
 
-    return answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
+    run = answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
+    return replace(run, notes=(*run.notes, *notes))
 
 
 def _round_key(grid: GridContext, round_: Round) -> str:
     return f"{grid.grid.name}:{round_.name}"
 
 
-def _command(tx: Tx, grid: GridContext, name: str | None) -> str:
-    """The command that reads the export, up to `import`; the labels of pairs have their own."""
+def _command(tx: Tx, grid: GridContext, name: str | None, folder: str | Path) -> str:
+    """The command that reads the export, run in the folder of the project, up to `import`, its round and the study.
+
+    The labels of pairs have their own.
+    """
+    place = grid._store.place
+    study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
     if name is None and not is_planned(tx):
-        return "labels import"
-    return f"answers import --grid {grid.grid.name} --round {rounds.by_name(tx, name).name}"
+        return f"labels import {study}"
+    round_name = shlex.quote(rounds.by_name(tx, name).name)
+    return f"answers import --grid {shlex.quote(grid.grid.name)} --round {round_name} {study}"
 
 
 def _headings(tx: Tx, round_: Round) -> tuple[str, ...]:

@@ -117,18 +117,22 @@ def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv
         blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
         rows = _begun_work(tx, rounds.primary(tx))
         is_assigned = not assignments.counts(tx).empty
-        n_free = open_slots.n_free(tx, rounds.primary(tx))
-    if n_free:
-        raise StageError(
-            f"{n_free:,} labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
-            "`fcpair assign --close` and then `fcpair assign --more` assign them"
-        )
+        _refuse_free(tx, rounds.primary(tx))
     if rows.empty:
         raise StageError("no label is open" if is_assigned else "no pairs have been assigned; run `fcpair assign`")
     rows["pair"] = to_public_number(rows["cell_id"])
     return _write_by_person(
         rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank, ANSWER_COLUMNS[False]
     )
+
+
+def _refuse_free(tx: Tx, round_: Round) -> None:
+    """Raise StageError where work of a round is free for anybody, and so is nobody's on a sheet."""
+    if n_free := open_slots.n_free(tx, round_):
+        raise StageError(
+            f"{n_free:,} labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
+            "`fcpair assign --close` and then `fcpair assign --more` assign them"
+        )
 
 
 def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
@@ -225,6 +229,7 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
     round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
     rows = _begun_work(tx, round_)
     if rows.empty:
+        _refuse_free(tx, round_)
         hint = (
             f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns a round that has not been "
             "assigned yet"

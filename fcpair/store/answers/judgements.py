@@ -254,9 +254,9 @@ def answer_values(tx: Tx, of: Round) -> pd.DataFrame:
 def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
     """Current answers in a round.
 
-    Columns: `assignment_id`, `code` and `answer_id` (missing: skipped), `own_code` (if blind), `origin`.
+    Columns: `assignment_id`, `code` and `answer_id` (missing: skipped), `own_code` (if blind), `origin`, `at`.
     """
-    return frame(tx, _select_answers(tx, of, "assignment_id", "code", "answer_id", "own_code", "origin"))
+    return frame(tx, _select_answers(tx, of, "assignment_id", "code", "answer_id", "own_code", "origin", "at"))
 
 
 def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:

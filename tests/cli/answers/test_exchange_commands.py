@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,20 @@ def test_a_project_is_written_and_its_readme_is_named(at: At, fcpair: Fcpair, tm
     assert f"{tmp_path / 'project'}: 14 pairs of ana\n" in printed.stdout
     assert "README.md says how to start doccano with it" in " ".join(printed.stderr.split())
     assert (tmp_path / "project" / "ana.jsonl").is_file()
+
+
+def test_the_command_of_the_readme_is_right_when_pasted_in_its_folder(
+    at: At, fcpair: Fcpair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at("dealt")
+    project = tmp_path / "a project"
+    fcpair("labels", "sheets", project, "--sheet-format", "potato")
+    (project / "out").mkdir()
+    shutil.copy(RECORDED / "potato" / "annotations.jsonl", project / "out")
+    (command,) = [line for line in (project / "README.md").read_text("utf-8").splitlines() if "fcpair labels" in line]
+    monkeypatch.chdir(project)
+    monkeypatch.delenv("FCPAIR_STUDY", raising=False)
+    assert fcpair(*shlex.split(command)[1:]).stdout.startswith("label import: answers 42")
 
 
 def test_answers_writes_the_same_project(at: At, fcpair: Fcpair, tmp_path: Path) -> None:

@@ -159,8 +159,8 @@ def test_errors_name_file_and_line(trip: Callable[[str], Trip], tool: str) -> No
     of_ana = [task for task in there.tasks if task.person == "ana"]
     path = there.export([(of_ana[0], as_labelled(of_ana[0])), (of_ana[1], Said({"label": ["perhaps"]}))])
     (name,) = [one.name for one in path.iterdir()]
-    line = 1 if tool == "label-studio" else 2
-    there.refuses(path, rf"{name}:{line}: unknown answer `perhaps`; expected one of not_appropriate")
+    place = f"1: pair {of_ana[1].number}" if tool == "label-studio" else "2"
+    there.refuses(path, rf"{name}:{place}: unknown answer `perhaps`; expected one of not_appropriate")
 
 
 @tools
