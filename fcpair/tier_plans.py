@@ -42,6 +42,11 @@ class TierPlan(Checked):
     within: str = param("", "the tier of which this one is a part", otherwise="none")
     answers: tuple[str, ...] = param((), "the final labels that its pairs have", otherwise="any")
 
+    @property
+    def least_labels(self) -> int:
+        """The least number of labels with which a pair can meet the requirements: a majority is of two or more."""
+        return max(2, self.labels) if self.agreement == "majority" else self.labels
+
 
 def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The tiers as a study keeps them: of each what differs from the defaults.
@@ -91,7 +96,7 @@ def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
         if plan.within and plan.within not in known:
             yield f"the tier `{name}` is within `{plan.within}`, which is no tier; {suggest_name(plan.within, known)}"
             continue
-        path = _path_upwards(name, plans)
+        path = path_upwards(name, plans)
         if path[-1] == name and len(path) > 1:
             cycle = " within ".join(f"`{step}`" for step in path)
             yield f"{cycle}: no tier can be within itself; remove one `within`"
@@ -100,7 +105,7 @@ def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
             yield f"no pair can be in the tier `{name}`: {parts} have no final label in common"
 
 
-def _path_upwards(name: str, plans: Mapping[str, TierPlan]) -> list[str]:
+def path_upwards(name: str, plans: Mapping[str, TierPlan]) -> list[str]:
     """The tier, the one that it is within, and so on; the last is the first that comes again, where one does."""
     path = [name]
     while path[-1] in plans and plans[path[-1]].within:
@@ -118,7 +123,7 @@ def _shared_answers(path: list[str], plans: Mapping[str, TierPlan]) -> bool:
 
 def chain_of(name: str, plans: Mapping[str, TierPlan]) -> tuple[TierPlan, ...]:
     """The rule of a tier and those of all that it is within."""
-    return tuple(plans[step] for step in _path_upwards(name, plans))
+    return tuple(plans[step] for step in path_upwards(name, plans))
 
 
 def check_tier_name(tier: str, names: Iterable[str]) -> None:

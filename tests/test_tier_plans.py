@@ -106,7 +106,16 @@ def test_a_verdict_is_not_asked_where_nobody_validates(tmp_path: Path) -> None:
     unvalidated = MAIN[: MAIN.index("[validate]")]
     with pytest.raises(RecipeError, match="the tier `best` requires a verdict, and nobody validates"):
         load_recipe(recipe(tmp_path, f"{unvalidated}[partition.own_tiers.best]\nlabels = 2\n"))
-    load_recipe(recipe(tmp_path, f'{unvalidated}[partition.own_tiers.best]\nlabels = 2\nverdict = "none"\n'))
+    best = f'{unvalidated}[partition.own_tiers.best]\nlabels = 2\nverdict = "none"\n'
+    load_recipe(recipe(tmp_path, best))
+    with pytest.raises(RecipeError, match="the tier `best` is within `gold`, which requires a verdict, and nobody"):
+        load_recipe(recipe(tmp_path, f'{best}within = "gold"\n'))
+
+
+def test_a_majority_takes_two_people(tmp_path: Path) -> None:
+    one_person = MAIN.replace("annotators = 3", "annotators = 1")
+    with pytest.raises(RecipeError, match="the tier `most`: it requires 2 labels, and 1 person labels"):
+        load_recipe(recipe(tmp_path, f'{one_person}[partition.own_tiers.most]\nagreement = "majority"\n'))
 
 
 def test_a_planned_grid_is_held_to_the_same(tmp_path: Path) -> None:

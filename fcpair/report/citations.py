@@ -22,9 +22,10 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\symbol{34}",  # \textquotedbl is not in every encoding of fonts
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
+_LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)|(?<=`)(?=`)")
 _UMLAUTS = {"a": "ä", "o": "ö", "u": "ü", "A": "Ä", "O": "Ö", "U": "Ü"}
 
 
@@ -87,5 +88,5 @@ def _escape_with_code(text: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """A text in LaTeX, every sign as it is written."""
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+    """A text in LaTeX, every sign as it is written: two hyphens in a row are no dash."""
+    return _LIGATURE.sub("{}", "".join(_LATEX.get(sign, sign) for sign in text))

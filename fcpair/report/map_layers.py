@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -60,12 +60,14 @@ class CellAnswers:
 @dataclass(frozen=True)
 class CellStandings:
     """What became of each cell, all of shape `(n_cells,)`: `state` by its place in STATES; `final`, the place of the
-    decided choice, -1 for none; and the best `tier`, 0 for none, where there are tiers.
+    decided choice, -1 for none; and, where there are tiers, the best `tier` of the four, 0 for none, and whether the
+    cell is in each of the grid's `own_tiers`.
     """
 
     state: Ints
     final: Ints
     tier: Ints | None
+    own_tiers: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
 
 def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: Sequence[str]) -> CellAnswers:
@@ -106,7 +108,8 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
     """The layers that there are for these answers; without `standings` nothing is decided on them."""
     layers = [_state_layer(answers, standings)]
     if standings is not None and standings.tier is not None:
-        layers.append(_tier_layer(standings.tier))
+        layers.append(_tier_layer(standings.tier, has_own=bool(standings.own_tiers)))
+        layers += [_own_tier_layer(name, is_in) for name, is_in in standings.own_tiers.items()]
     if answers.choices:
         layers += [_answer_layer(answers, standings), _agreement_layer(answers)]
     return (*layers, _number_layer(answers), _time_layer(answers.seconds), _skip_layer(answers.skips))
@@ -126,11 +129,18 @@ def _state_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer
     return _build("state", "State", meanings, index)
 
 
-def _tier_layer(tier: Ints) -> Layer:
-    meanings = [("in no tier", "nothing"), *((one.label, one.label) for one in Tier)]
+def _tier_layer(tier: Ints, *, has_own: bool) -> Layer:
+    outside = "in none of the four tiers" if has_own else "in no tier"
+    meanings = [(outside, "nothing"), *((one.label, one.label) for one in Tier)]
     places = {one.value: at for at, one in enumerate(Tier, 1)}
     index = np.array([places.get(value, 0) for value in range(max(places) + 1)])[tier]
     return _build("tier", "Tier", meanings, index)
+
+
+def _own_tier_layer(name: str, is_in: NDArray[np.bool_]) -> Layer:
+    """A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested."""
+    meanings = ((f"not in the tier {name}", "nothing"), (f"in the tier {name}", "in tier"))
+    return _build(f"tier-{name}", f"Tier {name}", meanings, is_in.astype(np.int64))
 
 
 def _answer_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fcpair.params import MAIN
-from fcpair.records import RunRecord, Tier
+from fcpair.records import TIERS, RunRecord, Tier
 from fcpair.report.methods_templates import TEMPLATES
 from fcpair.words import Noun
 
@@ -122,12 +122,13 @@ def _building_sentences(facts: _Facts) -> Iterator[str]:
         stratified = f", stratified by `{run.params['stratify']}`" if run.params.get("stratify") else ""
         template = "select list" if run.params.get("list") else "select"
         yield _say(template, stratified=stratified, seed=run.params["seed"], **facts.nouns, **_counts(run, "hs"))
-        yield _say("source", **facts.nouns, **_counts(run, "source_cns"))
     if run := facts.latest("retrieve"):
         if "neighbours" in run.counts:
+            yield _say("source", **facts.nouns, **_counts(run, "source_cns"))
             model = run.model["name"] if run.model else run.params["model"]
             counts = _counts(run, "neighbours", "candidates")
-            yield _say("retrieve", k=run.params["k"], model=model, **facts.nouns, **counts)
+            counting = ", counted over the rows of the corpus" if run.params.get("count_duplicates") else ""
+            yield _say("retrieve", k=run.params["k"], model=model, counting=counting, **facts.nouns, **counts)
         else:
             yield _say("candidates", **facts.nouns, **_counts(run, "candidates"))
     if run := facts.latest("pair"):
@@ -189,9 +190,11 @@ def _side_sentences(run: RunRecord) -> Iterator[str]:
     for axis in ("rows", "columns"):
         answers = run.params[axis].get("answers") or []
         if grids := [answers] if isinstance(answers, str) else list(answers):
-            yield _say("answers of", axis=axis, grids=_listed([f"`{name}`" for name in grids]))
+            listed = _listed([f"`{name}`" for name in grids])
+            yield _say("answers of", axis=axis, of_grids=f"grid {listed}" if len(grids) == 1 else f"grids {listed}")
     if names := run.params["columns"].get("names"):
-        yield _say("names", names=_listed([f"`{name}`" for name in names]))
+        columns_were = "The column was" if len(names) == 1 else "The columns were"
+        yield _say("names", columns_were=columns_were, names=_listed([f"`{name}`" for name in names]))
 
 
 def _times(n: int) -> str:
@@ -204,19 +207,22 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
         skipped = f" and skipped {_times(run.counts['skips'])}" if run.counts["skips"] else ""
         yield _say("simulate", seed=run.params["seed"], skipped=skipped, **_counts(run, "round", "answers"))
     yield from _import_sentences(facts, grid)
+    if grid == MAIN:
+        yield from _dismissal_sentences(facts)
     unit = "pairs" if grid == MAIN else "cells"
     if measured := facts.latest("agreement", grid):
         yield from _agreement_sentences(measured, unit)
     if adjudicated := facts.latest("adjudicate", grid, has="waiting"):
-        yield _adjudication_sentence(adjudicated)
+        yield _adjudication_sentence(adjudicated, unit)
     if validated := facts.latest("validate", grid, has="to_validate"):
         yield _validation_sentence(validated, unit)
     tiers = [run for run in facts.runs("partition", grid) if "bronze" in run.counts]
     if tiers:
-        yield from _tier_sentences(tiers[-1])
+        yield from _tier_sentences(tiers[-1], unit)
     for run in facts.runs("partition", grid):
         if "tier" in run.params:
-            yield _say("frozen", tier=run.params["tier"].capitalize(), **_counts(run, "pairs"))
+            counted = _counted(run.counts["pairs"], unit)
+            yield _say("frozen", tier=_tier_name(run.params["tier"]), counted=counted)
 
 
 def _import_sentences(facts: _Facts, grid: str) -> Iterator[str]:
@@ -227,6 +233,16 @@ def _import_sentences(facts: _Facts, grid: str) -> Iterator[str]:
         if run.stage.endswith(" import") and grid_of(run) == grid and n and run.id not in withdrawn:
             source = f"an export of `{run.params['tool']}`" if run.params.get("tool") else "a file"
             yield _say("labels import", source=source, round=run.stage.removesuffix(" import"), n=n)
+
+
+def _dismissal_sentences(facts: _Facts) -> Iterator[str]:
+    """What became of the answers of people who were dismissed, without their names."""
+    for run in facts.log:
+        if run.stage == "dismiss":
+            n = run.counts["set_aside"]
+            count = "1 answer of theirs was" if n == 1 else f"{n:,} answers of theirs were"
+            set_aside = f"{count} set aside, and the work passed on to others" if n else "no answer of theirs counted"
+            yield _say("dismiss", set_aside=set_aside)
 
 
 def _agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:
@@ -252,17 +268,23 @@ def _agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:
         yield _say("intervals", level=f"{run.params['level']:g}", scope=SCOPES[run.params["intervals"]])
 
 
-def _adjudication_sentence(run: RunRecord) -> str:
+def _adjudication_sentence(run: RunRecord, unit: str) -> str:
     policy = run.params.get("policy", "manual")
     if policy == "manual":
         return _say("adjudicate manual")
     by_rule = {"unanimous": "unanimous", "majority": "decided by majority", "median": "decided by the median"}
-    outcomes = [f"{run.counts[name]:,} pairs were {words}" for name, words in by_rule.items() if run.counts.get(name)]
+    outcomes = [
+        f"{_counted(n, unit)} {'was' if n == 1 else 'were'} {words}"
+        for name, words in by_rule.items()
+        if (n := run.counts.get(name))
+    ]
+    n_discarded = run.counts.get("no_majority", run.counts.get("no_median", 0))
     return _say(
         "adjudicate",
         policy=policy,
-        outcomes=_listed(outcomes or ["no pair was decided"]),
+        outcomes=_listed(outcomes or [f"none of the {unit} was decided"]),
         ties=TIES[run.params["ties"]],
+        n_undecided=f" ({_counted(n_discarded, unit)})" if n_discarded else "",
     )
 
 
@@ -272,13 +294,23 @@ def _validation_sentence(run: RunRecord, unit: str) -> str:
     return _say("validate", unit=unit, seed=run.params["seed"], **values, **_counts(run, "to_validate"))
 
 
-def _tier_sentences(run: RunRecord) -> Iterator[str]:
+def _tier_sentences(run: RunRecord, unit: str) -> Iterator[str]:
     four = [tier.label for tier in reversed(Tier)]
-    sizes = _listed([f"{run.counts[name]:,} pairs in {name.capitalize()}" for name in four])
-    yield _say("tiers", sizes=sizes, diamond=DIAMOND[run.params["diamond"]])
+    sizes = _listed([f"{_counted(run.counts[name], unit)} in {name.capitalize()}" for name in four])
+    yield _say("tiers", sizes=sizes, unit=unit, diamond=DIAMOND[run.params["diamond"]])
     for name, plan in (run.params.get("own_tiers") or {}).items():
         within = f", within `{plan['within']}`," if plan.get("within") else ""
-        yield _say("own tier", tier=name, within=within, n=run.counts[name], demands=", and ".join(_demands(plan)))
+        counted = _counted(run.counts[name], unit)
+        yield _say("own tier", tier=name, within=within, counted=counted, demands=", and ".join(_demands(plan)))
+
+
+def _tier_name(tier: str) -> str:
+    """One of the four by its name; a tier of the study's own as its recipe writes it."""
+    return tier.capitalize() if tier in TIERS else f"`{tier}`"
+
+
+def _counted(n: int, unit: str) -> str:
+    return Noun.of(unit.removesuffix("s")).with_number(n)
 
 
 def _demands(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -286,9 +318,10 @@ def _demands(plan: Mapping[str, Any]) -> Iterator[str]:
     equal = "lie on the side of" if plan.get("agreeing") == "side" else "equal"
     agreement = {
         "unanimous": f", all of which {equal} the final one",
-        "majority": f", of which at least two and more than half {equal} the final one",
+        "majority": f"{',' if 'labels' in plan else ''} of which at least two and more than half {equal} the final one",
     }
-    least = f"at least {plan['labels']} {counted}" if "labels" in plan else f"{counted}, one or more"
+    is_majority = plan.get("agreement") == "majority"
+    least = f"at least {plan['labels']} {counted}" if "labels" in plan else counted if is_majority else f"any {counted}"
     yield least + agreement.get(plan.get("agreement", ""), "")
     if plan.get("answers"):
         yield f"the final label {' or '.join(f'`{answer}`' for answer in plan['answers'])}"
@@ -302,11 +335,12 @@ def _evaluation_sentences(facts: _Facts) -> Iterator[str]:
     yield _say(
         "evaluate",
         names=_listed([_cited(f"`{system}`", system, CITED_SYSTEMS) for system in run.params["systems"]]),
-        tiers=_listed([tier.capitalize() for tier in run.params["tiers"]]),
+        tiers=_listed([_tier_name(tier) for tier in run.params["tiers"]]),
         measures=_listed([_cited(f"`{measure}`", measure, CITED_MEASURES) for measure in run.params["measures"]]),
         k=run.params["k"],
+        n_systems=Noun.of("system").with_number(run.counts["systems"]),
         **facts.nouns,
-        **_counts(run, "systems", "pool", "hs"),
+        **_counts(run, "pool", "hs"),
     )
     yield _say("evaluate statistics", resamples=run.params["resamples"], seed=run.params["seed"])
 
@@ -330,6 +364,8 @@ def _load(run: RunRecord) -> dict[str, Any]:
 
 def _loads(run: RunRecord) -> str:
     least, most = run.counts["load_min"], run.counts["load_max"]
+    if 1 in (run.counts.get("people"), run.counts.get("annotators"), run.counts.get("validators")):
+        return "all of them"
     return f"{least:,} to each" if least == most else f"{least:,} to {most:,} to each"
 
 

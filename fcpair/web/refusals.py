@@ -121,12 +121,13 @@ COUNTED = {
     "column": mark_plural("%(n)s column", "%(n)s columns"),
 }
 _COUNTED = re.compile(rf"([\d,]+) ({'|'.join(COUNTED)})s?")
-_JOINT = re.compile(r"(?<=[.!?]) |; ")  # between two sentences
+_JOINT = re.compile("|".join((r"(?<=[.!?]) ", mark("; "))))  # between two sentences
 _VALUE = re.compile(r"%\\\((\w+)\\\)s")  # as re.escape leaves it
 _NUMBERS = ("number", "least", "most", "all")
 _VALUES = {
     **dict.fromkeys(_NUMBERS, r"[\d,]+"),
     "n_nouns": r"[\d,]+ pairs?",
+    **dict.fromkeys(("answer", "answers"), "[^;]*"),
     **dict.fromkeys(("figure", "total"), r"-?[\d,.]+"),
     **dict.fromkeys(("percent", "share", "level"), r"[\d,.]+ %"),
 }
@@ -151,7 +152,7 @@ def translate(sentence: str, language: Language, noun: Noun) -> str:
         return whole
     for joint in _JOINT.finditer(sentence):
         if (first := _translate_whole(sentence[: joint.start()], language, noun)) is not None:
-            return f"{first}{joint[0]}{translate(sentence[joint.end() :], language, noun)}"
+            return f"{first}{language.find(joint[0])}{translate(sentence[joint.end() :], language, noun)}"
     return sentence
 
 

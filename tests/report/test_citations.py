@@ -47,8 +47,14 @@ def test_latex_has_citations_and_code() -> None:
     assert as_latex(text) == r"Of 12 \texttt{a\_b} \& 5 \%, kappa~\cite{cohen1960,gwet2008} was \{x\}."
 
 
+def test_latex_joins_no_signs_of_a_name() -> None:
+    assert escape_latex("a--b---c ''d'' ,,e") == "a-{}-b-{}-{}-c '{}'d'{}' ,{},e"
+    assert as_latex("``x`` and !`y") == r"\texttt{}x\texttt{} and !{}`y"
+    assert escape_latex('"') == r"\symbol{34}"
+
+
 @given(st.text(alphabet=st.characters(codec="ascii", categories=("L", "N", "P", "S", "Zs"))))
 def test_no_sign_of_a_text_means_anything_to_latex(text: str) -> None:
     escaped = escape_latex(text)
-    without_commands = re.sub(r"\\(text[a-z]+\{\}|[&%$#_{}])", "", escaped)
+    without_commands = re.sub(r"\\(text[a-z]+\{\}|symbol\{34\}|[&%$#_{}])|(?<=[-',?!`])\{\}(?=[-',`])", "", escaped)
     assert not re.search(r"[\\&%$#_{}~^<>|\"]", without_commands)

@@ -305,7 +305,7 @@ def test_refusals_are_those_that_the_floors_below_say() -> None:
     )
     ends_in_tables = re.compile(
         rf"{ends.pattern}|\b(?:pairs?|cells?|exactly|two or more|and waits?) ?|an |by a |the distinct|rows and columns|"
-        r"(?:negative|unsure|positive) label |HS "
+        r"(?:negative|unsure|positive) label |definite labels? ?|labels (?=are on)|HS "
     )
     pieces = {sentence: max(ends.split(sentence), key=len).strip(" ()“”`") for sentence in SENTENCES}
     pieces |= {

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stages.adjudication.test_partition import evidence_of
 
+from fcpair.params import Partition
+from fcpair.stages.adjudication.partition import failed_demands, find_rule, tier_rules
 from fcpair.stages.stats.jackknife_intervals import Cluster, Sides
 from fcpair.web.act_refusals import ACT_SENTENCES
 from fcpair.web.languages import LANGUAGES, Language
@@ -59,6 +65,37 @@ def test_each_part_of_a_note_is_known() -> None:
     note = say(f"{used}; {interval}; wide, because of only 9 annotators")
     assert note == f"{used}; {interval}; wide, because of only 9 annotators".upper().replace("1,200", "1.200")
     assert say("the distance of the question; nobody knows this") == "THE DISTANCE OF THE QUESTION; nobody knows this"
+
+
+OWN_TIERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "labels": st.integers(1, 3),
+        "counted": st.sampled_from(["all", "definite"]),
+        "agreement": st.sampled_from(["any", "majority", "unanimous"]),
+        "agreeing": st.sampled_from(["answer", "side"]),
+        "verdict": st.sampled_from(["accepted", "any", "none"]),
+        "answers": st.lists(st.sampled_from(["appropriate", "not_appropriate"]), max_size=2, unique=True),
+        "within": st.sampled_from(["gold", "bronze"]),
+    },
+)
+NAMES = re.compile(r"gold|bronze|(?:not )?appropriate", re.IGNORECASE)
+
+
+@given(plan=OWN_TIERS, labels=st.lists(st.integers(0, 2), min_size=1, max_size=3), final=st.sampled_from([-1, 0, 2]))
+def test_the_rule_of_an_own_tier_and_what_a_pair_lacks_are_known(
+    plan: dict[str, Any], labels: list[int], final: int
+) -> None:
+    rule = find_rule(tier_rules(Partition(own_tiers={"mine": plan})), "mine")
+    for sentence in (str(rule), *failed_demands(evidence_of((labels, final, -1)), rule, 0)):
+        assert not re.search("[a-z]", NAMES.sub("", say(sentence))), say(sentence)
+
+
+def test_a_rule_has_the_signs_of_the_language() -> None:
+    rule = "2 labels or more; valid; final label appropriate; within gold"
+    assert translate(rule, LANGUAGES["fr"], PAIR) == (
+        "2 étiquettes ou plus ; valide ; étiquette finale approprié ; parmi gold"
+    )
 
 
 @pytest.mark.parametrize("fixed", [None, Cluster.HS, Cluster.CN])

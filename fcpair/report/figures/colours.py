@@ -79,6 +79,7 @@ _CELLS: dict[str, tuple[str, str]] = {
     "silver": ("8f9aa8", "aab4c2"),
     "gold": ("d9a514", "e0b030"),
     "diamond": ("1aa7d8", "4cc3ee"),
+    "in tier": ("0072b2", "2f8fcb"),
     "corpus": ("b6a4d8", "6d5a94"),
     "hole": ("ffffff", "181a1b"),
 }

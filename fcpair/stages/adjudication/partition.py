@@ -51,7 +51,8 @@ class TierRule:
         agreement = _AGREEMENT.get((plan.agreement, plan.agreeing), "")
         answers = f"; final label {' or '.join(plan.answers)}" if plan.answers else ""
         within = f"; within {plan.within}" if plan.within else ""
-        labels = f"{plan.labels} {counted}{'s' * (plan.labels > 1)} or more{agreement}"
+        n_labels = plan.least_labels
+        labels = f"{n_labels} {counted}{'s' * (n_labels > 1)} or more{agreement}"
         return f"{labels}; {_VERDICTS[plan.verdict]}{answers}{within}"
 
 
@@ -149,11 +150,6 @@ def _meets(plan: TierPlan, evidence: Evidence) -> NDArray[np.bool_]:
     return np.asarray(final & has_verdict[plan.verdict] & enough)
 
 
-def grade(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
-    """The best of the four tiers of each pair, shape `(n_pairs,)`: 4 Diamond, 3 Gold, 2 Silver, 1 Bronze, 0 none."""
-    return best_of_four(memberships(evidence, rules))
-
-
 def memberships(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
     """The tiers of each pair, shape `(n_pairs,)`: a bit for each rule in its order, so that `is_member` finds them."""
     bits = (is_in_tier(rule, evidence).astype(np.int64) << at for at, rule in enumerate(rules))
@@ -167,7 +163,7 @@ def is_member(tiers: ArrayLike, rules: tuple[TierRule, ...], tier: Tier | str) -
 
 
 def best_of_four(tiers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The best of the four tiers of each pair, of which `memberships` has the bits."""
+    """The best of the four tiers of each pair, of which `memberships` has the bits: 4 Diamond to 1 Bronze, 0 none."""
     return np.asarray(sum((tiers >> at) & 1 for at in range(len(TIERS))))
 
 
@@ -199,8 +195,11 @@ def _failed_demands(evidence: Evidence, plan: TierPlan, row: int) -> list[str]:
         (final == NO_CODE, "it has no final label"),
         (plan.verdict != "none" and verdict == NO_CODE, "no validator has given a verdict on its label"),
         (plan.verdict == "accepted" and verdict == Verdict.DISAGREE, "the validators did not agree with its label"),
-        (n_labels < plan.labels, f"it has {n_labels} of {plan.labels} {counted}"),
-        (final != NO_CODE and n_agreeing < n_needed, f"{n_agreeing} of {n_labels} {counted} {equal}"),
+        (n_labels < plan.least_labels, f"it has {n_labels} of {plan.least_labels} {counted}"),
+        (
+            final != NO_CODE and n_agreeing < min(n_needed, n_labels),
+            f"{n_agreeing} of {n_labels} {counted} {equal}",
+        ),
         (
             final != NO_CODE and not evidence.has_answer(plan)[row],
             f"its final label is not {' or '.join(plan.answers)}",

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from fcpair.errors import UnknownIdError, suggest_name
 from fcpair.params import Partition
-from fcpair.records import Role, Round, Verdict
+from fcpair.records import TIERS, Role, Round, Verdict
 from fcpair.report.map_file import CellMap
 from fcpair.report.map_layers import CellAnswers, CellStandings, build_layers, count_answers
 from fcpair.report.map_sides import SideFigures, measure_side
 from fcpair.stages.adjudication.adjudicate import Tally as LabelTally
-from fcpair.stages.adjudication.partition import Evidence, grade, tier_rules
+from fcpair.stages.adjudication.partition import Evidence, best_of_four, is_member, memberships, tier_rules
 from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.answer_arrays import part_codes
@@ -136,11 +136,13 @@ def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -
     state[decided] = np.where(code == NO_CODE, DISCARDED, DECIDED)
     state[verdict_of == Verdict.AGREE] = VALID
     state[verdict_of == Verdict.DISAGREE] = NOT_VALID
-    tier = None
-    if not tier_obstacle(question):
-        evidence = Evidence(LabelTally(question, cell_ids, answers.counts), final, verdict_of)
-        tier = grade(evidence, tier_rules(effective_options(tx, Partition, {})))
-    return CellStandings(state, _choice_places(question, final), tier)
+    places = _choice_places(question, final)
+    if tier_obstacle(question):
+        return CellStandings(state, places, None)
+    rules = tier_rules(effective_options(tx, Partition, {}))
+    tiers = memberships(Evidence(LabelTally(question, cell_ids, answers.counts), final, verdict_of), rules)
+    own_tiers = {rule.tier: is_member(tiers, rules, rule.tier) for rule in rules[len(TIERS) :]}
+    return CellStandings(state, places, best_of_four(tiers), own_tiers)
 
 
 def _sides(tx: Tx, places: Ints, shape: tuple[int, int], answers: CellAnswers) -> tuple[SideFigures, SideFigures]:

@@ -140,7 +140,18 @@ def test_a_rule_is_told_in_words() -> None:
     assert [str(rule) for rule in rules[4:]] == [
         "3 labels or more, all equal to the final one; valid; within gold",
         "1 definite label or more; with or without a verdict; final label appropriate",
-        "1 label or more, at least two and more than half on the side of the final one; valid or not valid",
+        "2 labels or more, at least two and more than half on the side of the final one; valid or not valid",
+    ]
+
+
+def test_a_majority_of_fewer_than_two_labels_is_missing_a_label() -> None:
+    rule = find_rule(tier_rules(Partition(own_tiers={"draft": {"agreement": "majority", "verdict": "none"}})), "draft")
+    evidence = evidence_of(([2], 2, NO_CODE), ([0], 2, NO_CODE), ([2, 0], 2, NO_CODE), ([2, 2], 2, NO_CODE))
+    assert [failed_demands(evidence, rule, row) for row in range(4)] == [
+        ["it has 1 of 2 labels"],
+        ["it has 1 of 2 labels", "0 of 1 labels equal the final one"],
+        ["1 of 2 labels equal the final one"],
+        [],
     ]
 
 

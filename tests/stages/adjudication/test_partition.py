@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from fcpair.files.corpus.fc_conan import read_published
 from fcpair.params import DiamondRule, Partition
@@ -19,9 +20,11 @@ from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
     Evidence,
+    TierRule,
+    best_of_four,
     failed_demands,
-    grade,
     is_in_tier,
+    memberships,
     tier_rules,
     tier_tables,
 )
@@ -39,6 +42,11 @@ def evidence_of(*pairs: tuple[list[int], int, int]) -> Evidence:
     codes = [code for labels, _, _ in pairs for code in labels]
     count = tally(np.array(number, np.int64), np.array(codes, np.int64), APPROPRIATENESS)
     return Evidence(count, np.array([final for _, final, _ in pairs]), np.array([verdict for _, _, verdict in pairs]))
+
+
+def grade(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
+    """The best of the four tiers of each pair."""
+    return best_of_four(memberships(evidence, rules))
 
 
 def best(labels: list[int], final: int, verdict: int, diamond: DiamondRule = "unanimous") -> int:

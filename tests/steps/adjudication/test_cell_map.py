@@ -14,7 +14,7 @@ import pytest
 from fcpair.errors import UnknownIdError
 from fcpair.grid import Grid, Monitor
 from fcpair.pair_filter import FilterState
-from fcpair.params import Setup
+from fcpair.params import Partition, Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, Tier
 from fcpair.report.map_file import CellMap, pack
@@ -77,6 +77,17 @@ def test_states_and_tiers_are_those_that_a_search_finds(at: At, tmp_path: Path) 
     assert pairs_in(cell_map, "tier", "in no tier") == numbers(grid, tier="none")
     skipped = pairs_in(cell_map, "skips", "1 skip", "2 skips", "3 skips or more")
     assert skipped == numbers(grid, skipped=True)
+
+
+def test_each_own_tier_has_a_layer_with_the_pairs_that_a_search_finds(at: At) -> None:
+    grid = at("checked").grid()
+    grid.save_partition(Partition(own_tiers={"strict": {"labels": 3, "within": "gold"}, "draft": {"verdict": "none"}}))
+    cell_map = map_of(grid)
+    assert [one.title for one in cell_map.layers][1:4] == ["Tier", "Tier strict", "Tier draft"]
+    for name in ("strict", "draft"):
+        assert pairs_in(cell_map, f"tier-{name}", f"in the tier {name}") == numbers(grid, tier=name)
+    draft_alone = set(numbers(grid, tier="draft")) - set(numbers(grid, tier="bronze"))
+    assert draft_alone <= set(pairs_in(cell_map, "tier", "in none of the four tiers"))
 
 
 def test_each_pair_has_the_labels_and_the_tier_that_are_explained(at: At, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from fcpair.errors import InputError
 from fcpair.params import Agree, Partition
 from fcpair.report.citations import CITATION, plain_text
+from fcpair.report.methods import write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.study import Study
 from steps.calibrated import calibrated
@@ -89,7 +91,7 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
     ((_, text), _software) = study.methods().sections
     assert "with known answers, of which there were 12 (seed 0); whoever had less than 0.75 of them right" in text
     assert "a share of 0.1 were control pairs, drawn from 12 with known answers (seed 0)" in text
-    assert "a first batch of 4 pairs (seed 2) was answered by 3 annotators" in text
+    assert "a first batch of 4 pairs (seed 2) was assigned to 3 annotators, all of it to each" in text
     assert "They differed on 2 of these, which they discussed" in text
     assert "They then gave 6 answers once more; neither answer counts" in text
     assert unlogged(study) == []
@@ -104,7 +106,7 @@ def test_it_says_what_was_done_stage_by_stage(study: Study) -> None:
     for words in (
         "The corpus had",
         "distinct hate-speech messages",
-        "served for retrieval alone",
+        "hate-speech messages were chosen from a list",
         "pairs, all of which were to be judged",
         "annotators as",
         "Agreement was measured before adjudication",
@@ -148,6 +150,37 @@ def test_latex_and_markdown_cite_the_same_and_the_bib_has_it(study: Study) -> No
     assert not CITATION.search(methods.latex)
     plain = re.sub(r"\\(text\w+|cite|paragraph)\{|\\[&%$#_{}]|[{}]", "", methods.latex)
     assert not re.search(r"[\\&%$#_^`<>|]", plain.replace("~", ""))
+
+
+def test_own_tiers_are_named_as_the_recipe_writes_them(study: Study, tmp_path: Path) -> None:
+    study.grid().release("draft", tmp_path / "draft.csv")
+    text = study.methods().sections[0].text
+    assert "scored on the tiers Bronze and `draft` by" in text
+    assert "The tier `draft` was written to a file with" in text
+    assert unlogged(study) == []
+
+
+def test_whoever_was_dismissed_is_counted_without_a_name(study: Study) -> None:
+    run = study.dismiss("ana", reason="Too quick to have read the pairs.")
+    text = study.methods().sections[0].text
+    assert f"One person was dismissed; {run.counts['set_aside']} answers of theirs were set aside" in text
+    assert "ana" not in re.findall(r"\w+", text)
+    assert "Too quick" not in text
+    assert unlogged(study) == []
+
+
+def test_nothing_is_said_of_a_retrieval_that_was_not(at: At) -> None:
+    log = at("paired").log()
+    (_, text), _software = write_sections(log)
+    assert "served for retrieval" not in text
+    (selection,) = [run for run in log if run.stage == "select"]
+    counts = {"source_cns": 5, "neighbours": 4, "candidates": 3}
+    params = {"k": 2, "model": "m", "count_duplicates": True}
+    retrieval = replace(selection, stage="retrieve", params=params, counts=counts)
+    (_, text), _software = write_sections([*log, retrieval])
+    assert "served for retrieval alone. For each of them, the 2 nearest" in text
+    assert "of the model `m`, counted over the rows of the corpus, which" in text
+    assert "which gave 4 neighbours" in text
 
 
 def test_a_study_that_was_just_made_has_nothing_but_the_software(at: At) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,8 @@ def words_of_maps() -> set[str]:
     choices = "not_appropriate", "appropriate"
     answers = CellAnswers(choices, counts, counts.sum(axis=1), np.arange(12) % 5, np.linspace(0, 100, 12))
     standings = CellStandings(np.arange(12) % 7, np.full(12, -1), np.arange(12) % 5)
-    layers = (*build_layers(answers, standings), *build_layers(answers, None))
+    with_own = replace(standings, own_tiers={"24": np.arange(12) > 5})  # a name without letters needs no translation
+    layers = [layer for of in (standings, with_own, None) for layer in build_layers(answers, of)]
     side = measure_side("rows", np.arange(12) % 3, np.arange(12) % 4, (3, 4), answers, ("a", "b", "c"))
     words = {meaning for layer in layers for meaning in (layer.title, *(one.meaning for one in layer.classes))}
     return (words | {order.title for order in side.orders} | {CORPUS[0], OUTSIDE[0]}) - {*TIERS}
