@@ -279,6 +279,19 @@ class RunLog(Result, list[RunRecord]):
         return f"{len(self):,} run{'s' * (len(self) > 1)}, the last of them {self[-1]!r}" if self else "no run yet"
 
 
+class PairState(NamedTuple):
+    """A pair's labels, and the newest decision about it.
+
+    `counts` says how often each answer was given, in the order of the scheme's codes; `rule` is None where nothing was
+    ever decided, `code` also where the decision discards the pair or was taken back.
+    """
+
+    cell_id: int
+    counts: tuple[int, ...]
+    rule: str | None
+    code: int | None
+
+
 @dataclass(frozen=True)
 class Figure:
     """A number that users see, with what it rests on.
@@ -298,7 +311,7 @@ class Figure:
 
 if not TYPE_CHECKING:
     _WORK = ("Topic", "ShownText", "RoundForm", "Task", "Remark", "Submission", "Progress", "KeepReason", "OldSheet")
-    _DECISIONS = ("PairState", "Conflict", "Agenda", "DryRun")
+    _DECISIONS = ("Conflict", "Agenda", "DryRun")
     _EXAMINATIONS = ("TierCheck", "Explanation", "CheckResult", "Health", "CopyReport", "BackupReport")
     __getattr__ = old_names(
         globals(),

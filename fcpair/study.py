@@ -267,7 +267,7 @@ class Study(StudyContext):
     review_qualifications = steps.qualification_review.review_qualifications
     waits_for_lead = steps.qualification_review.waits_for_lead
     has_control_pairs = steps.known_pairs.has_control_pairs
-    save_words = steps.wording.save_words
+    save_words = steps.word_settings.save_words
     page_words = steps.wording.page_words
     load_names = steps.wording.load_names
     save_terms = steps.terms.save_terms

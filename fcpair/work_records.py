@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 CalibrationPart = Literal["", "first", "again"]
 
@@ -165,19 +165,6 @@ class OldSheet:
     open: int
     left: bool
     passed_on: bool = False
-
-
-class PairState(NamedTuple):
-    """A pair's labels, and the newest decision about it.
-
-    `counts` says how often each answer was given, in the order of the scheme's codes; `rule` is None where nothing was
-    ever decided, `code` also where the decision discards the pair or was taken back.
-    """
-
-    cell_id: int
-    counts: tuple[int, ...]
-    rule: str | None
-    code: int | None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ import click
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.receipts import collect_receipts
 from fcpair.errors import InputError
-from fcpair.files.answers.sheets import SHEET_FORMATS
 from fcpair.param_values import Bounds, field_default, plain_type
 from fcpair.params import RESAMPLES
 
@@ -57,14 +56,6 @@ format_option = shared_option(
     default="table",
     show_default=True,
     callback=collect_receipts,
-)
-sheet_format_option = shared_option(
-    "--sheet-format",
-    "form",
-    type=click.Choice(SHEET_FORMATS),
-    default="csv",
-    show_default=True,
-    detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
 )
 redo_option = click.option(
     "--redo", is_flag=True, help="Run this stage again; discards its results and what was built on them."

@@ -170,15 +170,21 @@ def test_a_study_of_a_newer_fcpair_is_refused_and_left_alone(at: At, fcpair: Fcp
 # -- places that cannot be written
 
 
+@pytest.fixture(scope="module")
+def loaded(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All modules that the tests of `closed` need, which somebody without privileges could perhaps not read."""
+    study = Path(shutil.copy(files["checked"], tmp_path_factory.mktemp("loaded") / "study.db"))
+    with Study.open(study) as opened:
+        opened.report(study.with_name("r.html"))
+    CliRunner().invoke(main, ["status", "--study", str(study)])
+    dump(study)
+
+
 @pytest.fixture
-def closed(files: dict[str, Path]) -> Iterator[Path]:
+def closed(loaded: None, files: dict[str, Path]) -> Iterator[Path]:
     """A study in a folder that may be read and not written, with this process as somebody who has no privileges."""
     folder = Path(tempfile.mkdtemp())
     study = Path(shutil.copy(files["checked"], folder / "study.db"))
-    # What follows is loaded now, because this somebody could perhaps not read it.
-    Study.open(study).report(folder / "r.html").unlink()
-    CliRunner().invoke(main, ["status", "--study", str(study)])
-    dump(study)
     study.chmod(0o444)
     folder.chmod(0o555)
     everybody = os.geteuid() == 0

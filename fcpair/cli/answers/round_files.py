@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from fcpair.cli.answers.old_sheets import warn_of_old_sheets
 from fcpair.cli.meanings import Command, shared_option
 from fcpair.cli.old_spellings import with_old_values
 from fcpair.cli.options import round_option, supersede_option, with_grid
 from fcpair.cli.output import for_each_file, print_message, print_run, status_spinner
 from fcpair.cli.receipts import print_receipt
-from fcpair.cli.warnings import warn_of_old_sheets, warn_of_simulated
+from fcpair.cli.warnings import warn_of_simulated
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS
 from fcpair.files.exchange.catalogue import TOOLS

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.answers.old_sheets import warn_of_old_sheets
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_values
-from fcpair.cli.options import recipe_params, redo_option, sheet_format_option, supersede_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, supersede_option, with_grid
 from fcpair.cli.output import for_each_file, print_run, status_spinner
 from fcpair.cli.receipts import print_receipt
-from fcpair.cli.warnings import warn_of_old_sheets
+from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
 from fcpair.params import Validate
 
 if TYPE_CHECKING:
-    from fcpair.files.answers.sheets import SheetFormat
     from fcpair.grid import Grid
 
 
@@ -51,7 +51,14 @@ def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
 @with_old_values("--sheet-format", csv="csv", xlsx="xlsx")
 @validate.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@sheet_format_option
+@shared_option(
+    "--sheet-format",
+    "form",
+    type=click.Choice(SHEET_FORMATS),
+    default="csv",
+    show_default=True,
+    detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
+)
 @with_grid
 def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
     """Write each validator's open pairs as a sheet to fill in.

@@ -15,8 +15,8 @@ from fcpair.cli.corpus.grids import grid_rows
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_study
 from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_message, status_spinner
-from fcpair.cli.people.known_pairs import COLUMNS as SCORE_COLUMNS
-from fcpair.cli.people.known_pairs import score_table
+from fcpair.cli.people.known_scores import COLUMNS as SCORE_COLUMNS
+from fcpair.cli.people.known_scores import score_table
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.table import Cell, wrap_text
 from fcpair.cli.terminal import (

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.options import format_option, recipe_params, with_grid
-from fcpair.cli.output import Table, emit, print_run
+from fcpair.cli.output import emit, print_run
+from fcpair.cli.people.known_scores import COLUMNS, score_table
 from fcpair.errors import StageError
 from fcpair.known_pairs import Controls, Qualification
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-
-COLUMNS = ("name", "use", "answered", "right", "share", "low", "high", "standing")
-NOTE = "right answers of those answered, with Wilson's interval at 95 %; a skip is no answer, and is not right either."
 
 file_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 
@@ -71,11 +68,6 @@ def qualified(grid: Grid, form: str) -> None:
     if not rows:
         raise StageError("nobody has known pairs; `fcpair people qualify FILE` sets some before `fcpair assign`")
     emit(form, data=rows, tables=[score_table(rows, COLUMNS)], rows=rows)
-
-
-def score_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Table:
-    """The scores on known pairs as a table."""
-    return Table("Known pairs", columns, [[row[column] for column in columns] for row in rows], [NOTE])
 
 
 @click.command("let-on")

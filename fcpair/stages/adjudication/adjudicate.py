@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from fcpair.params import Policy, Ties
-from fcpair.records import BY_HAND, UNDECIDED, Rule
+from fcpair.records import BY_HAND, UNDECIDED, PairState, Rule
 from fcpair.stages.questions import Closed
-from fcpair.work_records import PairState
 
 if TYPE_CHECKING:
     import numpy as np

@@ -132,16 +132,18 @@ class AssumedLabels:
         """The width of a figure, as `WidthSource` has it."""
         if name == MEANS[0]:
             return self._simulate(size)
-        if name == KAPPA_OF_TWO:
-            variance = kappa_variance(self.model, size, self._shares(_alpha_of(self._coefficients), size))
-        else:
-            coefficient = self._coefficients[name]
-            variance = coefficient_variance(coefficient, self.model, size, self._shares(coefficient, size))
-        return _predicted(name, variance, self._plan.level)
+        return _predicted(name, self._variance(name, size), self._plan.level)
 
     def floor(self, name: str, size: OverlapSize) -> float:
         """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
-        return self.predict(_alpha_of(self._coefficients).name if name == MEANS[0] else name, size).floor or 0.0
+        own_name = _alpha_of(self._coefficients).name if name == MEANS[0] else name
+        return _floor(self._variance(own_name, size), self._plan.level)
+
+    def _variance(self, name: str, size: OverlapSize) -> FigureVariance | None:
+        if name == KAPPA_OF_TWO:
+            return kappa_variance(self.model, size, self._shares(_alpha_of(self._coefficients), size))
+        coefficient = self._coefficients[name]
+        return coefficient_variance(coefficient, self.model, size, self._shares(coefficient, size))
 
     def _shares(self, coefficient: Coefficient, size: OverlapSize) -> SideShares:
         if self._effects is None:
@@ -194,7 +196,7 @@ class PilotLabels:
         """The width of a figure and its range, as `WidthSource` has it."""
         if name == MEANS[0]:
             return self._mean_kappa(size)
-        measured = self._alpha if name == KAPPA_OF_TWO else self._measured(self._coefficients[name])
+        measured = self._measured_for(name)
         if isinstance(measured, str):
             return PredictedWidth(name, None, None, undefined=f"the pilot tells nothing of it: {measured}")
         low, middle, high = (self._variance(name, pilot, size) for pilot in measured.ends())
@@ -207,7 +209,16 @@ class PilotLabels:
 
     def floor(self, name: str, size: OverlapSize) -> float:
         """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
-        return self.predict(self._alpha.coefficient.name if name == MEANS[0] else name, size).floor or 0.0
+        own_name = self._alpha.coefficient.name if name == MEANS[0] else name
+        measured = self._measured_for(own_name)
+        return 0.0 if isinstance(measured, str) else _floor(self._variance(own_name, measured, size), self._plan.level)
+
+    def _measured_for(self, name: str) -> PilotVariance | str:
+        """What the pilot shows of a figure, or why it shows nothing."""
+        measured: PilotVariance | str = (
+            self._alpha if name == KAPPA_OF_TWO else self._measured(self._coefficients[name])
+        )
+        return measured
 
     def find_halving(self, name: str, size: OverlapSize) -> PilotSize | None:
         """The least pilot within the grid that would halve the range of a width; None where none does.
@@ -293,6 +304,10 @@ def _predicted(name: str, variance: FigureVariance | None, level: float) -> Pred
         few = f"two annotators share fewer than {LEAST_SHARED} pairs" if name == KAPPA_OF_TWO else FEW
         return PredictedWidth(name, None, None, undefined=few)
     return PredictedWidth(name, variance.value, mean_width(variance, level), floor=floor_width(variance, level))
+
+
+def _floor(variance: FigureVariance | None, level: float) -> float:
+    return 0.0 if variance is None or variance.df < 1 else floor_width(variance, level)
 
 
 def figure_names(question: Closed) -> tuple[str, ...]:

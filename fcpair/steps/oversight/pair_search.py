@@ -15,7 +15,7 @@ from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
 from fcpair.notebook import Result
 from fcpair.pair_filter import NO_TIER, FilterChoices, FilterState, MetadataChoice, PairFilter, check_name
 from fcpair.params import Partition
-from fcpair.records import Role, Verdict
+from fcpair.records import PairState, Role, Verdict
 from fcpair.stages.adjudication.partition import TierRule, best_first, is_member, name_tiers, tier_rules
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Closed
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
@@ -31,7 +31,6 @@ from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.corpus.sides import AXES
 from fcpair.store.oversight import pair_search
 from fcpair.store.people import people
-from fcpair.work_records import PairState
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.params import Partition
-from fcpair.records import UNDECIDED, Rule
+from fcpair.records import UNDECIDED, PairState, Rule
 from fcpair.stages.adjudication.adjudicate import Tally
 from fcpair.stages.adjudication.partition import Evidence, memberships, tier_rules
 from fcpair.stages.assignment.validate import combine_verdicts
@@ -30,7 +30,6 @@ from fcpair.store.answers import judgements
 from fcpair.store.answers.answer_arrays import answer_arrays
 from fcpair.store.assignment import rounds
 from fcpair.store.oversight import pair_search
-from fcpair.work_records import PairState
 
 NO_DECISION = (None, *(rule.value for rule in UNDECIDED))
 

@@ -26,7 +26,7 @@ from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
-from fcpair.steps.rules import wording
+from fcpair.steps.rules import word_settings
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import keys
@@ -124,7 +124,7 @@ def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
         # `check_recipe` has refused looser limits that nobody meant.
         yield "annotate", partial(terms.save_terms, loosen=True), recipe.annotate
     if recipe.words and not matches_saved_options(tx, recipe.words):
-        yield "words", wording.save_words, recipe.words
+        yield "words", word_settings.save_words, recipe.words
     if recipe.practice and not practice.is_saved(tx, recipe.practice):
         yield "practice", practice.save_practice, recipe.practice
 

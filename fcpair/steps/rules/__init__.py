@@ -8,5 +8,6 @@
 `text_checks`: what is checked of a text that somebody writes, whichever way it comes.
 `round_progress`: whether what rests on a round may begin.
 `wording`: what people who answer read in place of names, and what a unit of their work is called.
+`word_settings`: setting these words.
 `study_notes`: what whoever reads a figure must know.
 """

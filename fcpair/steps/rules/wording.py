@@ -6,16 +6,12 @@ A recipe's section `[words]` holds them; they are no data, and may change at any
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fcpair.errors import InputError
-from fcpair.records import Role, Round, RunRecord
-from fcpair.stages.questions.wording import GridNames, check_words, present_parts
+from fcpair.records import Role, Round
+from fcpair.stages.questions.wording import GridNames, present_parts
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import check_seen
+from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
@@ -44,37 +40,6 @@ class SideWords(NamedTuple):
     column: Wording
     names: dict[str, dict[str, str]]
     single_column: bool
-
-
-@takes_params
-def save_words(
-    study: StudyContext,
-    words: Words | None = None,
-    *,
-    seen: str | None = None,
-    language: str = own(DEFAULT_LANGUAGE),
-    nouns: Mapping[str, str] = own({}),
-    questions: Mapping[str, Any] = own({}),
-    options: Mapping[str, Any] = own({}),
-    sides: Mapping[str, Any] = own({}),
-) -> RunRecord:
-    """Set what people who answer read in place of names; pages that are loaded from now on show it.
-
-    Raises:
-        InputError: all wordings of questions, options and sides that the study does not have.
-        ConflictError: the words are no longer those that somebody has `seen` (`digest_params`).
-    """
-    with study._store.write() as tx:
-        with grids.on_first_grid(tx):
-            check_seen(tx, Words, seen)
-        new_words = effective_words(tx) if words is None else words
-        try:
-            check_words(new_words, study_names(tx))
-        except ExceptionGroup as group:
-            raise InputError("; ".join(map(str, group.exceptions))) from None
-        counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}
-        with grids.on_first_grid(tx):
-            return replace(note_stage_run(tx, new_words, counts), notes=new_words.language_notes)
 
 
 def effective_words(tx: Tx) -> Words:

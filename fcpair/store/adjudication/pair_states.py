@@ -13,14 +13,13 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, case, exists, func, select
 
-from fcpair.records import BY_HAND
+from fcpair.records import BY_HAND, PairState
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows, sql_lists
 from fcpair.store.database.frames import STREAMED
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, judgement
-from fcpair.work_records import PairState
 
 CELLS_PARAM = "asked"
 

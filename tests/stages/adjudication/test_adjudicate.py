@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from fcpair.files.corpus.fc_conan import ANONYMOUS, read_published
 from fcpair.params import Policy, Ties
+from fcpair.records import PairState
 from fcpair.stages.adjudication.adjudicate import Tally, decide_by_policy, forecast, tally
 from fcpair.stages.questions import Choice, Closed, OneOf, Scale
 from fcpair.stages.questions.labels import APPROPRIATENESS
-from fcpair.work_records import PairState
 
 FOUR = OneOf(
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,15 +30,30 @@ from steps.shown import ASK, CATS, CYCLING, GREEN_TEA, PROMPT, ROWS, TEA, WRITE,
 pytestmark = pytest.mark.torch
 
 
-@pytest.fixture
-def grid(tmp_path: Path) -> Grid:
-    return study_of(tmp_path).grid("replies")
+@pytest.fixture(scope="module")
+def before_finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study whose grid `replies` has no examples yet, to be copied."""
+    with study_of(tmp_path_factory.mktemp("before")) as study:
+        return Path(study.place)
+
+
+@pytest.fixture(scope="module")
+def after_finding(before_finding: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same study once its examples are found, to be copied."""
+    path = tmp_path_factory.mktemp("after") / before_finding.name
+    with Study.open(shutil.copy(before_finding, path)) as study:
+        study.grid("replies").find_examples("propose")
+    return path
 
 
 @pytest.fixture
-def found(grid: Grid) -> Grid:
-    grid.find_examples("propose")
-    return grid
+def grid(before_finding: Path, tmp_path: Path) -> Grid:
+    return Study.open(shutil.copy(before_finding, tmp_path / before_finding.name)).grid("replies")
+
+
+@pytest.fixture
+def found(after_finding: Path, tmp_path: Path) -> Grid:
+    return Study.open(shutil.copy(after_finding, tmp_path / after_finding.name)).grid("replies")
 
 
 @pytest.fixture
