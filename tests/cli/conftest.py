@@ -79,3 +79,12 @@ def prepare(at: Callable[[str], Path], put: Put, tmp_path: Path, monkeypatch: py
         return [*path, *(word.format(**named) for word in words.split())]
 
     return ready
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to write into."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder

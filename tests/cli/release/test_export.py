@@ -28,15 +28,6 @@ COMMANDS = {
 }
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to write into."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_it_writes_and_says_what(at: At, fcpair: Fcpair, here: Path, kind: str) -> None:
     at("checked")

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from cli.conftest import Fcpair
 from fcpair.params import Partition
 from fcpair.study import Study
@@ -15,15 +13,6 @@ from fcpair.study import Study
 At = Callable[[str], Path]
 
 TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "draft": {"verdict": "none"}}
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to write into."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
 
 
 def test_it_prints_markdown_and_writes_a_folder(at: At, fcpair: Fcpair, here: Path) -> None:

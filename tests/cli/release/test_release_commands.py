@@ -19,15 +19,6 @@ At = Callable[[str], Path]
 FORM = Path(__file__).parents[3] / "examples" / "release.toml"
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to write into."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 def test_the_template_is_printed_without_a_study(fcpair: Fcpair, here: Path) -> None:
     assert fcpair("release", "--template").stdout == template_text()
 
