@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.params import Agree, Partition
+from fcpair.params import MAIN, Agree, Partition
+from fcpair.records import RunRecord
 from fcpair.report.citations import CITATION, plain_text
 from fcpair.report.methods import write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
@@ -89,8 +90,8 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
     grid.save_controls(controls(study, tmp_path))
     calibrated(study)
     ((_, text), _software) = study.methods().sections
-    assert "with known answers, of which there were 12 (seed 0); whoever had less than 0.75 of them right" in text
-    assert "a share of 0.1 were control pairs, drawn from 12 with known answers (seed 0)" in text
+    assert "were to qualify on 2 of 12 pairs with known answers (seed 0); whoever had less than 0.75 of them" in text
+    assert "a share of 0.1 were to be control pairs, drawn from 12 with known answers (seed 0)" in text
     assert "a first batch of 4 pairs (seed 2) was assigned to 3 annotators, all of it to each" in text
     assert "They differed on 2 of these, which they discussed" in text
     assert "They then gave 6 answers once more; neither answer counts" in text
@@ -183,6 +184,114 @@ def test_nothing_is_said_of_a_retrieval_that_was_not(at: At) -> None:
     assert "which gave 4 neighbours" in text
 
 
+def test_a_draft_is_no_release(study: Study, tmp_path: Path) -> None:
+    form = full_form(tmp_path)
+    study.release("v0", tmp_path / "v0", form, draft=True)
+    assert "Release" not in [section.heading for section in study.methods().sections]
+    study.release("v1", tmp_path / "v1", form)
+    *_, (heading, text), _software = study.methods().sections
+    assert heading == "Release"
+    assert "`v1`" in text
+    assert "`v0`" not in text
+
+
+def with_counts(log: list[RunRecord], stage: str, params: dict[str, Any], **counts: Any) -> list[RunRecord]:
+    """The log with other parameters and counts of a stage."""
+    return [
+        replace(run, params=run.params | params, counts=run.counts | counts) if run.stage == stage else run
+        for run in log
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keep_known", "counts", "sentence"),
+    [
+        (False, {"in_corpus": 0}, "made 24 pairs, all of which were to be judged. "),
+        (False, {"in_corpus": 2}, "made 24 pairs, all of which were to be judged, leaving out 2 pairs that the corpus"),
+        (True, {"in_corpus": 1}, "made 24 pairs, all of which were to be judged, including 1 pair that the corpus"),
+        (
+            False,
+            {"in_corpus": 2, "of": 40},
+            "counter-narratives make, leaving out 2 pairs that the corpus already had, 24 were drawn at random to be "
+            "judged (seed 5)",
+        ),
+    ],
+)
+def test_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(
+    study: Study, keep_known: bool, counts: dict[str, int], sentence: str
+) -> None:
+    params = {"keep_known": keep_known, "seed": 5}
+    (_, text), _software = write_sections(with_counts(study.log(), "pair", params, pairs=24, **counts))
+    assert sentence in text
+
+
+def test_nothing_is_drawn_where_a_selection_takes_all(study: Study) -> None:
+    log = with_counts(study.log(), "select", {"list": None}, hs=6)
+    assert "All 6 hate-speech messages were selected." in write_sections(log)[0].text
+    log = with_counts(study.log(), "select", {"list": None}, hs=5)
+    assert "Of these, 5 hate-speech messages were drawn at random" in write_sections(log)[0].text
+
+
+@pytest.mark.parametrize(
+    ("params", "counts", "sentence"),
+    [
+        ({"list": "cns.csv"}, {}, "As candidates, 3 counter-narratives were taken from a list."),
+        ({"every_cn": True}, {}, "were taken from the corpus: all that it has."),
+        ({"depth": 10}, {"runs": {"bm25": 2, "e5": 3}}, "were taken from the first 10 ranks of `bm25` and `e5`."),
+    ],
+)
+def test_candidates_come_from_where_they_came(
+    study: Study, params: dict[str, Any], counts: dict[str, Any], sentence: str
+) -> None:
+    log = study.log()
+    selection = next(run for run in log if run.stage == "select")
+    retrieval = replace(selection, stage="retrieve", params=params, counts={"candidates": 3, **counts})
+    assert sentence in write_sections([*log, retrieval])[0].text
+
+
+def test_one_system_is_compared_with_none_and_a_file_is_in_no_folder(study: Study) -> None:
+    systems = ["tfidf(fit=/home/ana/my/train.csv)"]
+    (_, text), _software = write_sections(with_counts(study.log(), "evaluate", {"systems": systems}, systems=1))
+    assert "with 1 system (`tfidf(fit=train.csv)` [@sparckjones1972])" in text
+    assert "Bayesian bootstrap [@rubin1981] with 200 resamples (seed 0)" in text
+    assert "smucker2007" not in text
+    two = study.methods().sections[0].text
+    assert "paired randomisation tests [@smucker2007], both with 200 resamples" in two
+    assert "`MRR` [@voorhees1999]" in two
+
+
+@pytest.mark.parametrize(
+    ("system", "as_told"),
+    [
+        ("sbert:sentence-transformers/all-MiniLM-L6-v2", "sbert:sentence-transformers/all-MiniLM-L6-v2"),
+        ("run:/data/runs/a.trec", "run:a.trec"),
+        ("run:runs/a.trec", "run:runs/a.trec"),
+        ('bm25(k1=1,fit="/my, data/x.csv")', 'bm25(k1=1,fit="x.csv")'),
+        (r"bm25(fit=C:\data\x.csv)", "bm25(fit=x.csv)"),
+        ("embed(url=https://host/v1,model=m)", "embed(url=https://host/v1,model=m)"),
+    ],
+)
+def test_a_system_is_named_without_folders_of_a_machine(study: Study, system: str, as_told: str) -> None:
+    log = with_counts(study.log(), "evaluate", {"systems": [system]}, systems=1)
+    assert f"(`{as_told}`" in write_sections(log)[0].text
+
+
+def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
+    sentence = "Answers that were not definite were left out."
+    assert sentence not in study.methods().sections[0].text
+    note_agreement(study.grid(), Agree(not_sure="drop"))
+    assert sentence in study.methods().sections[0].text
+    assert unlogged(study) == []
+
+
+def test_labels_that_no_rule_decides_are_left_to_people(study: Study) -> None:
+    waiting = {"waiting": 7, "no_majority": 0}
+    log = with_counts(study.log(), "adjudicate", {"policy": "majority", "ties": "wait"}, **waiting)
+    assert "what the rule could not decide was left to a person (7 pairs)" in write_sections(log)[0].text
+    log = with_counts(study.log(), "adjudicate", {"policy": "manual"}, **waiting)
+    assert "Labels stood where none differed; all other pairs were left to people." in write_sections(log)[0].text
+
+
 def test_a_study_that_was_just_made_has_nothing_but_the_software(at: At) -> None:
     assert [section.heading for section in at("empty").methods().sections] == ["Software"]
 
@@ -199,9 +308,10 @@ def test_it_changes_nothing_and_replaces_what_it_wrote(study: Study, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["write", "ask", "curate", "survey"])
+@pytest.mark.parametrize("name", ["write", "ask", "curate", "survey", "localise", "overlap", "printers"])
 def test_each_number_of_every_example_is_one_of_the_log(name: str, walked: Walked) -> None:
     study = Study.open(walked(name))
     assert unlogged(study) == []
     headings = [section.heading for section in study.methods().sections]
-    assert headings == [*(f"Grid {grid}" for grid in study.grids), "Software"]
+    named = ["Corpus, grid and labels" if grid == MAIN else f"Grid {grid}" for grid in study.grids]
+    assert headings == [*named, "Software"]
