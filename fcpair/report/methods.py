@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 
 from fcpair.params import MAIN
 from fcpair.records import Known, RunRecord, Tier
-from fcpair.report.methods_figures import agreement_sentences, counts_of, evaluation_sentences, tier_name
+from fcpair.report.methods_figures import (
+    agreement_sentences,
+    bias_sentences,
+    counts_of,
+    evaluation_sentences,
+    tier_name,
+)
 from fcpair.report.methods_templates import counted, listed, say
 from fcpair.words import Noun
 
@@ -227,6 +233,8 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
     unit = "pairs" if grid == MAIN else "cells"
     if measured := facts.latest("agreement", grid):
         yield from agreement_sentences(measured, unit)
+    for scored in {(run.params["round"], run.params["as"]): run for run in facts.runs("bias score", grid)}.values():
+        yield from bias_sentences(scored)
     if adjudicated := facts.latest("adjudicate", grid, has="waiting"):
         yield _adjudication_sentence(adjudicated, unit)
     if validated := facts.latest("validate", grid, has="to_validate"):

@@ -1,12 +1,12 @@
-"""Sentences of the methods section on what was measured: agreement, and how well systems retrieve."""
+"""Sentences of the methods section on what was measured: agreement, retrieval by systems, bias of models."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fcpair.records import TIERS, RunRecord
+from fcpair.records import TIERS, Role, RunRecord
 from fcpair.report.methods_templates import counted, listed, say, shown
 
 SCOPES = {"texts": "rows and columns", "annotators": "rows, columns and annotators"}
@@ -28,6 +28,12 @@ CITED_MEASURES = {
     "MAP": "buckley2000",
     "bpref": "buckley2004",
     "RBP": "moffat2008",
+}
+BENCHMARKS = {
+    "bbq": "BBQ [@parrish2022]",
+    "kobbq": "KoBBQ [@jin2024]",
+    "cbbq": "CBBQ [@huang2023]",
+    "pbbq": "PBBQ [@farsi2025]",
 }
 COUNTS_OF_AGREEMENT = ("labels", "pairs", "overlapped", "blocks", "intervals", "undefined")
 _ROOT = r"(?:/(?!/)|[A-Za-z]:[/\\])"
@@ -63,9 +69,7 @@ def agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:
         if value is None:
             yield say("undefined", name=figure, why=undefined.get(name, "the log does not say why"), citation=citation)
         else:
-            ends = intervals.get(name)
-            interval = f" ({shown(float(ends[0]))} to {shown(float(ends[1]))})" if ends else ""
-            yield say("figure", name=figure, value=float(value), interval=interval, citation=citation)
+            yield say("figure", name=figure, value=_value_with_ends(value, intervals.get(name)), citation=citation)
     if intervals:
         yield say("intervals", level=f"{run.params['level']:g}", scope=SCOPES[run.params["intervals"]])
 
@@ -86,6 +90,48 @@ def evaluation_sentences(run: RunRecord, nouns: Mapping[str, str]) -> Iterator[s
     )
     tests = say("compared") if run.counts["systems"] > 1 else ""
     yield say("evaluate statistics", tests=tests, resamples=run.params["resamples"], seed=run.params["seed"])
+
+
+def bias_sentences(run: RunRecord) -> Iterator[str]:
+    """How biased answers are: by which definitions, on what, and the scores of each model; people are not named."""
+    n_unreadable, n_categories = run.counts["unreadable"], run.counts["categories"]
+    yield say(
+        "bias",
+        round=run.params["round"],
+        benchmark=BENCHMARKS[run.params["as"]],
+        answers=counted(run.counts["answers"], "answer"),
+        unreadable=f" ({n_unreadable:,} of them unreadable)" if n_unreadable else "",
+        categories="1 category" if n_categories == 1 else f"{n_categories:,} categories",
+    )
+    if run.params["role"] != Role.MODEL.value:
+        return
+    means = " (means over categories)" if n_categories > 1 else ""
+    for model, scores in run.counts["scores"].items():
+        ends = run.counts["intervals"][model]
+        figures = [f"`{name}` was {_value_with_ends(value, ends.get(name))}" for name, value in scores.items()]
+        yield say("bias scores", model=model, scores=listed(figures), means=means)
+    if any(run.counts["intervals"].values()):
+        yield say("bias intervals")
+    if "divergence" in run.counts:
+        yield _divergence_sentence(run)
+
+
+def _divergence_sentence(run: RunRecord) -> str:
+    divergences = [
+        f"{'an undefined amount' if value is None else f'{shown(float(value))} nats'} (`{model}`)"
+        for model, value in run.counts["divergence"].items()
+    ]
+    smooth = run.params["smooth"]
+    smoothed = f", with {smooth:g} added to both shares of a model" if smooth else ""
+    asked = {name: run.params[name] for name in ("question", "survey")}
+    return say("divergence", divergences=listed(divergences), smoothed=smoothed, **asked)
+
+
+def _value_with_ends(value: float | None, ends: Sequence[float] | None) -> str:
+    """A figure and its interval, where it has one."""
+    if value is None:
+        return "undefined"
+    return shown(float(value)) + (f" ({shown(float(ends[0]))} to {shown(float(ends[1]))})" if ends else "")
 
 
 def _without_folders(system: str) -> str:

@@ -61,7 +61,7 @@ TEMPLATES = {
     ),
     "blocks": "Agreement was measured before adjudication, on {blocks} parts of the answers.",
     "definite": "Answers that were not definite were left out.",
-    "figure": "{name}{citation} was {value}{interval}.",
+    "figure": "{name}{citation} was {value}.",
     "undefined": "{name}{citation} was undefined, because {why}.",
     "intervals": (
         "Intervals, at a confidence level of {level}, rest on the jackknife [@efron1981] over {scope}, and over what "
@@ -91,6 +91,16 @@ TEMPLATES = {
     "evaluate statistics": (
         "Intervals of the scores rest on the Bayesian bootstrap [@rubin1981]{tests} with {resamples} resamples (seed "
         "{seed}). Scores without the unjudged pairs are those of condensed lists [@sakai2007]."
+    ),
+    "bias": (
+        "Bias in the answers of the round `{round}` was scored by the definitions of {benchmark}, on {answers}"
+        "{unreadable}, in {categories}."
+    ),
+    "bias intervals": "Intervals rest on the jackknife [@efron1981] over templates.",
+    "bias scores": "For `{model}`, {scores}{means}.",
+    "divergence": (
+        "From what people said to `{question}` in the grid `{survey}`, the models' answers about the same statements "
+        "diverged by {divergences} [@kullback1951] in the mean over statements{smoothed}."
     ),
     "frozen": "The tier {tier} was written to a file with {counted}.",
     "release": "The dataset was released as `{name}`{texts}{tiers}; its digest is `{digest}`.",

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.report.citations import as_latex, bibtex, cited_keys, entries, escape_latex, reference_line
-from fcpair.report.methods_figures import CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
+from fcpair.report.methods_figures import BENCHMARKS, CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
 from fcpair.report.methods_templates import TEMPLATES
 
 KEYS = {
-    *cited_keys(TEMPLATES.values()),
+    *cited_keys([*TEMPLATES.values(), *BENCHMARKS.values()]),
     *CITED_FIGURES.values(),
     *CITED_SYSTEMS.values(),
     *CITED_MEASURES.values(),

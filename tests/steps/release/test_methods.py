@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fcpair.bias.scoring import MEAN
 from fcpair.errors import InputError
 from fcpair.params import MAIN, Agree, Partition
 from fcpair.records import RunRecord
@@ -315,3 +317,48 @@ def test_each_number_of_every_example_is_one_of_the_log(name: str, walked: Walke
     headings = [section.heading for section in study.methods().sections]
     named = ["Corpus, grid and labels" if grid == MAIN else f"Grid {grid}" for grid in study.grids]
     assert headings == [*named, "Software"]
+
+
+@pytest.mark.slow
+def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Walked, tmp_path: Path) -> None:
+    study = Study.open(shutil.copy(walked("survey"), tmp_path / "study.db"))
+    grid = study.grid("test")
+    scored = grid.score_bias("bbq", survey="survey", smooth=0.01)
+    text = _paragraph(study, "Grid test")
+    assert "of the round `answer` was scored by the definitions of BBQ [@parrish2022], on 640 answers (13 of" in text
+    for model, one in scored.scores.items():
+        mean = next(of for of in one.figures if (of.score, of.category) == ("s_ambiguous", MEAN))
+        assert mean.value is not None
+        assert re.search(rf"For `{model}`, [^;]*`s_ambiguous` was {mean.value:.3f}", text)
+    divergence = scored.divergences["hasty"].figures[-1].value
+    assert f"diverged by {divergence:.3f} nats (`hasty`) and" in text
+    assert "[@kullback1951] in the mean over statements, with 0.01 added to both shares of a model." in text
+    assert "jackknife" not in text  # with so few templates there is no interval
+    grid.score_bias("pbbq", "weigh")
+    assert "PBBQ [@farsi2025]" in _paragraph(study, "Grid test")
+    assert unlogged(study) == []
+
+
+def _paragraph(study: Study, heading: str) -> str:
+    return next(section.text for section in study.methods().sections if section.heading == heading)
+
+
+def test_an_interval_of_bias_is_told_and_people_who_answered_items_are_not(study: Study) -> None:
+    log = study.log()
+    params = {"round": "test", "role": "model", "as": "kobbq"}
+    counts = {
+        "models": 1,
+        "answers": 1,
+        "unreadable": 0,
+        "categories": 1,
+        "scores": {"ana": {"diff_bias_ambiguous": 0.25, "diff_bias_disambiguated": None}},
+        "intervals": {"ana": {"diff_bias_ambiguous": [0.125, 0.5]}},
+    }
+    run = replace(log[-1], stage="bias score", params=params, counts=counts)
+    text = write_sections([*log, run])[0].text
+    assert "by the definitions of KoBBQ [@jin2024], on 1 answer, in 1 category. For `ana`, `diff_bias_amb" in text
+    assert "was 0.250 (0.125 to 0.500) and `diff_bias_disambiguated` was undefined. Intervals rest on the jack" in text
+    by_people = replace(run, params={**params, "role": "annotator"})
+    text = write_sections([*log, by_people])[0].text
+    assert "KoBBQ [@jin2024]" in text
+    assert "`ana`" not in text
