@@ -318,17 +318,18 @@ def _tier_sentences(run: RunRecord, unit: str) -> Iterator[str]:
 
 
 def _demands(plan: Mapping[str, Any]) -> Iterator[str]:
-    counted = "definite labels" if plan.get("counted") == "definite" else "labels"
+    labels = "definite labels" if plan.get("counted") == "definite" else "labels"
     equal = "lie on the side of" if plan.get("agreeing") == "side" else "equal"
     agreement = {
         "unanimous": f", all of which {equal} the final one",
         "majority": f"{',' if 'labels' in plan else ''} of which at least two and more than half {equal} the final one",
     }
     is_majority = plan.get("agreement") == "majority"
-    least = f"at least {plan['labels']} {counted}" if "labels" in plan else counted if is_majority else f"any {counted}"
+    unlimited = labels if is_majority else f"any number of {labels}"
+    least = f"at least {plan['labels']} {labels}" if "labels" in plan else unlimited
+    answers = " or ".join(f"`{answer}`" for answer in plan.get("answers", ()))
+    yield f"the final label {answers}" if answers else "a final label"
     yield least + agreement.get(plan.get("agreement", ""), "")
-    if plan.get("answers"):
-        yield f"the final label {' or '.join(f'`{answer}`' for answer in plan['answers'])}"
     if plan.get("verdict") != "none":
         yield "a verdict" if plan.get("verdict") == "any" else "the validators' acceptance"
 

@@ -84,6 +84,7 @@ def evaluation_sentences(run: RunRecord, nouns: Mapping[str, str]) -> Iterator[s
         tiers=listed([tier_name(tier) for tier in run.params["tiers"]]),
         measures=listed([_cited(f"`{measure}`", measure, CITED_MEASURES) for measure in run.params["measures"]]),
         k=run.params["k"],
+        which="each of which" if run.counts["systems"] > 1 else "which",
         n_systems=counted(run.counts["systems"], "system"),
         **nouns,
         **counts_of(run, "pool", "hs"),

@@ -83,7 +83,7 @@ TEMPLATES = {
     ),
     "own tier": "The study's own tier `{tier}`{within} holds {counted}: those with {demands}.",
     "evaluate": (
-        "Retrieval was evaluated with {n_systems} ({names}), each of which ranked a pool of {pool} "
+        "Retrieval was evaluated with {n_systems} ({names}), {which} ranked a pool of {pool} "
         "{columns_noun} for each of {hs} {rows_noun}, and was scored on the tiers {tiers} by {measures}, at a cutoff "
         "of {k} unless the measure has its own."
     ),

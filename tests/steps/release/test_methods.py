@@ -155,11 +155,33 @@ def test_latex_and_markdown_cite_the_same_and_the_bib_has_it(study: Study) -> No
     assert not re.search(r"[\\&%$#_^`<>|]", plain.replace("~", ""))
 
 
+@pytest.mark.parametrize(
+    ("plan", "demands"),
+    [
+        (
+            {"answers": ["yes", "no"], "verdict": "any"},
+            "the final label `yes` or `no`, and any number of labels, and a v",
+        ),
+        ({"agreement": "majority", "verdict": "none"}, "a final label, and labels of which at least two and more than"),
+        ({"labels": 3, "agreement": "majority"}, "a final label, and at least 3 labels, of which at least two and mo"),
+        (
+            {"counted": "definite", "agreement": "unanimous"},
+            "any number of definite labels, all of which equal the fin",
+        ),
+    ],
+)
+def test_the_rule_of_an_own_tier_is_told_in_words(study: Study, plan: dict[str, Any], demands: str) -> None:
+    log = with_counts(study.log(), "partition", {"own_tiers": {"mine": plan}}, mine=1)
+    assert demands in write_sections(log)[0].text
+
+
 def test_own_tiers_are_named_as_the_recipe_writes_them(study: Study, tmp_path: Path) -> None:
     study.grid().release("draft", tmp_path / "draft.csv")
     text = study.methods().sections[0].text
     assert "scored on the tiers Bronze and `draft` by" in text
     assert "The tier `draft` was written to a file with" in text
+    assert "those with a final label, and at least 2 labels, all of which equal the final one, and the valid" in text
+    assert re.search(r"`draft` holds \d+ pairs: those with a final label, and any number of labels\. ", text)
     assert unlogged(study) == []
 
 
@@ -254,10 +276,11 @@ def test_candidates_come_from_where_they_came(
 def test_one_system_is_compared_with_none_and_a_file_is_in_no_folder(study: Study) -> None:
     systems = ["tfidf(fit=/home/ana/my/train.csv)"]
     (_, text), _software = write_sections(with_counts(study.log(), "evaluate", {"systems": systems}, systems=1))
-    assert "with 1 system (`tfidf(fit=train.csv)` [@sparckjones1972])" in text
+    assert "with 1 system (`tfidf(fit=train.csv)` [@sparckjones1972]), which ranked a pool" in text
     assert "Bayesian bootstrap [@rubin1981] with 200 resamples (seed 0)" in text
     assert "smucker2007" not in text
     two = study.methods().sections[0].text
+    assert ", each of which ranked a pool" in two
     assert "paired randomisation tests [@smucker2007], both with 200 resamples" in two
     assert "`MRR` [@voorhees1999]" in two
 
