@@ -295,9 +295,8 @@ def _adjudication_sentence(run: RunRecord, unit: str) -> str:
     return say(
         "adjudicate",
         policy=policy,
-        outcomes=listed(outcomes or [f"none of the {unit} was decided"]),
-        ties=TIES[run.params["ties"]],
-        n_undecided=f" ({counted(n_undecided, unit)})" if n_undecided else "",
+        outcomes=listed(outcomes or [f"it decided none of the {unit}"]),
+        undecided=say("undecided", ties=TIES[run.params["ties"]], n=counted(n_undecided, unit)) if n_undecided else "",
     )
 
 

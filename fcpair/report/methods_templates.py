@@ -68,10 +68,8 @@ TEMPLATES = {
         "these have in common [@cameron2011]."
     ),
     "adjudicate manual": "Labels stood where none differed; all other {unit} were left to people.",
-    "adjudicate": (
-        "Labels were adjudicated by the rule `{policy}`: {outcomes}; what the rule could not decide "
-        "{ties}{n_undecided}."
-    ),
+    "adjudicate": "Labels were adjudicated by the rule `{policy}`: {outcomes}{undecided}.",
+    "undecided": "; what the rule could not decide {ties} ({n})",
     "validate": (
         "For validation, {to_validate} adjudicated {unit} were assigned to {people}, to none of them one that they had "
         "judged (seed {seed}), {loads}{blind}."

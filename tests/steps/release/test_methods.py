@@ -313,6 +313,8 @@ def test_labels_that_no_rule_decides_are_left_to_people(study: Study) -> None:
     waiting = {"waiting": 7, "no_majority": 0}
     log = with_counts(study.log(), "adjudicate", {"policy": "majority", "ties": "wait"}, **waiting)
     assert "what the rule could not decide was left to a person (7 pairs)" in write_sections(log)[0].text
+    log = with_counts(log, "adjudicate", {}, waiting=0)
+    assert "what the rule could not decide" not in write_sections(log)[0].text
     log = with_counts(study.log(), "adjudicate", {"policy": "manual"}, **waiting)
     assert "Labels stood where none differed; all other pairs were left to people." in write_sections(log)[0].text
 
