@@ -85,6 +85,10 @@ def _main_sentences(facts: _Facts) -> Iterator[str]:
         people = _people(assigned.counts["annotators"], "annotator")
         seed, by_labels = assigned.params["seed"], _by_labels(assigned)
         yield say("assign", people=people, seed=seed, by_labels=by_labels, **_load(assigned))
+    for run in facts.runs("assign"):
+        if run.params.get("open") and not run.params.get("more"):
+            labels, seed = counted(run.counts["free"], "label"), run.params["seed"]
+            yield say("assign open", labels=labels, seed=seed, by_labels=_by_labels(run))
     yield from _answer_sentences(facts, MAIN)
     if run := facts.latest("evaluate"):
         yield from evaluation_sentences(run, facts.nouns)

@@ -28,6 +28,7 @@ TEMPLATES = {
         "at random to be judged (seed {seed})."
     ),
     "assign": "The pairs were assigned to {people} as {assignments} assignments (seed {seed}), {loads}{by_labels}.",
+    "assign open": "Pairs were given on request to whoever came, for {labels} in all (seed {seed}){by_labels}.",
     "qualification": (
         "Before their shards, people were to qualify on {asked} with known answers (seed {seed}); whoever had less "
         "than {pass_mark} of them right was to wait for a decision by the lead."

@@ -14,7 +14,7 @@ import pytest
 
 from fcpair.bias.scoring import MEAN
 from fcpair.errors import InputError
-from fcpair.params import MAIN, Agree, Partition
+from fcpair.params import MAIN, Agree, Assign, Partition
 from fcpair.records import RunRecord
 from fcpair.report.citations import CITATION, plain_text
 from fcpair.report.methods import write_sections
@@ -247,6 +247,14 @@ def test_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(
     params = {"keep_known": keep_known, "seed": 5}
     (_, text), _software = write_sections(with_counts(study.log(), "pair", params, pairs=24, **counts))
     assert sentence in text
+
+
+def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
+    study = at("paired")
+    study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=3))
+    (_, text), _software = study.methods().sections
+    assert "Pairs were given on request to whoever came, for 36 labels in all (seed 3): 12 pairs to 1 person" in text
+    assert unlogged(study) == []
 
 
 def test_nothing_is_drawn_where_a_selection_takes_all(study: Study) -> None:
