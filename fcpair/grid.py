@@ -143,6 +143,7 @@ class Grid(GridContext):
     compare_people = steps.people_agreement.compare_people
     groups = steps.group_comparison.compare_groups
     item_answers = steps.item_answers.item_answers
+    score_bias = steps.bias_scores.score_bias
     survey_answers = steps.survey.survey_answers
 
     adjudicate_dry_run = steps.adjudicate.dry_run

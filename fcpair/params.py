@@ -499,6 +499,7 @@ class Partition(Checked):
         return {"diamond": self.diamond, **({"own_tiers": self.own_tiers} if self.own_tiers else {})}
 
 
+BELIEVED = "believed"  # the question of a survey with which a model's answers are compared
 MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
 
 

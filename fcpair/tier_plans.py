@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
 from fcpair.errors import InputError, suggest_name
@@ -47,6 +47,12 @@ class TierPlan(Checked):
         """The least number of labels with which a pair can meet the requirements: a majority is of two or more."""
         return max(2, self.labels) if self.agreement == "majority" else self.labels
 
+    @property
+    def rule(self) -> TierPlan:
+        """The plan as every other that requires the same has it."""
+        agreeing: AgreeingBy = "answer" if self.agreement == "any" else self.agreeing
+        return replace(self, labels=self.least_labels, agreeing=agreeing, answers=tuple(sorted(self.answers)))
+
 
 def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The tiers as a study keeps them: of each what differs from the defaults.
@@ -56,7 +62,7 @@ def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             contradict each other.
     """
     plans = read_tiers(tiers)
-    if problems := list(_contradictions(plans)):
+    if problems := list(_contradictions(plans)) or list(_same_rules(plans)):
         raise InputError("; ".join(problems))
     defaults = {item.name: field_default(item) for item in fields(TierPlan)}
     return {
@@ -84,9 +90,20 @@ def _read_tier(name: str, table: Any) -> TierPlan:
     if unknown := [key for key in table if key not in keys]:
         raise InputError(f"the tier `{name}`: unknown key `{unknown[0]}`; {suggest_name(unknown[0], keys)}")
     try:
-        return TierPlan(**table)
+        plan = TierPlan(**table)
     except InputError as error:
         raise InputError(f"the tier `{name}`: {error}") from None
+    _check_answers(name, table, plan)
+    return plan
+
+
+def _check_answers(name: str, table: Mapping[str, Any], plan: TierPlan) -> None:
+    """Raise InputError where the final labels of a tier are an empty list, or one of them is duplicated."""
+    if "answers" in table and not plan.answers:
+        raise InputError(f"the tier `{name}`: answers is empty; name at least one final label, or omit the key")
+    if len(set(plan.answers)) < len(plan.answers):
+        duplicate = next(answer for answer in plan.answers if plan.answers.count(answer) > 1)
+        raise InputError(f"the tier `{name}`: answers has `{duplicate}` more than once; name it once")
 
 
 def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
@@ -103,6 +120,14 @@ def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
         elif path[-1] not in path[:-1] and not _shared_answers(path, plans):
             parts = " and ".join(f"`{step}`" for step in path if step in plans and plans[step].answers)
             yield f"no pair can be in the tier `{name}`: {parts} have no final label in common"
+
+
+def _same_rules(plans: Mapping[str, TierPlan]) -> Iterator[str]:
+    """Yield the tiers that have the rule of an earlier one."""
+    names_by_rule: dict[TierPlan, str] = {}
+    for name, plan in plans.items():
+        if (other := names_by_rule.setdefault(plan.rule, name)) != name:
+            yield f"the tier `{name}` has the same rule as `{other}`; change one of them, or remove `{name}`"
 
 
 def path_upwards(name: str, plans: Mapping[str, TierPlan]) -> list[str]:

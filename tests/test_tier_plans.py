@@ -58,12 +58,45 @@ def test_what_differs_from_the_defaults_is_kept() -> None:
             {"yes": {"answers": ["appropriate"]}, "no": {"answers": ["not_appropriate"], "within": "yes"}},
             "no pair can be in the tier `no`: `no` and `yes` have no final label in common",
         ),
+        ({"a": {"answers": []}}, "the tier `a`: answers is empty; name at least one final label, or omit the key"),
+        ({"a": {"answers": ["yes", "no", "yes"]}}, "the tier `a`: answers has `yes` more than once"),
+        ({"a": {"labels": 3}, "b": {"labels": 3}}, "the tier `b` has the same rule as `a`; change one of them"),
+        (
+            {
+                "a": {"agreement": "majority", "within": "gold"},
+                "b": {"labels": 2, "agreement": "majority", "within": "gold"},
+            },
+            "the tier `b` has the same rule as `a`",
+        ),
+        (
+            {"a": {"verdict": "none", "answers": ["x", "y"]}, "b": {"verdict": "none", "answers": ["y", "x"]}},
+            "the tier `b` has the same rule as `a`",
+        ),
+        ({"a": {"labels": 3}, "b": {"labels": 3, "agreeing": "side"}}, "the tier `b` has the same rule as `a`"),
         ({f"t{n}": {} for n in range(MOST_TIERS + 1)}, "there are 33 tiers; expected 32 at most"),
     ],
 )
 def test_tiers_that_cannot_be_are_refused(tiers: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Partition(own_tiers=tiers)
+
+
+def test_tiers_that_differ_by_one_key_are_all_kept() -> None:
+    plans = [
+        {"labels": 3},
+        {"labels": 3, "within": "gold"},
+        {"labels": 3, "counted": "definite"},
+        {"labels": 3, "agreement": "majority"},
+        {"labels": 3, "agreement": "majority", "agreeing": "side"},
+        {"labels": 3, "verdict": "none"},
+        {"labels": 3, "answers": ["appropriate"]},
+    ]
+    assert len(Partition(own_tiers={f"t{at}": plan for at, plan in enumerate(plans)}).own_tiers) == len(plans)
+
+
+def test_a_tier_may_have_the_rule_of_one_of_the_four() -> None:
+    tiers = {"strict": {"labels": 2, "agreement": "unanimous"}, "twice": {"labels": 2}}
+    assert Partition("unanimous", own_tiers=tiers).own_tiers == tiers
 
 
 def test_a_tier_that_leads_into_a_cycle_of_others_is_no_second_error() -> None:

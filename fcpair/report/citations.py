@@ -53,12 +53,13 @@ def bibtex(keys: Iterable[str]) -> str:
 
 
 def reference_line(key: str) -> str:
-    """A reference in a line of Markdown, with a link by its DOI."""
+    """A reference in a line of Markdown, with a link by its DOI, or by its address where it has none."""
     fields = {name: _plain_field(value) for name, value in _FIELD.findall(entries()[key])}
     authors = fields["author"].replace(" and ", "; ")
     place = fields.get("journal") or fields["booktitle"]
-    doi = fields["doi"]
-    return f"{authors} ({fields['year']}). {fields['title']}. *{place}*. [doi:{doi}](https://doi.org/{doi})"
+    doi = fields.get("doi")
+    link = f"[doi:{doi}](https://doi.org/{doi})" if doi else f"<{fields['url']}>"
+    return f"{authors} ({fields['year']}). {fields['title']}. *{place}*. {link}"
 
 
 def _plain_field(value: str) -> str:

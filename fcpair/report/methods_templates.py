@@ -1,10 +1,16 @@
-"""The sentences of the methods section of a paper: what fills them is in `methods`."""
+"""The sentences of the methods section of a paper: what fills them is in `methods` and `methods_figures`."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fcpair.words import Noun
 
 TEMPLATES = {
     "import": "The corpus had {rows} rows, with {hs} distinct {rows_noun} and {cn} distinct {columns_noun}.",
     "select": "Of these, {hs} {rows_noun} were drawn at random{stratified} (seed {seed}).",
+    "select all": "All {hs} {rows_noun} were selected.",
     "select list": "Of these, {hs} {rows_noun} were chosen from a list.",
     "source": "The {source_cns} {columns_noun} that the corpus pairs with them served for retrieval alone.",
     "retrieve": (
@@ -13,52 +19,58 @@ TEMPLATES = {
         "{neighbours} neighbours. Without the {columns_noun} that had served for retrieval, {candidates} candidates "
         "were left."
     ),
-    "candidates": "As candidates, {candidates} {columns_noun} were taken from outside the retrieval by embeddings.",
-    "pair": "The {hs} {rows_noun} and {cn} {columns_noun}{drawn} made {pairs} pairs, all of which were to be judged.",
-    "in corpus": "Of these pairs, {in_corpus} were in the corpus.",
+    "candidates": "As candidates, {candidates} {columns_noun} were taken {source}.",
+    "pair": (
+        "The {hs} {rows_noun} and {cn} {columns_noun}{drawn} made {pairs}, all of which were to be judged{known}."
+    ),
+    "sample": (
+        "From the {product} that the {hs} {rows_noun} and {cn} {columns_noun}{drawn} make{known}, {pairs} were drawn "
+        "at random to be judged (seed {seed})."
+    ),
     "assign": "The pairs were assigned to {people} as {assignments} assignments (seed {seed}), {loads}{by_labels}.",
+    "assign open": "Pairs were given on request to whoever came, for {labels} in all (seed {seed}){by_labels}.",
     "qualification": (
-        "Before their shards, people qualified on pairs with known answers, of which there were {pairs} (seed {seed}); "
-        "whoever had less than {pass_mark} of them right waited for a decision by the lead."
+        "Before their shards, people were to qualify on {asked} with known answers (seed {seed}); whoever had less "
+        "than {pass_mark} of them right was to wait for a decision by the lead."
     ),
     "controls": (
-        "Among the other pairs of the shards, a share of {rate} were control pairs, drawn from {pairs} with known "
+        "Among the other pairs of the shards, a share of {rate} {were} control pairs, drawn from {pairs} with known "
         "answers (seed {seed}), which nothing told from the others. Answers to them are in no tier and no agreement."
     ),
     "calibration": (
         "For calibration, a first batch of {pairs} pairs (seed {seed}) was assigned to {people}, all of it to each."
     ),
     "discussion": "They differed on {differing} of these, which they discussed without names of who had answered.",
-    "second answers": "They then gave {second_answers} answers once more; {counts}.",
+    "second answers": "They then gave {second_answers} once more; {counts}.",
     "cells": "The grid `{grid}` had {rows_counted} and {columns_counted}, and {cells} cells.",
     "answers of": "Its {axis} were the answers in the {of_grids}.",
     "names": "{columns_were} {names}.",
     "drawn": "From the source `{source}`, {drawn} of {rows} {what} were taken.",
+    "merged": "Rows with the same text are one row of the grid.",
     "round": "In the round `{round}`, {assignments} units of work on {cells} cells were assigned to {people}, {loads}.",
     "form": "The form was `{form}`.",
-    "generate": "In the round `{round}`, {models} gave {answers} answers{skipped}.",
+    "generate": "In the round `{round}`, {models} gave {answers}{skipped}.",
     "simulate": (
-        "The answers of the round `{round}` were simulated: software, and not people, gave {answers} "
-        "answers{skipped} (seed {seed})."
+        "The answers of the round `{round}` were simulated: software, and not people, gave {answers}"
+        "{skipped} (seed {seed})."
     ),
-    "labels import": "From {source}, {n} answers of the round `{round}` were imported.",
+    "labels import": "From {source}, {answers} of the round `{round}` {were} imported{decisions}.",
     "dismiss": "One person was dismissed; {set_aside}.",
     "agreement": (
         "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "
         "two answers or more."
     ),
     "blocks": "Agreement was measured before adjudication, on {blocks} parts of the answers.",
-    "figure": "{name}{citation} was {value}{interval}.",
+    "definite": "Answers that were not definite were left out.",
+    "figure": "{name}{citation} was {value}.",
     "undefined": "{name}{citation} was undefined, because {why}.",
     "intervals": (
         "Intervals, at a confidence level of {level}, rest on the jackknife [@efron1981] over {scope}, and over what "
         "these have in common [@cameron2011]."
     ),
-    "adjudicate manual": "Unanimous labels stood; all other pairs were decided by a person.",
-    "adjudicate": (
-        "Labels were adjudicated by the rule `{policy}`: {outcomes}; what the rule could not decide "
-        "{ties}{n_undecided}."
-    ),
+    "adjudicate manual": "Labels stood where none differed; all other {unit} were left to people.",
+    "adjudicate": "Labels were adjudicated by the rule `{policy}`: {outcomes}{undecided}.",
+    "undecided": "; what the rule could not decide {ties} ({n})",
     "validate": (
         "For validation, {to_validate} adjudicated {unit} were assigned to {people}, to none of them one that they had "
         "judged (seed {seed}), {loads}{blind}."
@@ -70,17 +82,49 @@ TEMPLATES = {
     ),
     "own tier": "The study's own tier `{tier}`{within} holds {counted}: those with {demands}.",
     "evaluate": (
-        "Retrieval was evaluated with {n_systems} ({names}), each of which ranked a pool of {pool} "
+        "Retrieval was evaluated with {n_systems} ({names}), {which} ranked a pool of {pool} "
         "{columns_noun} for each of {hs} {rows_noun}, and was scored on the tiers {tiers} by {measures}, at a cutoff "
         "of {k} unless the measure has its own."
     ),
+    "compared": ", and systems were compared by paired randomisation tests [@smucker2007], both",
     "evaluate statistics": (
-        "Intervals of the scores rest on the Bayesian bootstrap [@rubin1981], and systems were compared by paired "
-        "randomisation tests [@smucker2007], both with {resamples} resamples (seed {seed}). Scores without the "
-        "unjudged pairs are those of condensed lists [@sakai2007]."
+        "Intervals of the scores rest on the Bayesian bootstrap [@rubin1981]{tests} with {resamples} resamples (seed "
+        "{seed}). Scores without the unjudged pairs are those of condensed lists [@sakai2007]."
+    ),
+    "bias": (
+        "Bias in the answers of the round `{round}` was scored by the definitions of {benchmark}, on {answers}"
+        "{unreadable}, in {categories}."
+    ),
+    "bias intervals": "Intervals rest on the jackknife [@efron1981] over templates.",
+    "bias scores": "For `{model}`, {scores}{means}.",
+    "divergence": (
+        "From what people said to `{question}` in the grid `{survey}`, the models' answers about the same statements "
+        "diverged by {divergences} [@kullback1951] in the mean over statements{smoothed}."
     ),
     "frozen": "The tier {tier} was written to a file with {counted}.",
     "release": "The dataset was released as `{name}`{texts}{tiers}; its digest is `{digest}`.",
     "software": "All of this was done with fcpair `{version}`.",
 }
 """The sentences, by what they are about; the words in braces come from the log."""
+
+
+def say(template: str, **values: Any) -> str:
+    """The sentence of this name with the values in it."""
+    return TEMPLATES[template].format(**{name: shown(value) for name, value in values.items()})
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence: numbers of things with separators of thousands, others with three decimals."""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """The parts with commas, and an `and` before the last."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def counted(n: int, word: str) -> str:
+    """A number with its noun, as `1 pair`; the `word` may be the plural."""
+    return Noun.of(word.removesuffix("s")).with_number(n)

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from fcpair.steps.publication import release_folder, verification
     from fcpair.steps.release import evaluate, explanation, export, methods, partition, systems_power
     from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks, word_settings, wording
-    from fcpair.steps.surveys import group_comparison, item_answers, survey
+    from fcpair.steps.surveys import bias_scores, group_comparison, item_answers, survey
 
     static, cached = staticmethod, cached_property
 else:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.report.citations import as_latex, bibtex, cited_keys, entries, escape_latex, reference_line
-from fcpair.report.methods import CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
+from fcpair.report.methods_figures import BENCHMARKS, CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
 from fcpair.report.methods_templates import TEMPLATES
 
 KEYS = {
-    *cited_keys(TEMPLATES.values()),
+    *cited_keys([*TEMPLATES.values(), *BENCHMARKS.values()]),
     *CITED_FIGURES.values(),
     *CITED_SYSTEMS.values(),
     *CITED_MEASURES.values(),
@@ -27,8 +27,8 @@ def test_every_reference_is_cited_and_every_citation_has_one() -> None:
 @pytest.mark.parametrize("key", entries())
 def test_every_reference_has_what_a_bibliography_needs(key: str) -> None:
     entry = entries()[key]
-    for name in ("author", "title", "year", "doi"):
-        assert re.search(rf"\b{name} = \{{.+\}},", entry)
+    for name in ("author", "title", "year", "url|doi"):
+        assert re.search(rf"\b(?:{name}) = \{{.+\}},", entry)
     assert entry.count("{") == entry.count("}")
     assert not re.search(r'[{}\\"]', reference_line(key))
 

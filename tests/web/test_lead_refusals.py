@@ -75,7 +75,7 @@ OWN_TIERS = st.fixed_dictionaries(
         "agreement": st.sampled_from(["any", "majority", "unanimous"]),
         "agreeing": st.sampled_from(["answer", "side"]),
         "verdict": st.sampled_from(["accepted", "any", "none"]),
-        "answers": st.lists(st.sampled_from(["appropriate", "not_appropriate"]), max_size=2, unique=True),
+        "answers": st.lists(st.sampled_from(["appropriate", "not_appropriate"]), min_size=1, max_size=2, unique=True),
         "within": st.sampled_from(["gold", "bronze"]),
     },
 )

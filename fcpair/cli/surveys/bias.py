@@ -17,6 +17,7 @@ from fcpair.cli.options import close_at_end, format_option, grid_option, round_o
 from fcpair.cli.output import Table, emit
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
+from fcpair.params import BELIEVED
 
 if TYPE_CHECKING:
     from fcpair.bias import Answers, BiasFigure, ModelDivergence, ScoredAnswers
@@ -26,7 +27,6 @@ SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test
 READERS = ("bbq", "items", "lm-eval")
 UNREAD_SHOWN = 5
 TEMPLATES_SHOWN = 10
-BELIEVED = "believed"
 ALL = "(mean over statements)"
 
 
@@ -104,10 +104,10 @@ def score(
     """Score answers to bias tests.
 
     FILES are JSON Lines as BBQ released them, plain or compressed (.gz), or tables of items with answers. Without
-    FILES, it scores the models that answered a round whose rows are items. An answer is biased if it names a
-    stereotyped group where the question is negative, or another group where it is not. An answer that cannot be read as
-    an option is counted, but enters no figure. Intervals leave out one template at a time, as items of one template
-    are not independent.
+    FILES, it scores the models that answered a round whose rows are items, and notes the scores in the run log. An
+    answer is biased if it names a stereotyped group where the question is negative, or another group where it is not.
+    An answer that cannot be read as an option is counted, but enters no figure. Intervals leave out one template at a
+    time, as items of one template are not independent.
 
     \b
     Example:
@@ -115,26 +115,19 @@ def score(
       fcpair bias score items.csv --reader items --as pbbq --probability a --probability b --probability c
       fcpair bias score --grid test --as pbbq --survey survey --format json
     """
-    from fcpair.bias import measure_divergence
-    from fcpair.bias import score as scored_by
+    from fcpair.bias import score_models
     from fcpair.report.figures.forest_plots import of_bias
 
-    opened: Study | None = None
-    simulated = None
     if files:
-        answers_by_model, place = (
-            {"": _read_answers(files, reader, answer, shares, templates)},
-            [str(file) for file in files],
-        )
+        place, simulated = [str(file) for file in files], None
+        answers = _read_answers(files, reader, answer, shares, templates)
+        scored = score_models({"": answers}, scheme, _count_file(people), question=question, smooth=smooth)
     else:
-        answers_by_model, place, simulated, opened = _grid_answers(study, grid, name, answer or shares or templates)
-    scores = {by: scored_by(item.answered, scheme, item.categories) for by, item in answers_by_model.items()}
-    counts = _statement_counts(opened, people) if people else None
-    divergences = (
-        {by: measure_divergence(item, counts, question, smooth) for by, item in answers_by_model.items()}
-        if counts is not None
-        else {}
-    )
+        opened = _open_study(study, answer or shares or templates)
+        chosen_grid = opened.grid(grid)
+        place, simulated = [f"{opened.place}, grid {chosen_grid.grid.name}"], chosen_grid.simulated_note
+        scored = chosen_grid.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
+    answers_by_model, scores, divergences = scored.answers, scored.scores, scored.divergences
     if figures is not None:
         write_figures(figures, of_bias(scores, simulated))
     results = [
@@ -186,30 +179,20 @@ def _read_answers(
     return read_bbq(files, answer, read_stereotyped(templates) if templates else None)
 
 
-def _grid_answers(
-    study: Any, grid: str | None, name: str | None, of_files: object
-) -> tuple[dict[str, Answers], list[str], str | None, Study]:
+def _open_study(study: Any, of_files: object) -> Study:
     if of_files:
         raise InputError("`--answer`, `--probability` and `--templates` are about files; a study knows its answers")
     from fcpair.study import Study
 
-    opened = close_at_end(Study.open(study))
-    chosen_grid = opened.grid(grid)
-    return (
-        chosen_grid.item_answers(name),
-        [f"{opened.place}, grid {chosen_grid.grid.name}"],
-        chosen_grid.simulated_note,
-        opened,
-    )
+    return close_at_end(Study.open(study))
 
 
-def _statement_counts(opened: Study | None, people: str) -> Any:
-    """Count how often people gave each answer to each statement: from a grid, or without a study from a file."""
-    from fcpair.stages.surveys.survey import count_answers
-
-    if opened is not None:
-        return count_answers(opened.grid(people).survey_answers().given)
+def _count_file(people: str | None) -> Any:
+    """Count how often people gave each answer to each statement, in a file of a survey; None where there is none."""
+    if people is None:
+        return None
     from fcpair.files.surveys.survey import read_survey
+    from fcpair.stages.surveys.survey import count_answers
 
     return count_answers(read_survey(Path(people)).given)
 

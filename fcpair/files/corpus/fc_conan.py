@@ -11,7 +11,7 @@ from fcpair.files.corpus.corpus import CN, HS, PUBLISHED_TEXTS
 from fcpair.files.tables.tabular import LINE, place_of, read_table
 from fcpair.records import Verdict
 from fcpair.stages.corpus.text_identity import identity
-from fcpair.stages.questions import Closed
+from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
 if TYPE_CHECKING:
@@ -134,9 +134,13 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
 
     Returns:
         The published columns, in their order; `original_index` is the pair's number.
+
+    Raises:
+        InputError: a pair has no verdict, which the files have no value for, or too many labels for their columns.
     """
     import pandas as pd
 
+    _require_verdicts(partition)
     table = pd.DataFrame(
         {
             INDEX: partition["cell_id"],
@@ -159,3 +163,12 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
         answers = shown[slot == k].set_index("cell_id")["code"]
         table[column] = partition["cell_id"].map(answers).astype("Int64")
     return table
+
+
+def _require_verdicts(partition: pd.DataFrame) -> None:
+    if n_missing := int((partition["verdict"] == NO_CODE).sum()):
+        have = "1 pair has" if n_missing == 1 else f"{n_missing:,} pairs have"
+        raise InputError(
+            f"{have} no verdict, and FC-CONAN's column `{VALID}` has no value for that; validate them, choose a tier "
+            "that requires a verdict, or use fcpair's own columns (--layout fcpair)"
+        )

@@ -18,8 +18,10 @@ from steps.small import write_csv
 from cli.conftest import Fcpair
 from fcpair.bias.formulas import SCHEMES
 from fcpair.bias.items.expand import LIMIT
+from fcpair.bias.scoring import MEAN
 from fcpair.cli.surveys import bias, diversity, items
 from fcpair.files.surveys.templates import READERS
+from fcpair.study import Study
 
 Walked = Callable[[str], Path]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -284,6 +286,13 @@ def test_every_score_comes_out_of_the_example(fcpair: Fcpair, study: Path, walke
     for one in models:
         assert {figure["score"] for figure in one["figures"]} == {score.name for score in SCHEMES[scheme]}
         assert [figure for figure in one["figures"] if figure["value"] is None] == []
+    run = Study.open(study).log()[-1]
+    assert (run.stage, run.params) == (
+        "bias score",
+        {"grid": "test", "round": "weigh", "role": "model", "as": scheme},
+    )
+    means = {one["by"]: {of["score"]: of["value"] for of in one["figures"] if of["category"] == MEAN} for one in models}
+    assert run.counts["scores"] == means
 
 
 def test_what_a_model_proposed_and_people_edited_is_expanded(

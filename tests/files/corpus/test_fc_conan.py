@@ -181,11 +181,17 @@ def test_a_single_label_has_no_annotator_column() -> None:
     assert table[list(ANSWERS)].isna().to_numpy().all()
 
 
-@pytest.mark.parametrize(("verdict", "valid"), [(1, 1), (0, 0), (-1, 0)])
+@pytest.mark.parametrize(("verdict", "valid"), [(1, 1), (0, 0)])
 @pytest.mark.parametrize(("positive", "final"), [(True, 1), (False, 0)])
 def test_final_and_valid_are_one_or_nought(verdict: int, valid: int, positive: bool, final: int) -> None:
     row = published_columns(partition(verdict=verdict, positive=positive), pd.DataFrame(index=[0]), labels(2))
     assert row.iloc[0, :5].tolist() == [5, "h", "c", final, valid]
+
+
+def test_a_pair_without_a_verdict_is_refused_and_not_called_invalid() -> None:
+    unvalidated = pd.concat([partition(), partition(verdict=-1)], ignore_index=True)
+    with pytest.raises(InputError, match=r"1 pair has no verdict, and FC-CONAN's column `Valid .* has no value for"):
+        published_columns(unvalidated, pd.DataFrame(index=[0, 1]), labels(2))
 
 
 def test_metadata_is_taken_where_the_corpus_has_it() -> None:

@@ -73,7 +73,7 @@ def test_the_four_written_as_own_rules_have_the_same_pairs(diamond: DiamondRule,
 def test_a_tier_is_a_part_of_those_it_is_within(
     pairs: Pairs, plan: dict[str, Any], parent: str, other: dict[str, Any]
 ) -> None:
-    tiers = {"outer": {**other, "answers": []}}
+    tiers = {"outer": {key: value for key, value in other.items() if key != "answers"}}
     tiers |= {name: {**plan, "within": wide} for name, wide in (("inner", "outer"), ("part", parent))}
     rules, evidence = tier_rules(Partition(own_tiers=tiers)), evidence_of(*pairs)
     bits = memberships(evidence, rules)

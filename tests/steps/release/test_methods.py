@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from fcpair.bias.scoring import MEAN
 from fcpair.errors import InputError
-from fcpair.params import Agree, Partition
+from fcpair.params import MAIN, Agree, Assign, Partition
+from fcpair.records import RunRecord
 from fcpair.report.citations import CITATION, plain_text
 from fcpair.report.methods import write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
@@ -89,8 +92,8 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
     grid.save_controls(controls(study, tmp_path))
     calibrated(study)
     ((_, text), _software) = study.methods().sections
-    assert "with known answers, of which there were 12 (seed 0); whoever had less than 0.75 of them right" in text
-    assert "a share of 0.1 were control pairs, drawn from 12 with known answers (seed 0)" in text
+    assert "were to qualify on 2 of 12 pairs with known answers (seed 0); whoever had less than 0.75 of them" in text
+    assert "a share of 0.1 were to be control pairs, drawn from 12 with known answers (seed 0)" in text
     assert "a first batch of 4 pairs (seed 2) was assigned to 3 annotators, all of it to each" in text
     assert "They differed on 2 of these, which they discussed" in text
     assert "They then gave 6 answers once more; neither answer counts" in text
@@ -152,11 +155,33 @@ def test_latex_and_markdown_cite_the_same_and_the_bib_has_it(study: Study) -> No
     assert not re.search(r"[\\&%$#_^`<>|]", plain.replace("~", ""))
 
 
+@pytest.mark.parametrize(
+    ("plan", "demands"),
+    [
+        (
+            {"answers": ["yes", "no"], "verdict": "any"},
+            "the final label `yes` or `no`, and any number of labels, and a v",
+        ),
+        ({"agreement": "majority", "verdict": "none"}, "a final label, and labels of which at least two and more than"),
+        ({"labels": 3, "agreement": "majority"}, "a final label, and at least 3 labels, of which at least two and mo"),
+        (
+            {"counted": "definite", "agreement": "unanimous"},
+            "any number of definite labels, all of which equal the fin",
+        ),
+    ],
+)
+def test_the_rule_of_an_own_tier_is_told_in_words(study: Study, plan: dict[str, Any], demands: str) -> None:
+    log = with_counts(study.log(), "partition", {"own_tiers": {"mine": plan}}, mine=1)
+    assert demands in write_sections(log)[0].text
+
+
 def test_own_tiers_are_named_as_the_recipe_writes_them(study: Study, tmp_path: Path) -> None:
     study.grid().release("draft", tmp_path / "draft.csv")
     text = study.methods().sections[0].text
     assert "scored on the tiers Bronze and `draft` by" in text
     assert "The tier `draft` was written to a file with" in text
+    assert "those with a final label, and at least 2 labels, all of which equal the final one, and the valid" in text
+    assert re.search(r"`draft` holds \d+ pairs: those with a final label, and any number of labels\. ", text)
     assert unlogged(study) == []
 
 
@@ -183,6 +208,125 @@ def test_nothing_is_said_of_a_retrieval_that_was_not(at: At) -> None:
     assert "which gave 4 neighbours" in text
 
 
+def test_a_draft_is_no_release(study: Study, tmp_path: Path) -> None:
+    form = full_form(tmp_path)
+    study.release("v0", tmp_path / "v0", form, draft=True)
+    assert "Release" not in [section.heading for section in study.methods().sections]
+    study.release("v1", tmp_path / "v1", form)
+    *_, (heading, text), _software = study.methods().sections
+    assert heading == "Release"
+    assert "`v1`" in text
+    assert "`v0`" not in text
+
+
+def with_counts(log: list[RunRecord], stage: str, params: dict[str, Any], **counts: Any) -> list[RunRecord]:
+    """The log with other parameters and counts of a stage."""
+    return [
+        replace(run, params=run.params | params, counts=run.counts | counts) if run.stage == stage else run
+        for run in log
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keep_known", "counts", "sentence"),
+    [
+        (False, {"in_corpus": 0}, "made 24 pairs, all of which were to be judged. "),
+        (False, {"in_corpus": 2}, "made 24 pairs, all of which were to be judged, leaving out 2 pairs that the corpus"),
+        (True, {"in_corpus": 1}, "made 24 pairs, all of which were to be judged, including 1 pair that the corpus"),
+        (
+            False,
+            {"in_corpus": 2, "of": 40},
+            "counter-narratives make, leaving out 2 pairs that the corpus already had, 24 were drawn at random to be "
+            "judged (seed 5)",
+        ),
+    ],
+)
+def test_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(
+    study: Study, keep_known: bool, counts: dict[str, int], sentence: str
+) -> None:
+    params = {"keep_known": keep_known, "seed": 5}
+    (_, text), _software = write_sections(with_counts(study.log(), "pair", params, pairs=24, **counts))
+    assert sentence in text
+
+
+def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
+    study = at("paired")
+    study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=3))
+    (_, text), _software = study.methods().sections
+    assert "Pairs were given on request to whoever came, for 36 labels in all (seed 3): 12 pairs to 1 person" in text
+    assert unlogged(study) == []
+
+
+def test_nothing_is_drawn_where_a_selection_takes_all(study: Study) -> None:
+    log = with_counts(study.log(), "select", {"list": None}, hs=6)
+    assert "All 6 hate-speech messages were selected." in write_sections(log)[0].text
+    log = with_counts(study.log(), "select", {"list": None}, hs=5)
+    assert "Of these, 5 hate-speech messages were drawn at random" in write_sections(log)[0].text
+
+
+@pytest.mark.parametrize(
+    ("params", "counts", "sentence"),
+    [
+        ({"list": "cns.csv"}, {}, "As candidates, 3 counter-narratives were taken from a list."),
+        ({"every_cn": True}, {}, "were taken from the corpus: all that it has."),
+        ({"depth": 10}, {"runs": {"bm25": 2, "e5": 3}}, "were taken from the first 10 ranks of `bm25` and `e5`."),
+    ],
+)
+def test_candidates_come_from_where_they_came(
+    study: Study, params: dict[str, Any], counts: dict[str, Any], sentence: str
+) -> None:
+    log = study.log()
+    selection = next(run for run in log if run.stage == "select")
+    retrieval = replace(selection, stage="retrieve", params=params, counts={"candidates": 3, **counts})
+    assert sentence in write_sections([*log, retrieval])[0].text
+
+
+def test_one_system_is_compared_with_none_and_a_file_is_in_no_folder(study: Study) -> None:
+    systems = ["tfidf(fit=/home/ana/my/train.csv)"]
+    (_, text), _software = write_sections(with_counts(study.log(), "evaluate", {"systems": systems}, systems=1))
+    assert "with 1 system (`tfidf(fit=train.csv)` [@sparckjones1972]), which ranked a pool" in text
+    assert "Bayesian bootstrap [@rubin1981] with 200 resamples (seed 0)" in text
+    assert "smucker2007" not in text
+    two = study.methods().sections[0].text
+    assert ", each of which ranked a pool" in two
+    assert "paired randomisation tests [@smucker2007], both with 200 resamples" in two
+    assert "`MRR` [@voorhees1999]" in two
+
+
+@pytest.mark.parametrize(
+    ("system", "as_told"),
+    [
+        ("sbert:sentence-transformers/all-MiniLM-L6-v2", "sbert:sentence-transformers/all-MiniLM-L6-v2"),
+        ("run:/data/runs/a.trec", "run:a.trec"),
+        ("run:runs/a.trec", "run:runs/a.trec"),
+        ('bm25(k1=1,fit="/my, data/x.csv")', 'bm25(k1=1,fit="x.csv")'),
+        (r"bm25(fit=C:\data\x.csv)", "bm25(fit=x.csv)"),
+        ("embed(url=https://host/v1,model=m)", "embed(url=https://host/v1,model=m)"),
+    ],
+)
+def test_a_system_is_named_without_folders_of_a_machine(study: Study, system: str, as_told: str) -> None:
+    log = with_counts(study.log(), "evaluate", {"systems": [system]}, systems=1)
+    assert f"(`{as_told}`" in write_sections(log)[0].text
+
+
+def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
+    sentence = "Answers that were not definite were left out."
+    assert sentence not in study.methods().sections[0].text
+    note_agreement(study.grid(), Agree(not_sure="drop"))
+    assert sentence in study.methods().sections[0].text
+    assert unlogged(study) == []
+
+
+def test_labels_that_no_rule_decides_are_left_to_people(study: Study) -> None:
+    waiting = {"waiting": 7, "no_majority": 0}
+    log = with_counts(study.log(), "adjudicate", {"policy": "majority", "ties": "wait"}, **waiting)
+    assert "what the rule could not decide was left to a person (7 pairs)" in write_sections(log)[0].text
+    log = with_counts(log, "adjudicate", {}, waiting=0)
+    assert "what the rule could not decide" not in write_sections(log)[0].text
+    log = with_counts(study.log(), "adjudicate", {"policy": "manual"}, **waiting)
+    assert "Labels stood where none differed; all other pairs were left to people." in write_sections(log)[0].text
+
+
 def test_a_study_that_was_just_made_has_nothing_but_the_software(at: At) -> None:
     assert [section.heading for section in at("empty").methods().sections] == ["Software"]
 
@@ -199,9 +343,55 @@ def test_it_changes_nothing_and_replaces_what_it_wrote(study: Study, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["write", "ask", "curate", "survey"])
+@pytest.mark.parametrize("name", ["write", "ask", "curate", "survey", "localise", "overlap", "printers"])
 def test_each_number_of_every_example_is_one_of_the_log(name: str, walked: Walked) -> None:
     study = Study.open(walked(name))
     assert unlogged(study) == []
     headings = [section.heading for section in study.methods().sections]
-    assert headings == [*(f"Grid {grid}" for grid in study.grids), "Software"]
+    named = ["Corpus, grid and labels" if grid == MAIN else f"Grid {grid}" for grid in study.grids]
+    assert headings == [*named, "Software"]
+
+
+@pytest.mark.slow
+def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Walked, tmp_path: Path) -> None:
+    study = Study.open(shutil.copy(walked("survey"), tmp_path / "study.db"))
+    grid = study.grid("test")
+    scored = grid.score_bias("bbq", survey="survey", smooth=0.01)
+    text = _paragraph(study, "Grid test")
+    assert "of the round `answer` was scored by the definitions of BBQ [@parrish2022], on 640 answers (13 of" in text
+    for model, one in scored.scores.items():
+        mean = next(of for of in one.figures if (of.score, of.category) == ("s_ambiguous", MEAN))
+        assert mean.value is not None
+        assert re.search(rf"For `{model}`, [^;]*`s_ambiguous` was {mean.value:.3f}", text)
+    divergence = scored.divergences["hasty"].figures[-1].value
+    assert f"diverged by {divergence:.3f} nats (`hasty`) and" in text
+    assert "[@kullback1951] in the mean over statements, with 0.01 added to both shares of a model." in text
+    assert "jackknife" not in text  # with so few templates there is no interval
+    grid.score_bias("pbbq", "weigh")
+    assert "PBBQ [@farsi2025]" in _paragraph(study, "Grid test")
+    assert unlogged(study) == []
+
+
+def _paragraph(study: Study, heading: str) -> str:
+    return next(section.text for section in study.methods().sections if section.heading == heading)
+
+
+def test_an_interval_of_bias_is_told_and_people_who_answered_items_are_not(study: Study) -> None:
+    log = study.log()
+    params = {"round": "test", "role": "model", "as": "kobbq"}
+    counts = {
+        "models": 1,
+        "answers": 1,
+        "unreadable": 0,
+        "categories": 1,
+        "scores": {"ana": {"diff_bias_ambiguous": 0.25, "diff_bias_disambiguated": None}},
+        "intervals": {"ana": {"diff_bias_ambiguous": [0.125, 0.5]}},
+    }
+    run = replace(log[-1], stage="bias score", params=params, counts=counts)
+    text = write_sections([*log, run])[0].text
+    assert "by the definitions of KoBBQ [@jin2024], on 1 answer, in 1 category. For `ana`, `diff_bias_amb" in text
+    assert "was 0.250 (0.125 to 0.500) and `diff_bias_disambiguated` was undefined. Intervals rest on the jack" in text
+    by_people = replace(run, params={**params, "role": "annotator"})
+    text = write_sections([*log, by_people])[0].text
+    assert "KoBBQ [@jin2024]" in text
+    assert "`ana`" not in text

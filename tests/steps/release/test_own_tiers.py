@@ -94,6 +94,14 @@ def test_exports_take_them_by_name(study: Study, tmp_path: Path) -> None:
     assert "- config_name: draft" in card
 
 
+def test_the_published_columns_have_no_place_for_pairs_without_a_verdict(at: At, tmp_path: Path) -> None:
+    grid = at("decided").grid()
+    grid.save_partition(RULES)
+    with pytest.raises(InputError, match="pairs have no verdict"):
+        grid.release("draft", tmp_path / "draft.csv", published=True)
+    assert not any(tmp_path.glob("draft*"))
+
+
 @pytest.mark.server
 def test_pairs_are_found_by_them(study: Study) -> None:
     grid = study.grid()
