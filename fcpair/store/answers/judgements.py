@@ -306,20 +306,26 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
 
 def n_simulated(tx: Tx) -> int:
     """Count the current judgements that were made up."""
-    made_up = judgement.c.origin == Origin.SIMULATED.value
+    return _n_current(tx, judgement.c.origin == Origin.SIMULATED.value)
+
+
+def n_by_people(tx: Tx) -> int:
+    """Count the current judgements of every round that people gave, skips included."""
+    return _n_current(tx, judgement.c.origin.not_in([Origin.SIMULATED.value, Origin.GENERATED.value]))
+
+
+def _n_current(tx: Tx, is_meant: ColumnElement[bool]) -> int:
     query = select(func.count()).select_from(judgement).join(assignment, latest_rows.ANSWER)
-    return int(tx.execute(query.where(made_up)).scalar_one())
+    return int(tx.execute(query.where(is_meant)).scalar_one())
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
-    """Count the current judgements by origin, of one round or of all but those of known pairs; what was superseded or
-    withdrawn is not counted.
-    """
+    """Count the current judgements of one round, or of all rounds that figures count, by origin."""
     query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER)
     if of is not None:
         query = query.where(rounds.in_round(of))
-    elif known_ids := rounds.known_ids(tx):
-        query = query.where(assignment.c.round_id.not_in(known_ids))
+    elif uncounted_ids := rounds.uncounted_ids(tx):
+        query = query.where(assignment.c.round_id.not_in(uncounted_ids))
     query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
     return {row[0]: row[1] for row in tx.execute(query)}
 

@@ -11,7 +11,9 @@ from fcpair.steps.oversight import dashboard
 from fcpair.steps.oversight.dashboard import Monitor
 from fcpair.steps.rules.pair_counts import tally
 from fcpair.store import Tx
+from fcpair.store.answers import answer_arrays, judgements
 from fcpair.study import Study
+from steps.calibrated import calibrated
 
 At = Callable[[str], Study]
 
@@ -51,3 +53,17 @@ def test_the_notes_are_those_of_the_status(at: At) -> None:
     monitor, status = Monitor(study.grid()), study.status()
     assert list(monitor.notes().notes) == status["notes"] != []
     assert monitor.simulated_note() == monitor.notes().simulated == status["simulated"] is not None
+
+
+@pytest.mark.server
+def test_a_calibration_counts_once_where_its_answers_are_carried_over(at: At) -> None:
+    """Twelve first answers and six second ones, of which the first count as labels: twelve figures rest on."""
+    study = at("paired")
+    calibrated(study, "first")
+    for n in (0, 12):  # before the answers are carried over, and after
+        with study.grid()._store.read() as tx:
+            assert judgements.n_by_origin(tx) == answer_arrays.n_by_origin(tx) == ({"online": n} if n else {})
+            assert judgements.n_by_people(tx) == 18 + n
+        assert study.status()["judgements"] == ({"online": n} if n else {})
+        if not n:
+            study.grid().assign()
