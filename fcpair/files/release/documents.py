@@ -99,7 +99,7 @@ def _zenodo_licence(facts: ReleaseFacts) -> str:
 
 
 def _zenodo_notes(facts: ReleaseFacts) -> str:
-    licences = (("Labels and decisions", facts.form["licence.labels"]), ("Texts", facts.form["licence.texts"]))
+    licences = (("Labels, answers and decisions", facts.form["licence.labels"]), ("Texts", facts.form["licence.texts"]))
     stated = () if _is_spdx(facts.licence) else (f"{what}: {licence}" for what, licence in licences if licence)
     return " ".join(f"{note}." for note in (synthetic_note(facts), *stated) if note)
 

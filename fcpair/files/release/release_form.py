@@ -53,7 +53,12 @@ ENTRIES = (
     FormEntry(TOP, "funding", "Who paid for it.", required=False),
     FormEntry(TOP, "cite", "How to cite the paper about it.", required=False),
     FormEntry(TOP, "authors", "Who made it, as people are to be cited: one table each.", "authors"),
-    FormEntry("licence", "labels", "The licence of labels and decisions: an SPDX id or LicenseRef-NAME.", "licence"),
+    FormEntry(
+        "licence",
+        "labels",
+        "The licence of labels, answers and decisions: an SPDX id or LicenseRef-NAME.",
+        "licence",
+    ),
     FormEntry("licence", "texts", "The licence of the texts; of several corpora the strictest.", "licence"),
     FormEntry("rai", "data_limitations", "What the data cannot show, and what it must not be used for."),
     FormEntry("rai", "data_biases", "Which biases are known or likely: of sources, selection, annotators."),

@@ -26,7 +26,7 @@ from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.publication.release_privacy import Pseudonyms, load_redaction, public_runs
-from fcpair.steps.publication.release_tables import ROWS, GridTables
+from fcpair.steps.publication.release_tables import GridTables
 from fcpair.steps.publication.study_facts import AGREEMENT_COLUMNS, agreement_rows, load_facts, load_runs
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
@@ -161,7 +161,7 @@ def _load_grids(tx: Tx, pseudonyms: Pseudonyms, redaction: Redaction) -> _GridPa
         parts.scheme[key.name] = _scheme(tx)
         if grid.tiers:
             parts.rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
-    if all(table.name.endswith(f"-{ROWS}") for table in parts.tables):
+    if all(table.is_side for table in parts.tables):
         raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
     _check_table_names([table.name for table in parts.tables])
     return parts

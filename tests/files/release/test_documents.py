@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -35,6 +36,19 @@ def facts_of(*, has_texts: bool = True, **answers: Any) -> ReleaseFacts:
     )
 
 
+@pytest.mark.parametrize("has_texts", [True, False])
+def test_a_survey_is_loaded_by_its_counts_and_has_their_size(has_texts: bool) -> None:
+    """Of 1,500 rows and 3 counts, the counts are what is loaded where no table is named."""
+    rows = ReleaseTable("ask-rows", pd.DataFrame({"row": ["a"] * 1_500}), "Rows.", {}, ("row",), is_side=True)
+    counts = ReleaseTable("ask-heard", pd.DataFrame({"people": [5, 6, 7]}), "Counts.", {})
+    tables = [rows if has_texts else rows.without_texts(), counts]
+    card = document_texts(replace(facts_of(has_texts=has_texts), tables=tables))["README.md"]
+    assert "size_categories:\n- n<1K\n" in card
+    assert '- config_name: "ask-heard"\n  default: true\n' in card
+    assert card.count("default: true") == 1
+    assert 'load_dataset("path/of/this/folder", "ask-heard", split="train")' in card
+
+
 @pytest.mark.parametrize(
     ("labels", "texts", "has_texts", "hub", "cff", "zenodo"),
     [
@@ -54,7 +68,7 @@ def test_a_licence_is_named_where_it_holds_for_all(
     assert f"\nlicense: {hub}\n" in documents["README.md"]
     assert (f'\nlicense: "{cff}"\n' in documents["CITATION.cff"]) if cff else "license" not in documents["CITATION.cff"]
     assert deposit.get("license") == zenodo
-    notes = f"Labels and decisions: {labels}. Texts: {texts}." if zenodo == "other-closed" else None
+    notes = f"Labels, answers and decisions: {labels}. Texts: {texts}." if zenodo == "other-closed" else None
     assert deposit.get("notes") == notes
 
 
