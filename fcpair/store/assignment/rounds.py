@@ -110,7 +110,7 @@ def known_ids(tx: Tx) -> list[int]:
 
 
 def uncounted_ids(tx: Tx) -> list[int]:
-    """The ids of the rounds of all grids that no figure counts: of known pairs, and of calibrations.
+    """The ids of the rounds of all grids whose answers are no labels: of known pairs, and of calibrations.
 
     Answers of a calibration that count are carried over into the round that it was for, and are counted there.
     """
