@@ -111,7 +111,7 @@ def _main_sentences(facts: _Facts) -> Iterator[str]:
 def _release_sentences(facts: _Facts) -> Iterator[str]:
     """What was released, each name once: under one name the content is the same every time."""
     for name, run in {run.params["name"]: run for run in facts.runs("release")}.items():
-        sizes = [f"{n:,} pairs in `{tier}`" for tier, n in run.counts["pairs"].items()]
+        sizes = [f"{n:,} pairs in `{tier}`" for tier, n in run.counts.get("pairs", {}).items()]
         tiers = f", with {_listed(sizes)}" if sizes else ""
         texts = "" if run.params["texts"] else " without its texts"
         yield _say("release", name=name, texts=texts, tiers=tiers, **_counts(run, "digest"))
@@ -226,13 +226,31 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
 
 
 def _import_sentences(facts: _Facts, grid: str) -> Iterator[str]:
-    """What came from files and from other annotation tools, without what was withdrawn again."""
+    """What came from files and from other annotation tools, round by round, without what was withdrawn again."""
     withdrawn = {run.params["run"] for run in facts.log if run.stage.endswith(" withdraw")}
-    for run in facts.log:
-        n = run.counts.get("answers", run.counts.get("labels"))
-        if run.stage.endswith(" import") and grid_of(run) == grid and n and run.id not in withdrawn:
-            source = f"an export of `{run.params['tool']}`" if run.params.get("tool") else "a file"
-            yield _say("labels import", source=source, round=run.stage.removesuffix(" import"), n=n)
+    runs = [run for run in facts.log if run.stage.endswith(" import") and grid_of(run) == grid]
+    imports: dict[tuple[str, str], list[RunRecord]] = {}
+    for run in runs:
+        if _n_answers(run) and run.id not in withdrawn:
+            imports.setdefault((run.stage.removesuffix(" import"), run.params.get("tool") or ""), []).append(run)
+    for (name, tool), group in imports.items():
+        numbers = _listed([_shown(_n_answers(run)) for run in group])
+        answers, were = ("answer", "was") if numbers == "1" else ("answers", "were")
+        source = _sources(tool, len(group))
+        yield _say("labels import", source=source, numbers=numbers, answers=answers, round=name, were=were)
+        for run in group:
+            if {"adjudications", "verdicts"} <= run.counts.keys():
+                yield _say("published import", **_counts(run, "adjudications", "verdicts"))
+
+
+def _sources(tool: str, n: int) -> str:
+    if tool:
+        return f"{'an export' if n == 1 else 'exports'} of `{tool}`"
+    return "a file" if n == 1 else "files"
+
+
+def _n_answers(run: RunRecord) -> int:
+    return int(run.counts.get("answers", run.counts.get("labels", 0)))
 
 
 def _dismissal_sentences(facts: _Facts) -> Iterator[str]:

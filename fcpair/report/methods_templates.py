@@ -41,7 +41,8 @@ TEMPLATES = {
         "The answers of the round `{round}` were simulated: software, and not people, gave {answers} "
         "answers{skipped} (seed {seed})."
     ),
-    "labels import": "From {source}, {n} answers of the round `{round}` were imported.",
+    "labels import": "From {source}, {numbers} {answers} of the round `{round}` {were} imported.",
+    "published import": "With them came {adjudications} decisions and {verdicts} verdicts.",
     "dismiss": "One person was dismissed; {set_aside}.",
     "agreement": (
         "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "
