@@ -32,7 +32,7 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
     def stated(path: str) -> str:
         """What the form has under a key; of one that is empty that it is."""
         answer = facts.form[path]
-        return (answer if isinstance(answer, str) else ", ".join(answer)) or f"*Not stated (`{path}`).*"
+        return (answer if isinstance(answer, str) else ", ".join(answer)) or f"*not stated (`{path}`)*"
 
     context = {
         "facts": facts,
@@ -42,7 +42,9 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
         "warning": "\n".join(WARNING) if facts.about_hate else "",
         "licence": _card_licence(facts),
         "cff_licence": facts.licence if _is_spdx(facts.licence) else "",
-        "licence_name": f"{stated('licence.labels')} (labels), {stated('licence.texts')} (texts)".replace("*", ""),
+        "licence_name": ", ".join(
+            f"{facts.form[f'licence.{of}'] or 'not stated'} ({of})" for of in ("labels", "texts")
+        ),
         "column_tables": _column_tables(facts),
         "size": _size(len(facts.default_table.rows)),
     }

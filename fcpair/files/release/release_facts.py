@@ -59,6 +59,8 @@ class ReleaseFacts:
     `origins` has how many answers came from where, `people` how many people there are by role, `models` what each
     model is, `sources` the files that the corpora came from, `steps` what was done, in a line for each stage,
     `questions` what was asked, round by round, and `left_out` what the study has that no table has.
+    `guidelines_version` is 0 where there are none. `agreement` has the figures that the datasheet shows, and
+    `has_agreement` is whether there is a file with all of them.
     """
 
     name: str
@@ -77,6 +79,7 @@ class ReleaseFacts:
     models: Mapping[str, str] = field(default_factory=dict)
     demographics: Sequence[tuple[str, str, int]] = ()
     agreement: Sequence[Mapping[str, Any]] = ()
+    has_agreement: bool = False
     sources: Sequence[str] = ()
     steps: Sequence[str] = ()
     notes: Sequence[str] = ()

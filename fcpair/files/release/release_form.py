@@ -145,6 +145,8 @@ def read_form(path: str | Path) -> ReleaseForm:
             id nor a LicenseRef: all of them together.
     """
     path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file; `fcpair release --template > {path}` writes one to fill in")
     check_file(path)
     with translate_read_errors(path, expected="TOML"):
         content = tomllib.loads(path.read_text("utf-8"))
