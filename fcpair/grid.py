@@ -220,6 +220,20 @@ class Grid(GridContext):
             return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
 
     @property
+    def calibration_note(self) -> str | None:
+        """The same of the answers of its calibration, on which the figures of that rest."""
+        from collections import Counter
+
+        from fcpair.store.answers import judgements
+        from fcpair.store.assignment import rounds
+
+        counts: Counter[str] = Counter()
+        with self._store.read() as tx:
+            for round_ in rounds.calibration_rounds(tx):
+                counts.update(judgements.n_by_origin(tx, round_))
+        return steps.study_notes.simulated_note(counts)
+
+    @property
     def sample_size(self) -> SampleSize | None:
         """Numbers of cells drawn for the grid and of all its cells; None where it is whole, or has not been made."""
         with self._store.read() as tx:

@@ -98,7 +98,7 @@ def _release_sentences(facts: _Facts) -> Iterator[str]:
     """What was released, each name once: under one name the content is the same every time. A draft is no release."""
     releases = [run for run in facts.runs("release") if not run.params.get("draft")]
     for name, run in {run.params["name"]: run for run in releases}.items():
-        sizes = [f"{counted(n, 'pair')} in `{tier}`" for tier, n in run.counts["pairs"].items()]
+        sizes = [f"{counted(n, 'pair')} in `{tier}`" for tier, n in run.counts.get("pairs", {}).items()]
         tiers = f", with {listed(sizes)}" if sizes else ""
         texts = "" if run.params["texts"] else " without its texts"
         yield say("release", name=name, texts=texts, tiers=tiers, **counts_of(run, "digest"))
@@ -252,25 +252,35 @@ def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
 
 
 def _import_sentences(facts: _Facts, grid: str) -> Iterator[str]:
-    """What came from files and from other annotation tools, without what was withdrawn again."""
+    """What came from files and from other annotation tools, round by round, without what was withdrawn again."""
     withdrawn = {run.params["run"] for run in facts.log if run.stage.endswith(" withdraw")}
-    for run in facts.log:
-        n = run.counts.get("answers", run.counts.get("labels"))
-        if run.stage.endswith(" import") and grid_of(run) == grid and n and run.id not in withdrawn:
-            source = f"an export of `{run.params['tool']}`" if run.params.get("tool") else "a file"
-            round_, were = run.stage.removesuffix(" import"), "was" if n == 1 else "were"
-            values = {"answers": counted(n, "answer"), "were": were, "decisions": _imported_decisions(run)}
-            yield say("labels import", source=source, round=round_, **values)
+    runs = [run for run in facts.log if run.stage.endswith(" import") and grid_of(run) == grid]
+    imports: dict[tuple[str, str], list[RunRecord]] = {}
+    for run in runs:
+        if _n_answers(run) and run.id not in withdrawn:
+            imports.setdefault((run.stage.removesuffix(" import"), run.params.get("tool") or ""), []).append(run)
+    for (name, tool), group in imports.items():
+        numbers = listed([f"{_n_answers(run):,}" for run in group])
+        answers, were = ("answer", "was") if numbers == "1" else ("answers", "were")
+        source = _sources(tool, len(group))
+        yield say("labels import", source=source, numbers=numbers, answers=answers, round=name, were=were)
+        for run in group:
+            if {"adjudications", "verdicts"} <= run.counts.keys():
+                brought = {
+                    "decisions": counted(run.counts["adjudications"], "final label"),
+                    "verdicts": counted(run.counts["verdicts"], "verdict"),
+                }
+                yield say("published import", **brought)
 
 
-def _imported_decisions(run: RunRecord) -> str:
-    """What a published partition brought beside its labels."""
-    if "verdicts" not in run.counts:
-        return ""
-    labels, verdicts = (
-        counted(run.counts[name], noun) for name, noun in (("adjudications", "final label"), ("verdicts", "verdict"))
-    )
-    return f", with {labels} and {verdicts} on them"
+def _sources(tool: str, n: int) -> str:
+    if tool:
+        return f"{'an export' if n == 1 else 'exports'} of `{tool}`"
+    return "a file" if n == 1 else "files"
+
+
+def _n_answers(run: RunRecord) -> int:
+    return int(run.counts.get("answers", run.counts.get("labels", 0)))
 
 
 def _dismissal_sentences(facts: _Facts) -> Iterator[str]:

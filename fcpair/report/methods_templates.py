@@ -54,7 +54,8 @@ TEMPLATES = {
         "The answers of the round `{round}` were simulated: software, and not people, gave {answers}"
         "{skipped} (seed {seed})."
     ),
-    "labels import": "From {source}, {answers} of the round `{round}` {were} imported{decisions}.",
+    "labels import": "From {source}, {numbers} {answers} of the round `{round}` {were} imported.",
+    "published import": "With them came {decisions} and {verdicts} on them.",
     "dismiss": "One person was dismissed; {set_aside}.",
     "agreement": (
         "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "

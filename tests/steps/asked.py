@@ -16,7 +16,9 @@ PLAN = GridPlan("survey", SidePlan(names=STATEMENTS), SidePlan(names=("heard", "
 GENDERS = ("Gender: woman | man | another", "Age")
 
 
-def surveyed(folder: Path, genders: str = "wwwwwmmmmm-", *, compare: tuple[str, ...] = ("Gender",)) -> Study:
+def surveyed(
+    folder: Path, genders: str = "wwwwwmmmmm-", *, compare: tuple[str, ...] = ("Gender",), skips: float = 0.0
+) -> Study:
     """A survey that simulated people answered; `genders` has a letter for each, a line for who said nothing."""
     study = Study.create(folder / "survey.db", grids=[PLAN])
     save_terms(study, Annotate(demographics=GENDERS, compare=compare))
@@ -27,5 +29,5 @@ def surveyed(folder: Path, genders: str = "wwwwwmmmmm-", *, compare: tuple[str, 
     grid = study.grid()
     grid.pair()
     grid.assign_round("ask")
-    grid.simulate(Simulate(skips=0.0, not_sure=0.1, seed=2))
+    grid.simulate(Simulate(skips=skips, not_sure=0.1, seed=2))
     return study

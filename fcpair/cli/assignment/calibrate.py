@@ -94,7 +94,7 @@ def show(grid: Grid, form: str) -> None:
     """
     with status_spinner("measuring agreement"):
         result = grid.measure_calibration()
-    emit(form, data=result.as_dict(), tables=_tables(result), rows=list(result.rows()), simulated=grid.simulated_note)
+    emit(form, data=result.as_dict(), tables=_tables(result), rows=list(result.rows()), simulated=grid.calibration_note)
 
 
 def _tables(result: CalibrationResult) -> list[Table]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from fcpair.records import RunRecord
     from fcpair.study import Study
 
+DIGEST_SHOWN = 16  # characters of a SHA-256
+_DIGEST = re.compile("[0-9a-f]{64}")
 LONGEST_VALUE = 48  # of a parameter or count in the log
 PERSON_COLUMNS = ("name", "role", "retired", "open", "done", "skipped", "withdrawn", "decided")
 PAIRS_ARE = {
@@ -188,12 +191,14 @@ def _format_values(values: dict[str, Any]) -> str:
 
 
 def _shorten(value: Any) -> str:
-    """A value in short: the beginning of a text in whole words, or the end of a path or a digest."""
+    """A value in short: the beginning of a text in whole words, or of a digest; the end of a path."""
     if isinstance(value, float):
         return f"{value:.4g}"
     text = " ".join((value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).split())
     if len(text) <= LONGEST_VALUE:
         return text
+    if _DIGEST.fullmatch(text):
+        return f"{text[:DIGEST_SHOWN]}…"
     beginning, space, _ = text[:LONGEST_VALUE].rpartition(" ")
     return f"{beginning} …" if space else f"…{text[-LONGEST_VALUE + 1 :]}"
 

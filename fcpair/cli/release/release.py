@@ -139,8 +139,12 @@ def diff(before: Path, after: Path, form: str) -> None:
     several = len({change.grid for change in changes}) > 1
     cells = [[row["grid"], *line] if several else line for row, line in zip(rows, shown, strict=True)]
     columns = [*(["grid"] if several else []), "pair", "change", "tier", "label", "because"]
-    table = Table(f"{before} to {after}: {counted}", columns, cells)
-    emit(form, data=[asdict(change) for change in changes], tables=[table], rows=rows, columns=COLUMNS)
+    title = f"{before} to {after}: {counted}"
+    if not rows and form == "table":
+        print_wrapped(title)
+    else:
+        tables = [Table(title, columns, cells)]
+        emit(form, data=[asdict(change) for change in changes], tables=tables, rows=rows, columns=COLUMNS)
 
 
 def _arrow(row: dict[str, Any], what: str) -> str:

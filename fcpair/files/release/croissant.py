@@ -126,14 +126,16 @@ def _rai(facts: ReleaseFacts) -> dict[str, Any]:
         **{key: facts.form[path] for key, path in _FROM_FORM.items()},
         "rai:hasSyntheticData": bool(synthetic),
         "rai:dataCollection": _sentences(*facts.steps, *synthetic, *facts.left_out),
-        "rai:dataAnnotationProtocol": _sentences(*_questions(facts), "guidelines.md has the instructions"),
+        "rai:dataAnnotationProtocol": _sentences(
+            *_questions(facts), "guidelines.md has the instructions" if facts.guidelines_version else ""
+        ),
         "rai:dataAnnotationPlatform": [f"fcpair {facts.version}"],
         "rai:annotationsPerItem": "data/pairs has n_labels for each pair." if facts.tiers else "",
         "rai:annotatorDemographics": facts.form["statement.annotator_demographic"],
         "rai:machineAnnotationTools": [f"{name} ({model})" if model else name for name, model in facts.models.items()],
         "rai:dataPreprocessingProtocol": facts.form["datasheet.cleaning"],
         "rai:dataReleaseMaintenancePlan": facts.form["datasheet.maintenance"],
-        "rai:dataCollectionType": "Manual Human Curation" if people else "",
+        "rai:dataCollectionType": _collection_types(facts),
         "prov:wasDerivedFrom": [{"@type": "prov:Entity", "name": source} for source in dict.fromkeys(derived)],
         "prov:wasGeneratedBy": {
             "@type": "prov:Activity",
@@ -141,6 +143,17 @@ def _rai(facts: ReleaseFacts) -> dict[str, Any]:
             "description": _sentences(*facts.steps, f"By {people}" if people else "", *synthetic),
         },
     }
+
+
+def _collection_types(facts: ReleaseFacts) -> list[str]:
+    """How answers were collected, in the words that the specification recommends."""
+    is_by_people = sum(facts.origins.values()) > facts.n_simulated + facts.n_generated
+    types = (
+        ("Surveys", is_by_people and facts.people.get("respondent")),
+        ("Manual Human Curator", is_by_people and facts.people.keys() - {"respondent", "lead"}),
+        ("Software Collection", facts.n_simulated or facts.n_generated),
+    )
+    return [name for name, is_meant in types if is_meant]
 
 
 def _questions(facts: ReleaseFacts) -> list[str]:

@@ -32,7 +32,7 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
     def stated(path: str) -> str:
         """What the form has under a key; of one that is empty that it is."""
         answer = facts.form[path]
-        return (answer if isinstance(answer, str) else ", ".join(answer)) or f"*Not stated (`{path}`).*"
+        return (answer if isinstance(answer, str) else ", ".join(answer)) or f"*not stated (`{path}`)*"
 
     context = {
         "facts": facts,
@@ -42,7 +42,9 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
         "warning": "\n".join(WARNING) if facts.about_hate else "",
         "licence": _card_licence(facts),
         "cff_licence": facts.licence if _is_spdx(facts.licence) else "",
-        "licence_name": f"{stated('licence.labels')} (labels), {stated('licence.texts')} (texts)".replace("*", ""),
+        "licence_name": ", ".join(
+            f"{facts.form[f'licence.{of}'] or 'not stated'} ({of})" for of in ("labels", "texts")
+        ),
         "column_tables": _column_tables(facts),
         "size": _size(len(facts.default_table.rows)),
     }
@@ -99,7 +101,7 @@ def _zenodo_licence(facts: ReleaseFacts) -> str:
 
 
 def _zenodo_notes(facts: ReleaseFacts) -> str:
-    licences = (("Labels and decisions", facts.form["licence.labels"]), ("Texts", facts.form["licence.texts"]))
+    licences = (("Labels, answers and decisions", facts.form["licence.labels"]), ("Texts", facts.form["licence.texts"]))
     stated = () if _is_spdx(facts.licence) else (f"{what}: {licence}" for what, licence in licences if licence)
     return " ".join(f"{note}." for note in (synthetic_note(facts), *stated) if note)
 

@@ -21,6 +21,7 @@ _WHOLE_PATH = re.compile(rf"(?:{_PATH_START})[^\n]*[^\n\\/]+")
 _PATH = re.compile(rf"(?<![\w/\\.~$\]])(?:(?:{_PATH_START})[^\s\"'`<>|*?,;()\[\]{{}}]+)")
 _NUMBER_RUN = re.compile(r"(?<![\w.,])[+(]{0,2}\d[\d ()/.–-]*\d(?!\w)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_BETWEEN_NUMBERS = re.compile(r"[ ().–-]{2,}| ?/ ?|(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _YEARS = re.compile(r"(?:19|20)\d\d ?[-–/] ?(?:19|20)\d\d")
 _DECIMAL = re.compile(r"\d+\.\d+")
 _TOML_TEXT = re.compile(r'"""(?P<lines>.*?)"""|"(?P<line>(?:[^"\\\n]|\\.)*)"|#(?P<comment>[^\n]*)', re.DOTALL)
@@ -114,7 +115,12 @@ def _clean_plain(text: str) -> str:
     """Clean a text without URLs."""
     text = _EMAIL.sub(EMAIL_MARK, text)
     text = _PATH.sub(lambda found: _file_name(found[0]), text)
-    return _NUMBER_RUN.sub(lambda found: PHONE_MARK if _is_phone(found[0]) else found[0], text)
+    return _NUMBER_RUN.sub(lambda found: PHONE_MARK if _has_phone(found[0]) else found[0], text)
+
+
+def _has_phone(run: str) -> bool:
+    """Whether a run of digits and separators is a telephone number, or has one beside a date or another one."""
+    return _is_phone(run) or any(map(_is_phone, _BETWEEN_NUMBERS.split(run)))
 
 
 def _is_phone(run: str) -> bool:

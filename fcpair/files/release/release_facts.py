@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fcpair.files.release.release_form import ReleaseForm
@@ -22,7 +22,7 @@ class ReleaseTable:
     """A table of a release: its name, its rows, what it holds, what its columns hold, and which of these are texts.
 
     `tier` is the tier that it holds, and `rule` what that requires; empty for other tables. `dropped` columns go
-    together with the texts.
+    together with the texts. `is_side` is whether it holds no answers, but the rows that they are about.
     """
 
     name: str
@@ -33,6 +33,7 @@ class ReleaseTable:
     dropped: Sequence[str] = ()
     tier: str = ""
     rule: str = ""
+    is_side: bool = False
 
     @property
     def path(self) -> str:
@@ -48,7 +49,7 @@ class ReleaseTable:
             columns[text] = _DIGEST_TEXT.format(text)
         names = {text: f"{text}{TEXT_DIGEST}" for text in self.texts}
         columns = {names.get(name, name): about for name, about in columns.items()}
-        return ReleaseTable(self.name, rows.rename(columns=names), self.about, columns, tier=self.tier, rule=self.rule)
+        return replace(self, rows=rows.rename(columns=names), columns=columns, texts=(), dropped=())
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class ReleaseFacts:
     `origins` has how many answers came from where, `people` how many people there are by role, `models` what each
     model is, `sources` the files that the corpora came from, `steps` what was done, in a line for each stage,
     `questions` what was asked, round by round, and `left_out` what the study has that no table has.
+    `guidelines_version` is 0 where there are none. `agreement` has the figures that the datasheet shows, and
+    `has_agreement` is whether there is a file with all of them.
     """
 
     name: str
@@ -76,6 +79,7 @@ class ReleaseFacts:
     models: Mapping[str, str] = field(default_factory=dict)
     demographics: Sequence[tuple[str, str, int]] = ()
     agreement: Sequence[Mapping[str, Any]] = ()
+    has_agreement: bool = False
     sources: Sequence[str] = ()
     steps: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -100,8 +104,8 @@ class ReleaseFacts:
 
     @property
     def default_table(self) -> ReleaseTable:
-        """The table that is loaded where none is named: the widest tier of the first grid that has any."""
-        return next(iter(self.tiers or self.tables))
+        """The table that is loaded where none is named: the widest tier, or else the first answers."""
+        return next(iter(self.tiers or [table for table in self.tables if not table.is_side]))
 
     @property
     def n_simulated(self) -> int:

@@ -53,7 +53,12 @@ ENTRIES = (
     FormEntry(TOP, "funding", "Who paid for it.", required=False),
     FormEntry(TOP, "cite", "How to cite the paper about it.", required=False),
     FormEntry(TOP, "authors", "Who made it, as people are to be cited: one table each.", "authors"),
-    FormEntry("licence", "labels", "The licence of labels and decisions: an SPDX id or LicenseRef-NAME.", "licence"),
+    FormEntry(
+        "licence",
+        "labels",
+        "The licence of labels, answers and decisions: an SPDX id or LicenseRef-NAME.",
+        "licence",
+    ),
     FormEntry("licence", "texts", "The licence of the texts; of several corpora the strictest.", "licence"),
     FormEntry("rai", "data_limitations", "What the data cannot show, and what it must not be used for."),
     FormEntry("rai", "data_biases", "Which biases are known or likely: of sources, selection, annotators."),
@@ -140,6 +145,8 @@ def read_form(path: str | Path) -> ReleaseForm:
             id nor a LicenseRef: all of them together.
     """
     path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file; `fcpair release --template > {path}` writes one to fill in")
     check_file(path)
     with translate_read_errors(path, expected="TOML"):
         content = tomllib.loads(path.read_text("utf-8"))

@@ -11,17 +11,21 @@ from pathlib import Path
 
 from fcpair.errors import InputError, name_file
 
+_LONGEST_PREFIX = 40  # characters of a name of at most 255 bytes, of which the rest of a temporary one needs some
+
 
 @contextmanager
 def new_folder(path: str | Path) -> Iterator[Path]:
     """A temporary folder beside `path` that becomes it when the block ends well, and goes when it does not.
+
+    Only a kill leaves it, under the name `.NAME.unfinished-...`.
 
     Raises:
         InputError: there is a file of that name, or a folder that is not empty, or no folder around it.
     """
     check_new_folder(path)
     place = Path(path).resolve()
-    temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix="."))
+    temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:_LONGEST_PREFIX]}.unfinished-"))
     try:
         yield temporary
         mask = os.umask(0)

@@ -38,7 +38,8 @@ def describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_sha
         if n_open:
             yield (
                 f"{names[person_id]}: of {n_done + n_skipped + n_open:,} {unit} {n_done:,} are answered, {n_skipped:,} "
-                f"skipped and {n_open:,} missing; unless {names[person_id]} is still at work, the export was cut off"
+                f"skipped and {n_open:,} missing; unless {names[person_id]} is still at work, or was assigned them "
+                "after the project was written, the export was cut off"
             )
 
 

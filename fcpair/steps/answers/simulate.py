@@ -78,7 +78,7 @@ def simulate(
     """
     options = options or by_recipe(grid, Simulate)
     with grid._store.write() as tx:
-        if n := n_answers_by_people(tx):
+        if n := judgements.n_by_people(tx):
             raise StageError(
                 f"people have answered in this study ({n:,} so far), and simulated answers are not mixed with "
                 "theirs; `fcpair init --study OTHER` makes a study for simulation"
@@ -124,12 +124,6 @@ def _describe_people(tx: Tx, round_: Round, seed: int) -> None:
         people.set_demographics(
             tx, dict(zip(person_ids, simulation.draw_attributes(len(person_ids), questions, seed), strict=True))
         )
-
-
-def n_answers_by_people(tx: Tx) -> int:
-    """Number of current answers that people gave, skips included."""
-    made_up = {Origin.SIMULATED.value, Origin.GENERATED.value}
-    return sum(n for origin, n in judgements.n_by_origin(tx).items() if origin not in made_up)
 
 
 class _SimulatedPeople:

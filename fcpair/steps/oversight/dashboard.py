@@ -26,7 +26,7 @@ from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log
-from fcpair.store.answers.answer_arrays import AnswerArrays, answer_arrays
+from fcpair.store.answers.answer_arrays import AnswerArrays, answer_arrays, n_by_origin
 from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
 from fcpair.store.corpus import grids, texts
 from fcpair.store.corpus.sides import Axis
@@ -294,7 +294,7 @@ class Monitor:
     def simulated_note(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
         with self._grid._store.read() as tx:
-            return simulated_note(answer_arrays(tx).n_by_origin())
+            return simulated_note(n_by_origin(tx))
 
     def notes(self) -> StudyNotes:
         """What whoever reads a figure of the study must know; of its oldest grid, as `Study.status` has it."""
@@ -302,7 +302,7 @@ class Monitor:
 
     def _load_notes(self) -> StudyNotes:
         with self._grid._store.read() as tx:
-            return load_notes(tx, answer_arrays(tx).n_by_origin(), self._tally)
+            return load_notes(tx, n_by_origin(tx), self._tally)
 
     def stages(self, now: datetime | None = None) -> tuple[activity.StageActivity, ...]:
         """Progress of each round of the grid and of adjudication, stage by stage and person by person."""

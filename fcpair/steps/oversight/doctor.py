@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -280,9 +281,19 @@ def _check_releases(tx: Tx) -> CheckOutcome:
     sha256_by_file = {file: sha256_now for file in newest_sha256 if (sha256_now := _sha256(file))}
     changed_files = [file for file, sha256 in sha256_by_file.items() if sha256 != newest_sha256[file]]
     missing_files = [file for file in newest_sha256 if file not in sha256_by_file]
-    note = f"missing or unreadable, so not checked: {', '.join(missing_files)}" if missing_files else ""
+    note = f"missing or unreadable, so not checked: {_by_folder(missing_files)}" if missing_files else ""
     return CheckOutcome(
         len(sha256_by_file), [f"{file} differs from what was released" for file in changed_files], note=note
+    )
+
+
+def _by_folder(paths: Iterable[str]) -> str:
+    """The files, and of a folder that has several their number."""
+    by_folder: dict[str, list[str]] = {}
+    for path in paths:
+        by_folder.setdefault(os.path.dirname(path), []).append(path)
+    return ", ".join(
+        of[0] if len(of) == 1 else f"{len(of)} files in {folder or '.'}" for folder, of in by_folder.items()
     )
 
 

@@ -17,7 +17,6 @@ from fcpair.records import Round
 from fcpair.round_options import DESIGNED
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
-from fcpair.steps.answers.simulate import n_answers_by_people
 from fcpair.steps.base import text_digests
 from fcpair.steps.base.context import PLAN, StudyContext, is_file, is_planned, scheme_of
 from fcpair.steps.base.departures import PEOPLE_PARAMS
@@ -250,7 +249,7 @@ def _limit_differences(tx: Tx, options: Annotate | None) -> Iterator[Difference]
 
 
 def _simulate_differences(tx: Tx, options: Simulate | None) -> Iterator[Difference]:
-    if options is not None and (n := n_answers_by_people(tx)):
+    if options is not None and (n := judgements.n_by_people(tx)):
         yield Difference("simulate", NO_VALUE, "simulated people answer", f"people have answered: {n:,}")
 
 

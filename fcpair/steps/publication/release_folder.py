@@ -26,7 +26,7 @@ from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.publication.release_privacy import Pseudonyms, load_redaction, public_runs
-from fcpair.steps.publication.release_tables import ROWS, GridTables
+from fcpair.steps.publication.release_tables import GridTables
 from fcpair.steps.publication.study_facts import AGREEMENT_COLUMNS, agreement_rows, load_facts, load_runs
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
@@ -37,7 +37,7 @@ from fcpair.store.people import guidelines
 if TYPE_CHECKING:
     import pandas as pd
 
-RECORD = "release.json"
+RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"
 JOIN_SCRIPT = "join_texts.py"
 _NAME = re.compile(r"\w[\w.-]*")
 
@@ -91,7 +91,8 @@ def release_study(
             _check_untaken(tx, name, digest)
             _add_releases(tx, content, Path(folder), temporary)
             params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": str(folder)}
-            counts = {"tables": len(content.facts.tables), "pairs": content.record["pairs"], "digest": digest}
+            pairs = {"pairs": content.record["pairs"]} if content.facts.tiers else {}
+            counts = {"tables": len(content.facts.tables), **pairs, "digest": digest}
             return note_run(tx, RELEASE, params, counts)
 
 
@@ -109,7 +110,7 @@ def load_content(
     """What a release of this study holds, with its log up to a run; raises StageError where nothing was answered."""
     pseudonyms, log = Pseudonyms(tx, seed), load_runs(tx, last_run, RELEASE)
     redaction = load_redaction(tx, pseudonyms, log)
-    public_log = list(public_runs(log, redaction))
+    public_log = list(public_runs(tx, log, redaction))
     parts = _load_grids(tx, pseudonyms, redaction)
     tables = parts.tables if texts else [table.without_texts() for table in parts.tables]
     facts = load_facts(tx, name, form, tables, public_log, parts.agreement, redaction, has_texts=texts)
@@ -126,12 +127,13 @@ def load_content(
         "rules": parts.rules,
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
+    guideline_text = redaction.clean_text(guidelines.current_version(tx)[1])
     other_files = {
-        "guidelines.md": redaction.clean_text(guidelines.current_version(tx)[1]),
+        **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
         "scheme.json": _as_json(parts.scheme),
         "recipe.toml": redaction.clean_toml(recipe_text_of(tx)),
         "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in public_log),
-        "agreement.csv": _agreement_csv(parts.agreement),
+        **({AGREEMENT: _agreement_csv(parts.agreement)} if facts.has_agreement else {}),
         **{f"qrels/{tier}.qrels": lines for tier, lines in parts.qrels.items()},
         **({} if texts else {JOIN_SCRIPT: _join_script()}),
         FORM_FILE: form.as_toml(),
@@ -161,7 +163,7 @@ def _load_grids(tx: Tx, pseudonyms: Pseudonyms, redaction: Redaction) -> _GridPa
         parts.scheme[key.name] = _scheme(tx)
         if grid.tiers:
             parts.rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
-    if all(table.name.endswith(f"-{ROWS}") for table in parts.tables):
+    if all(table.is_side for table in parts.tables):
         raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
     _check_table_names([table.name for table in parts.tables])
     return parts

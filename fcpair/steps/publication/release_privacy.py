@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fcpair.files.release.redaction import Redaction
-from fcpair.params import Annotate
+from fcpair.params import MAIN, Annotate
 from fcpair.records import BY, Origin, Role, Rule, RunRecord, Tier
 from fcpair.stages.surveys.small_cells import merge_small_cells
 from fcpair.steps.base.answer_values import form_of
@@ -78,20 +78,40 @@ def _model_names(runs: list[RunRecord]) -> Iterator[str]:
             yield from text.split() if isinstance(text, str) else ()
 
 
-def public_runs(runs: list[RunRecord], redaction: Redaction) -> Iterator[dict[str, Any]]:
+def public_runs(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> Iterator[dict[str, Any]]:
     """The runs as they are published: with the day of each, and without who began it, did not qualify, or words to a
-    person."""
+    person. Those of surveys count answers and skips together, as few skips may be one respondent's.
+    """
+    surveys = {
+        (key.name, round_.name)
+        for key in grids.for_each_grid(tx)
+        for round_ in rounds.of_grid(tx)
+        if round_.role is Role.RESPONDENT
+    }
     for run in runs:
         params = {name: value for name, value in run.params.items() if name not in UNPUBLISHED}
+        counts = _without_skips(run.counts) if _place(run) in surveys else run.counts
         yield {
             "run": run.id,
             "stage": run.stage,
             "params": redaction.clean(params),
-            "counts": redaction.clean(run.counts),
+            "counts": redaction.clean(counts),
             "model": redaction.clean(run.model),
             "fcpair": run.version,
             "day": run.at[:10],
         }
+
+
+def _place(run: RunRecord) -> tuple[str, str]:
+    """The grid and the round that a run is about, as far as it is about a round."""
+    values = {**run.params, **run.counts}
+    round_name = values.get("round") or run.stage.removesuffix(" import").removesuffix(" withdraw")
+    return str(values.get("grid") or MAIN), str(round_name)
+
+
+def _without_skips(counts: Mapping[str, Any]) -> dict[str, Any]:
+    others = {name: value for name, value in counts.items() if name not in ("answers", "skips")}
+    return others if "skips" not in counts else {"answers and skips": counts["answers"] + counts["skips"], **others}
 
 
 def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:

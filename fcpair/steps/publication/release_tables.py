@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -210,7 +211,7 @@ class GridTables:
         metadata = [name for name in metadata if name in rows.columns]
         about = {name: "metadata of the row" for name in metadata if name != LANGUAGE}
         text = f"The rows of the grid {self.key.name}, with their metadata."
-        return self._table(ROWS, rows, text, (ROW,), metadata, about)
+        return replace(self._table(ROWS, rows, text, (ROW,), metadata, about), is_side=True)
 
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
         rows = answers_table(self._tx, round_).drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])

@@ -52,6 +52,7 @@ def load_facts(
         study = runs.study_facts(tx)
         consent = effective_options(tx, Annotate, {}).consent
     origins = _origins(tx)
+    guidelines_version, guideline_text = guidelines.current_version(tx)
     return ReleaseFacts(
         name=name,
         form=form,
@@ -63,12 +64,13 @@ def load_facts(
         has_texts=has_texts,
         tables=tables,
         questions=dict(_questions(tx)),
-        guidelines_version=guidelines.current_version(tx)[0],
+        guidelines_version=guidelines_version if guideline_text.strip() else 0,
         origins=origins,
         people=_people_by_role(tx),
         models=_models(tx),
         demographics=demographic_counts(tx),
         agreement=_shown_agreement(agreement),
+        has_agreement=bool(agreement),
         sources=list(_sources(tx, redaction)),
         steps=[*_steps(public_log), *_answers_and_decisions(tx)],
         notes=list(_notes(tx)),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Engine, Integer, func, select, type_coerce
 
 from fcpair.records import Origin
+from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
 from fcpair.store.database.frames import column_chunks
 from fcpair.store.database.store import Tx
@@ -68,11 +69,6 @@ class AnswerArrays:
         first[np.unique(self.assignment_id, return_index=True)[1]] = True
         return first
 
-    def n_by_origin(self) -> dict[str, int]:
-        """Count the current ones by origin, of which there are some."""
-        counts = np.bincount(self.origin[self.current], minlength=len(_ORIGINS)).tolist()
-        return {origin: counts[at] for origin, at in sorted(_ORIGINS.items()) if counts[at]}
-
 
 def answer_arrays(tx: Tx) -> AnswerArrays:
     """Every answer ever given, oldest first, those included that were withdrawn later.
@@ -82,6 +78,16 @@ def answer_arrays(tx: Tx) -> AnswerArrays:
     with _MAKING:
         reader = _READERS.setdefault(tx.engine, _AnswerReader())
     return reader.read(tx)
+
+
+def n_by_origin(tx: Tx) -> dict[str, int]:
+    """Count the current answers by origin, as `judgements.n_by_origin` does, but from the answers that are kept."""
+    answers = answer_arrays(tx)
+    is_left_out = np.isin(answers.round_id, rounds.uncounted_ids(tx))
+    if not (answers.current & ~is_left_out).any():
+        is_left_out = np.isin(answers.round_id, rounds.known_ids(tx))
+    counts = np.bincount(answers.origin[answers.current & ~is_left_out], minlength=len(_ORIGINS)).tolist()
+    return {origin: counts[at] for origin, at in sorted(_ORIGINS.items()) if counts[at]}
 
 
 class _AnswerReader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
+from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select, true
 
 from fcpair.records import Origin, Round, Verdict
 from fcpair.store.assignment import assignments, distinct_answers, rounds
@@ -306,22 +306,29 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
 
 def n_simulated(tx: Tx) -> int:
     """Count the current judgements that were made up."""
-    made_up = judgement.c.origin == Origin.SIMULATED.value
-    query = select(func.count()).select_from(judgement).join(assignment, latest_rows.ANSWER)
-    return int(tx.execute(query.where(made_up)).scalar_one())
+    return _n_by_origin(tx, true()).get(Origin.SIMULATED.value, 0)
+
+
+def n_by_people(tx: Tx) -> int:
+    """Count the current judgements of every round that people gave, skips included."""
+    made_up = (Origin.SIMULATED.value, Origin.GENERATED.value)
+    return sum(n for origin, n in _n_by_origin(tx, true()).items() if origin not in made_up)
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
-    """Count the current judgements by origin, of one round or of all but those of known pairs; what was superseded or
-    withdrawn is not counted.
+    """Count the current judgements by origin: of one round, or of those that figures rest on.
+
+    These are all but those of known pairs, and those of calibrations only as long as there are no others.
     """
-    query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER)
     if of is not None:
-        query = query.where(rounds.in_round(of))
-    elif known_ids := rounds.known_ids(tx):
-        query = query.where(assignment.c.round_id.not_in(known_ids))
-    query = query.group_by(judgement.c.origin).order_by(judgement.c.origin)
-    return {row[0]: row[1] for row in tx.execute(query)}
+        return _n_by_origin(tx, rounds.in_round(of))
+    counts = _n_by_origin(tx, assignment.c.round_id.not_in(rounds.uncounted_ids(tx)))
+    return counts or _n_by_origin(tx, assignment.c.round_id.not_in(rounds.known_ids(tx)))
+
+
+def _n_by_origin(tx: Tx, is_meant: ColumnElement[bool]) -> dict[str, int]:
+    query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER).where(is_meant)
+    return {row[0]: row[1] for row in tx.execute(query.group_by(judgement.c.origin).order_by(judgement.c.origin))}
 
 
 def answered_cells(tx: Tx, of: Round) -> list[int]:

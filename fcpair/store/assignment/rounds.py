@@ -101,12 +101,20 @@ def with_known_pairs(tx: Tx, of: Round) -> Round:
     return replace(of, ids=(*of.ids, *ids)) if ids else of
 
 
-_KNOWN_OPTIONS = PreparedStatement(select(round_.c.id, round_.c.options).where(round_.c.checks.is_(None)))
+_UNCHECKING_OPTIONS = PreparedStatement(select(round_.c.id, round_.c.options).where(round_.c.checks.is_(None)))
 
 
 def known_ids(tx: Tx) -> list[int]:
-    """The ids of the rounds of known pairs of all grids, which no figure counts."""
-    return [row.id for row in _KNOWN_OPTIONS.all(tx) if row.options.get("known")]
+    """The ids of the rounds of known pairs of all grids."""
+    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known")]
+
+
+def uncounted_ids(tx: Tx) -> list[int]:
+    """The ids of the rounds of all grids whose answers are no labels: of known pairs, and of calibrations.
+
+    Answers of a calibration that count are carried over into the round that it was for, and are counted there.
+    """
+    return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known") or row.options.get("calibrates")]
 
 
 def answer_rounds(tx: Tx) -> list[Round]:

@@ -90,7 +90,7 @@ def _show(request: Request, visitor: Visitor, *, refusal: FcpairError | None = N
     values = {
         "page": CALIBRATION,
         "panels": build_panels(request, visitor, here, CALIBRATION) if result else [],
-        "simulated": here.monitor.simulated_note(),
+        "simulated": here.grid.calibration_note,
         "grids": context.grids.overview() if here.name else [],
         "result": result,
         "n_open": sum(one.again_open if one.again_open else one.open for one in result.people) if result else 0,

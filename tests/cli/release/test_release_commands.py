@@ -14,6 +14,7 @@ import pytest
 
 from cli.conftest import Fcpair
 from fcpair.files.release.release_form import template_text
+from fcpair.study import Study
 
 At = Callable[[str], Path]
 FORM = Path(__file__).parents[3] / "examples" / "release.toml"
@@ -66,6 +67,23 @@ def test_diff_prints_pairs_in_every_format(at: At, fcpair: Fcpair, here: Path) -
     assert "gold -> diamond" in table
     assert [int(row["pair"]) for row in rows] == [change["pair"] for change in data]
     assert all(row["because"].startswith("rule of diamond: ") for row in rows)
+
+
+def test_diff_of_releases_that_differ_in_no_pair_is_a_line(at: At, fcpair: Fcpair, here: Path) -> None:
+    at("checked")
+    for name in ("v1", "v2"):
+        fcpair("release", name, "--out", name, "--form", FORM)
+    assert fcpair("diff", "v1", "v2").stdout == "v1 to v2: 0 came, 0 went, 0 changed\n"
+    assert json.loads(fcpair("diff", "v1", "v2", "--format", "json").stdout) == []
+    (header,) = fcpair("diff", "v1", "v2", "--format", "csv").stdout.splitlines()
+    assert header.startswith("grid,change,pair,")
+
+
+def test_the_log_shortens_the_digest_of_a_release_as_errors_do(at: At, fcpair: Fcpair, here: Path) -> None:
+    at("checked")
+    fcpair("release", "v1", "--out", "v1", "--form", FORM)
+    digest = Study.verify("v1").digest
+    assert f"digest {digest[:16]}…" in fcpair("log").stdout
 
 
 def test_texts_are_joined_by_a_script_that_needs_python_alone(at: At, fcpair: Fcpair, here: Path, study: Path) -> None:

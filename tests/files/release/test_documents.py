@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -35,6 +36,50 @@ def facts_of(*, has_texts: bool = True, **answers: Any) -> ReleaseFacts:
     )
 
 
+@pytest.mark.parametrize("version", [0, 3])
+def test_guidelines_are_named_where_there_are_any(version: int) -> None:
+    facts = replace(facts_of(), guidelines_version=version)
+    documents = document_texts(facts)
+    for text in (documents["README.md"], documents["datasheet.md"], croissant_text(facts, {"data/labels.parquet": ""})):
+        assert ("guidelines.md" in text) is bool(version)
+
+
+@pytest.mark.parametrize(
+    ("origins", "people", "types"),
+    [
+        ({"online": 1}, {"annotator": 1}, ["Manual Human Curator"]),
+        ({"online": 1, "generated": 1}, {"lead": 1, "respondent": 9}, ["Surveys", "Software Collection"]),
+        ({"imported": 2}, {"respondent": 9, "validator": 1}, ["Surveys", "Manual Human Curator"]),
+        ({"simulated": 2}, {"annotator": 1}, ["Software Collection"]),
+    ],
+)
+def test_how_answers_were_collected_is_said_in_the_words_of_croissant(
+    origins: dict[str, int], people: dict[str, int], types: list[str]
+) -> None:
+    facts = replace(facts_of(), origins=origins, people=people)
+    croissant = json.loads(croissant_text(facts, {"data/labels.parquet": ""}))
+    assert croissant["rai:dataCollectionType"] == types
+
+
+def test_what_a_draft_does_not_state_is_said_in_plain_sentences() -> None:
+    card = document_texts(facts_of(licence_labels="MIT"))["README.md"]
+    assert "Release `v1`, version *not stated (`version`)*, *not stated (`date`)*.\n" in card
+    assert 'license_name: "MIT (labels), not stated (texts)"\n' in card
+
+
+@pytest.mark.parametrize("has_texts", [True, False])
+def test_a_survey_is_loaded_by_its_counts_and_has_their_size(has_texts: bool) -> None:
+    """Of 1,500 rows and 3 counts, the counts are what is loaded where no table is named."""
+    rows = ReleaseTable("ask-rows", pd.DataFrame({"row": ["a"] * 1_500}), "Rows.", {}, ("row",), is_side=True)
+    counts = ReleaseTable("ask-heard", pd.DataFrame({"people": [5, 6, 7]}), "Counts.", {})
+    tables = [rows if has_texts else rows.without_texts(), counts]
+    card = document_texts(replace(facts_of(has_texts=has_texts), tables=tables))["README.md"]
+    assert "size_categories:\n- n<1K\n" in card
+    assert '- config_name: "ask-heard"\n  default: true\n' in card
+    assert card.count("default: true") == 1
+    assert 'load_dataset("path/of/this/folder", "ask-heard", split="train")' in card
+
+
 @pytest.mark.parametrize(
     ("labels", "texts", "has_texts", "hub", "cff", "zenodo"),
     [
@@ -54,7 +99,7 @@ def test_a_licence_is_named_where_it_holds_for_all(
     assert f"\nlicense: {hub}\n" in documents["README.md"]
     assert (f'\nlicense: "{cff}"\n' in documents["CITATION.cff"]) if cff else "license" not in documents["CITATION.cff"]
     assert deposit.get("license") == zenodo
-    notes = f"Labels and decisions: {labels}. Texts: {texts}." if zenodo == "other-closed" else None
+    notes = f"Labels, answers and decisions: {labels}. Texts: {texts}." if zenodo == "other-closed" else None
     assert deposit.get("notes") == notes
 
 

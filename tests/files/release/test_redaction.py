@@ -46,6 +46,24 @@ def test_whatever_is_planted_vanishes_from_a_text(parts: list[tuple[str, str]]) 
         assert secret not in cleaned
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+44 20 7946 0958 ( (030) 1234-567",
+        "555 0100 . 020-7946-0958",
+        "0912 345 67 89/020 7946 0958",
+        "2026-11-26 (030) 1234-567",
+    ],
+)
+def test_a_telephone_number_beside_another_number_vanishes(text: str) -> None:
+    assert REDACTION.clean_text(f"call {text}.") == "call [telephone]."
+
+
+@pytest.mark.parametrize("text", ["100 200 300 400 500 600", "2026-11-26 - 2026-12-24", "2019/2020, 2021–2022"])
+def test_counts_dates_and_years_stay(text: str) -> None:
+    assert REDACTION.clean_text(text) == text
+
+
 @given(st.lists(PLANTED, min_size=1, max_size=4))
 def test_whatever_is_planted_vanishes_from_a_run(planted: list[str]) -> None:
     value = {"path": planted[0], "more": {text: [text, 3] for text in planted}, "n": 5_551_234}

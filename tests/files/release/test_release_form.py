@@ -100,7 +100,9 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, content: str) -> None
 
 
 def test_an_absent_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such file"):
+    with pytest.raises(
+        InputError, match=r"there is no such file; `fcpair release --template > .*` writes one to fill in"
+    ):
         read_form(tmp_path / "release.toml")
 
 

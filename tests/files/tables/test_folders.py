@@ -18,6 +18,13 @@ def fill(path: Path) -> None:
         (folder / "data" / "a.txt").write_text("a")
 
 
+@pytest.mark.parametrize("name", ["out", "\N{GRINNING FACE}" * 63])
+def test_what_a_kill_would_leave_says_which_folder_it_was_to_be(tmp_path: Path, name: str) -> None:
+    with new_folder(tmp_path / name) as folder:
+        assert folder.name.startswith(f".{name[:40]}.unfinished-")
+        assert list(tmp_path.iterdir()) == [folder]
+
+
 @pytest.mark.parametrize("there", [False, True])
 def test_a_new_folder_or_an_empty_one_is_filled(tmp_path: Path, there: bool) -> None:
     path = tmp_path / "out"

@@ -19,7 +19,8 @@ from steps.small import labels_of
 At = Callable[[str], Study]
 POTATO = TESTS / "assets" / "exchange" / "potato" / "annotations.jsonl"
 BROKEN_OFF = (
-    "{0}: of 14 pairs {1} are answered, 0 skipped and {2} missing; unless {0} is still at work, the export was cut off"
+    "{0}: of 14 pairs {1} are answered, 0 skipped and {2} missing; unless {0} is still at work, or was assigned them "
+    "after the project was written, the export was cut off"
 )
 
 

@@ -16,7 +16,7 @@ from fcpair.steps.oversight.label_figures import current_labels
 from fcpair.store import Tx
 from fcpair.store.answers import answer_arrays as answer_arrays_module
 from fcpair.store.answers import judgements
-from fcpair.store.answers.answer_arrays import answer_arrays
+from fcpair.store.answers.answer_arrays import answer_arrays, n_by_origin
 from fcpair.store.assignment import rounds
 from fcpair.store.database.frames import column_chunks
 from fcpair.study import Study
@@ -36,6 +36,7 @@ def test_answers_come_in_order_with_what_is_known_of_them(at: At) -> None:
     with study.grid()._store.read() as tx:
         answers = answer_arrays(tx)
         times = tx.execute(text("SELECT at FROM judgement ORDER BY id")).scalars().all()
+        assert n_by_origin(tx) == {"online": 2}
     assert len(answers) == 3
     assert answers.assignment_id.tolist() == [one.assignment_id for one in (first, second, first)]
     assert answers.person_id.tolist() == [ana.id] * 3
@@ -44,7 +45,6 @@ def test_answers_come_in_order_with_what_is_known_of_them(at: At) -> None:
     assert answers.is_first().tolist() == [True, True, False]
     assert answers.current.tolist() == [False, True, True]
     assert [bool(one) for one in answers.answer_id.tolist()] == [True, False, True]
-    assert answers.n_by_origin() == {"online": 2}
     assert answers.is_from(Origin.ONLINE).all()
     assert not answers.is_from(Origin.SIMULATED).any()
     assert [one.decode() for one in answers.at.tolist()] == times

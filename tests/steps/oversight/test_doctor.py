@@ -416,6 +416,9 @@ def test_a_release_that_was_changed_is_found_and_one_that_is_gone_is_told(at: At
     (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
     assert found.found == (f"{tmp_path / 'gold.csv'} differs from what was released",)
     assert found.note == f"missing or unreadable, so not checked: {tmp_path / 'bronze.csv'}"
+    (tmp_path / "gold.csv").unlink()
+    (found,) = (one for one in Study.doctor(study.place).checks if one.name == "releases")
+    assert found.note == f"missing or unreadable, so not checked: 2 files in {tmp_path}"
 
 
 def test_a_release_that_cannot_be_read_is_told_and_is_no_fault(

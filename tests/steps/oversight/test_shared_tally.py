@@ -7,11 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from fcpair.params import Adjudicate, Simulate
+from fcpair.records import Role
 from fcpair.steps.oversight import dashboard
 from fcpair.steps.oversight.dashboard import Monitor
 from fcpair.steps.rules.pair_counts import tally
 from fcpair.store import Tx
+from fcpair.store.answers import answer_arrays, judgements
 from fcpair.study import Study
+from steps.calibrated import calibrated
+from steps.online import admit, give
+from steps.small import ANNOTATORS
 
 At = Callable[[str], Study]
 
@@ -51,3 +56,40 @@ def test_the_notes_are_those_of_the_status(at: At) -> None:
     monitor, status = Monitor(study.grid()), study.status()
     assert list(monitor.notes().notes) == status["notes"] != []
     assert monitor.simulated_note() == monitor.notes().simulated == status["simulated"] is not None
+
+
+@pytest.mark.server
+def test_a_calibration_counts_once_where_its_answers_are_carried_over(at: At) -> None:
+    """Twelve first answers and six second ones; once the first are labels, these twelve are what figures rest on."""
+    study = at("paired")
+    calibrated(study, "first")
+    for n in (18, 12):
+        with study.grid()._store.read() as tx:
+            assert judgements.n_by_origin(tx) == answer_arrays.n_by_origin(tx) == {"online": n}
+        assert study.status()["judgements"] == {"online": n}
+        if n == 18:
+            study.grid().assign()
+    with study.grid()._store.read() as tx:
+        assert judgements.n_by_people(tx) == 30
+
+
+@pytest.mark.server
+def test_figures_of_a_simulated_calibration_say_so_whatever_people_answer_later(at: At) -> None:
+    study = at("paired")
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    grid = study.grid()
+    grid.start_calibration(pairs=4, seed=2)
+    assert grid.calibration_note is None
+    grid.simulate(seed=2)
+    grid.open_discussion()
+    grid.close_calibration()
+    assert (
+        grid.simulated_note
+        == grid.calibration_note
+        == "12 of 12 judgements are SIMULATED; no figure here is about people"
+    )
+    grid.assign()
+    desk, ana = study.work_queue(), admit(study, "ana")
+    give(desk, ana, "appropriate", desk.tasks(ana, 1)[0].assignment_id)
+    assert grid.simulated_note is Monitor(grid).simulated_note() is None
+    assert str(grid.calibration_note).startswith("12 of 12 judgements are SIMULATED")

@@ -52,10 +52,23 @@ def test_no_single_respondent_is_in_a_release(tmp_path: Path) -> None:
     assert '"p3"' not in log
 
 
+def test_the_log_of_a_survey_counts_answers_and_skips_together(tmp_path: Path) -> None:
+    """Few skips may be one respondent's: eight statements, two columns and eleven people, of whom some skip."""
+    study = surveyed(tmp_path, skips=0.02)
+    (run,) = [run for run in study.log() if run.stage == "simulate"]
+    assert run.counts["skips"] > 0
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    runs = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text("utf-8").splitlines()]
+    (public_run,) = [run for run in runs if run["stage"] == "simulate"]
+    assert public_run["counts"]["answers and skips"] == run.counts["answers"] + run.counts["skips"] == 8 * 2 * 11
+    assert not {"answers", "skips"} & public_run["counts"].keys()
+
+
 def test_agreement_among_respondents_is_not_released(tmp_path: Path) -> None:
     surveyed(tmp_path).release("v1", tmp_path / "v1", full_form(tmp_path))
-    assert (tmp_path / "v1/agreement.csv").read_text("utf-8").count("\n") == 1
-    assert "Agreement" not in (tmp_path / "v1/datasheet.md").read_text("utf-8")
+    assert not (tmp_path / "v1/agreement.csv").exists()
+    assert "greement" not in (tmp_path / "v1/datasheet.md").read_text("utf-8")
+    assert "greement" not in (tmp_path / "v1/README.md").read_text("utf-8")
 
 
 def test_shares_of_a_survey_are_no_metadata_of_the_statements_that_it_kept(tmp_path: Path) -> None:
