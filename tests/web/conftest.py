@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from fastapi.testclient import TestClient
 
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
@@ -90,6 +91,14 @@ def csrf_of(browser: TestClient) -> str:
     found = re.search(r'name="csrf" value="(\w+)"', browser.get("/guidelines").text)
     assert found
     return found[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loop_of_clients() -> Iterator[None]:
+    """All clients share one event loop and its threads: each request would start, and end, its own."""
+    with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TestClient, "portal", portal)
+        yield
 
 
 @pytest.fixture(scope="session")
