@@ -20,6 +20,7 @@ from hypothesis import settings
 from servers import TEST_POSTGRES, Database, Server, started, studies_in
 from sqlalchemy import Engine
 from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.util import LRUCache
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
@@ -180,7 +181,30 @@ def written_once() -> Iterator[None]:
         patch.setattr(DefaultDialect, "__hash__", lambda one: hash(kind(one)))
         shared = property(lambda _: statements, lambda _, own: None)
         patch.setattr(Engine, "_compiled_cache", shared, raising=False)
+        for made in (CreateTable, CreateIndex):
+            patch.setattr(made, "_compiler", _compile_once(made, kind))
         yield
+
+
+def _compile_once(
+    made: type[CreateTable | CreateIndex], kind: Callable[[DefaultDialect], object]
+) -> Callable[..., Any]:
+    """Write how a study's own tables and indexes are made once: SQLAlchemy itself does so for every study."""
+    from fcpair.store.database.tables import metadata
+
+    compile_anew: Callable[..., Any] = made._compiler
+    compiled: dict[object, Any] = {}
+
+    def compile_once(self: CreateTable | CreateIndex, dialect: DefaultDialect, **options: Any) -> Any:
+        table = self.element.table if isinstance(self, CreateIndex) else self.element
+        if table is None or table.metadata is not metadata:  # a migration's table, which may change
+            return compile_anew(self, dialect, **options)
+        key = kind(dialect), self.element
+        if key not in compiled:
+            compiled[key] = compile_anew(self, dialect, **options)
+        return compiled[key]
+
+    return compile_once
 
 
 @pytest.fixture(autouse=True)
