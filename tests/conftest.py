@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from functools import cache, partial
 from ipaddress import ip_address
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ EXCHANGE = TESTS / "exchange"
 EXAMPLES = TESTS.parent / "examples"
 HAD_TORCH = pytest.StashKey[bool]()
 LONGEST_FIRST = ("documentation", "browser", "web/server")  # a worker that begins one of these last is waited for
+FOLDER_NUMBERS = count()
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
 # `make test-long` asks for the other one, by `--hypothesis-profile thorough`.
@@ -223,6 +226,15 @@ def endless_day(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in (reading_limits, activity):
         monkeypatch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for one test: for a number, pytest would look through the folders of all tests before it."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(FOLDER_NUMBERS)}"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture(scope="session", autouse=True)
