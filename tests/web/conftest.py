@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from anyio.from_thread import start_blocking_portal
 from fastapi.testclient import TestClient
+from steps import forms
 
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.records import Role, Visitor
@@ -113,6 +114,12 @@ def visited(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
         return folder / f"{stage}.db"
 
     return at
+
+
+@pytest.fixture(scope="session")
+def forms_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study of all kinds of forms, to be copied."""
+    return forms.build(tmp_path_factory.mktemp("forms"))
 
 
 @pytest.fixture
