@@ -210,22 +210,26 @@ def _compile_once(
     return compile_once
 
 
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def unhurried() -> Iterator[None]:
     """What the lead sees follows every change, however long it took to make: a busy machine changes no test."""
     from fcpair.steps.oversight import dashboard
 
-    monkeypatch.setattr(dashboard, "SLOW_S", math.inf)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dashboard, "SLOW_S", math.inf)
+        yield
 
 
-@pytest.fixture(autouse=True)
-def endless_day(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def endless_day() -> Iterator[None]:
     """For the code under test, the day on which the tests began goes on: none of them fails at midnight."""
     from fcpair.steps.oversight import activity
     from fcpair.steps.people import reading_limits
 
-    for module in (reading_limits, activity):
-        monkeypatch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (reading_limits, activity):
+            patch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
+        yield
 
 
 @pytest.fixture
