@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from contextlib import ExitStack
 from datetime import datetime
 from functools import cache, partial
 from ipaddress import ip_address
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from hypothesis import settings
 from servers import TEST_POSTGRES, Database, Server, started, studies_in
 from sqlalchemy import Engine
 from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.util import LRUCache
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # here, because the hub's library reads it when it is imported
@@ -31,6 +34,7 @@ EXCHANGE = TESTS / "exchange"
 EXAMPLES = TESTS.parent / "examples"
 HAD_TORCH = pytest.StashKey[bool]()
 LONGEST_FIRST = ("documentation", "browser", "web/server")  # a worker that begins one of these last is waited for
+FOLDER_NUMBERS = count()
 FIRST_MIDNIGHT = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).astimezone()
 
 # `make test-long` asks for the other one, by `--hypothesis-profile thorough`.
@@ -180,25 +184,61 @@ def written_once() -> Iterator[None]:
         patch.setattr(DefaultDialect, "__hash__", lambda one: hash(kind(one)))
         shared = property(lambda _: statements, lambda _, own: None)
         patch.setattr(Engine, "_compiled_cache", shared, raising=False)
+        for made in (CreateTable, CreateIndex):
+            patch.setattr(made, "_compiler", _compile_once(made, kind))
         yield
 
 
-@pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def _compile_once(
+    made: type[CreateTable | CreateIndex], kind: Callable[[DefaultDialect], object]
+) -> Callable[..., Any]:
+    """Write how a study's own tables and indexes are made once: SQLAlchemy itself does so for every study."""
+    from fcpair.store.database.tables import metadata
+
+    compile_anew: Callable[..., Any] = made._compiler
+    compiled: dict[object, Any] = {}
+
+    def compile_once(self: CreateTable | CreateIndex, dialect: DefaultDialect, **options: Any) -> Any:
+        table = self.element.table if isinstance(self, CreateIndex) else self.element
+        if table is None or table.metadata is not metadata:  # a migration's table, which may change
+            return compile_anew(self, dialect, **options)
+        key = kind(dialect), self.element
+        if key not in compiled:
+            compiled[key] = compile_anew(self, dialect, **options)
+        return compiled[key]
+
+    return compile_once
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unhurried() -> Iterator[None]:
     """What the lead sees follows every change, however long it took to make: a busy machine changes no test."""
     from fcpair.steps.oversight import dashboard
 
-    monkeypatch.setattr(dashboard, "SLOW_S", math.inf)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dashboard, "SLOW_S", math.inf)
+        yield
 
 
-@pytest.fixture(autouse=True)
-def endless_day(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def endless_day() -> Iterator[None]:
     """For the code under test, the day on which the tests began goes on: none of them fails at midnight."""
     from fcpair.steps.oversight import activity
     from fcpair.steps.people import reading_limits
 
-    for module in (reading_limits, activity):
-        monkeypatch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (reading_limits, activity):
+            patch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
+        yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for one test: for a number, pytest would look through the folders of all tests before it."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(FOLDER_NUMBERS)}"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture(scope="session", autouse=True)

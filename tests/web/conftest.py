@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from fastapi.testclient import TestClient
+from steps import forms
 
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.records import Role, Visitor
@@ -92,6 +94,14 @@ def csrf_of(browser: TestClient) -> str:
     return found[1]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def loop_of_clients() -> Iterator[None]:
+    """All clients share one event loop and its threads: each request would start, and end, its own."""
+    with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TestClient, "portal", portal)
+        yield
+
+
 @pytest.fixture(scope="session")
 def visited(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The study after a stage, with EVERYBODY in it: each is made once, for all the sites of it."""
@@ -104,6 +114,12 @@ def visited(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
         return folder / f"{stage}.db"
 
     return at
+
+
+@pytest.fixture(scope="session")
+def forms_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study of all kinds of forms, to be copied."""
+    return forms.build(tmp_path_factory.mktemp("forms"))
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ LEAST_SHARED = 12  # pairs of two annotators; on fewer, kappa is too far from li
 NODES = 16  # quantiles of each quantity that an estimate varies by
 NO_VARIANCE = 1e-9
 MOST_DRAWN, N_DRAWS = 100, 600  # pairs up to which overlaps are drawn, and how many are
+PART = 16  # how many draws are taken together: their widths fit into a cache
 LOW, HIGH = 0.1, 0.7  # the shares of studies below a low and a high width
 KAPPA_OF_TWO = "Cohen's kappa of two"
 
@@ -286,12 +287,12 @@ def mean_width(of: FigureVariance, level: float = LEVEL) -> float:
 
 def low_width(of: FigureVariance, level: float = LEVEL) -> float:
     """The width that the interval of one study in ten is below; NaN below one df."""
-    return float(np.quantile(_widths(of, level), LOW))
+    return float(np.quantile(_widths(of, level), LOW, overwrite_input=True))
 
 
 def high_width(of: FigureVariance, level: float = LEVEL) -> float:
     """The width that the intervals of seven studies in ten are below; NaN below one df."""
-    return float(np.quantile(_widths(of, level), HIGH))
+    return float(np.quantile(_widths(of, level), HIGH, overwrite_input=True))
 
 
 def _widths(of: FigureVariance, level: float) -> Floats:
@@ -302,7 +303,18 @@ def _widths(of: FigureVariance, level: float) -> Floats:
     hs, cn = (_side_noise(of, side) for side in (of.hs, of.cn))
     variance = np.maximum(pair + hs[:, None, None] + cn[:, None], pair)
     reach = t_reach(of.df, 1.0, level) * np.sqrt(variance)
-    return np.asarray(np.minimum(1.0, value + reach) - np.maximum(of.lowest, value - reach))
+    return _intersect_range(value, reach, of.lowest)
+
+
+def _intersect_range(value: Floats, reach: Floats, lowest: float) -> Floats:
+    """Widths of intervals of these values and half widths within [lowest, 1]: a million or more, so part by part."""
+    value, reach = np.broadcast_arrays(value, reach)
+    widths = np.empty(value.shape)
+    for start in range(0, len(widths), PART):
+        part = slice(start, start + PART)
+        high, low = value[part] + reach[part], value[part] - reach[part]
+        np.subtract(np.minimum(1.0, high), np.maximum(lowest, low), out=widths[part])
+    return widths
 
 
 def _values_and_pairs(of: FigureVariance) -> tuple[Floats, Floats]:

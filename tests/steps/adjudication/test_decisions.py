@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from servers import Places
 
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate, Partition, Validate
@@ -14,10 +15,26 @@ from fcpair.study import Study
 from steps.small import ANNOTATORS, assert_refused, check, dump, labels_of, open_work, record, standing, write_csv
 
 At = Callable[[str], Study]
+MADE: dict[str, bytes] = {}  # the files of `given_labels`, by labels
 
 
 def given_labels(at: At, folder: Path, labels: dict[int, dict[str, str]]) -> Study:
-    """An undealt study in which these labels were given: by pair, then by annotator."""
+    """An undealt study in which these labels were given: by pair, then by annotator.
+
+    In a file, each is made once and copied: many tests begin with the same labels.
+    """
+    if Places.now is not None:
+        return give_labels(at, folder, labels)
+    if (key := repr(labels)) not in MADE:
+        with give_labels(at, folder, labels) as study:
+            place = Path(study.place)
+        MADE[key] = place.read_bytes()
+    path = folder / "study.db"
+    path.write_bytes(MADE[key])
+    return Study.open(path)
+
+
+def give_labels(at: At, folder: Path, labels: dict[int, dict[str, str]]) -> Study:
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     record(study, folder, [(who, pair, label) for pair, by in labels.items() for who, label in by.items()])

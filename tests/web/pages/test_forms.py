@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,9 +23,9 @@ TEXT = "Most of them pay for the road like anybody else."
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(forms_study: Path, tmp_path: Path) -> Iterator[Site]:
     """The study of all kinds of forms."""
-    with closing(Site(Study.open(forms.build(tmp_path)), Annotate())) as opened:
+    with closing(Site(Study.open(shutil.copy(forms_study, tmp_path / "study.db")), Annotate())) as opened:
         yield opened
 
 

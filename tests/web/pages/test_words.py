@@ -10,7 +10,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from steps import forms
 from steps.plans import RATED, STATEMENTS
 
 from fcpair.grid import AdjudicationQueue, DecisionRequest
@@ -35,10 +34,10 @@ PEOPLE = {
 
 
 @pytest.fixture
-def site(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path: Path) -> Iterator[Site]:
+def site(request: pytest.FixtureRequest, files: dict[str, Path], forms_study: Path, tmp_path: Path) -> Iterator[Site]:
     """A study in which the person that the test is about has something to do."""
     stage = {"ana": "dealt", "vera": "checking", "judy": "checking"}.get(request.node.callspec.params["name"])
-    path = Path(shutil.copy(files[stage], tmp_path / "study.db")) if stage else forms.build(tmp_path)
+    path = shutil.copy(files[stage] if stage else forms_study, tmp_path / "study.db")
     site = Site(Study.open(path), TERMS)
     yield site
     site.close()
