@@ -18,7 +18,7 @@ from fcpair.steps.answers import examples, generate, import_fc_conan, practice, 
 from fcpair.steps.assignment import assign, calibration, validate
 from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
-from fcpair.steps.base.context import GridContext, StudyContext, find_grid, has_saved_options
+from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
 from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.corpus import grids, import_, pair, retrieve, select
 from fcpair.steps.oversight import recipe_check
@@ -26,6 +26,7 @@ from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
+from fcpair.steps.release.noted_figures import FigureStage, is_outdated
 from fcpair.steps.rules import word_settings
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
@@ -229,15 +230,22 @@ def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | 
 
 
 def _next_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:
-    """The next figures to be noted once all is answered: those of `main` by defaults where they were never set."""
-    sections = plan or recipe
+    """The next figures to be noted once all is answered: those that never were, that are to change, or are outdated.
+
+    What the recipe of `main` does not say of agreement and tiers is as it was set, or has its defaults.
+    """
+    sections, grid = plan or recipe, plan.name if plan else MAIN
     agree, rules = (
-        options or (None if plan or has_saved_options(tx, cls) else cls())
+        options or (None if plan else effective_options(tx, cls, {}))
         for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
     )
-    stages: tuple[Stage, ...] = (
+    stages: tuple[tuple[FigureStage, Callable[[GridContext, Any], RunRecord], Any], ...] = (
         ("agreement", agreement.note_agreement, agree),
         ("partition", partition.note_partition, rules),
         ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
     )
-    return next((stage for stage in stages if stage[2] and not matches_saved_options(tx, stage[2])), None)
+    is_due = (
+        options and (not matches_saved_options(tx, options) or is_outdated(tx, name, grid))
+        for name, _, options in stages
+    )
+    return next((stage for stage, due in zip(stages, is_due, strict=True) if due), None)

@@ -12,6 +12,7 @@ from fcpair.params import MethodsFormat
 from fcpair.report.citations import as_latex, bibtex, cited_keys, escape_latex, reference_line
 from fcpair.report.methods import Section, write_sections
 from fcpair.steps.base.context import StudyContext
+from fcpair.steps.release.noted_figures import figure_notes
 from fcpair.store.oversight import runs
 
 SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
@@ -20,9 +21,13 @@ BIB = "methods.bib"
 
 @dataclass(frozen=True)
 class Methods:
-    """The paragraphs of a methods section, as Markdown and as LaTeX, and the references that they cite."""
+    """The paragraphs of a methods section, as Markdown and as LaTeX, and the references that they cite.
+
+    `notes` say what the log lacks, or has from before the newest answers: a sentence each, without a full stop.
+    """
 
     sections: tuple[Section, ...]
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def keys(self) -> list[str]:
@@ -72,7 +77,7 @@ class Methods:
 def write_methods(study: StudyContext) -> Methods:
     """Write the methods section of a paper from the run log: what was done, each number, and the references.
 
-    It changes nothing, and reads nothing but the log.
+    It changes nothing. No number in it comes from anywhere but the log; what that lacks is in `notes`.
     """
     with study._store.read() as tx:
-        return Methods(tuple(write_sections(runs.runs(tx))))
+        return Methods(tuple(write_sections(runs.runs(tx))), tuple(figure_notes(tx)))
