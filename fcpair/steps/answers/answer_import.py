@@ -21,6 +21,7 @@ from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.base import Closed
+from fcpair.steps.answers.dismissal import leave_out_dismissed
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, lease_minutes, load_opaque_ids
@@ -45,9 +46,10 @@ NOBODY = -1  # stands for a person or an assignment that there is not
 
 
 def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `cell_id`, `person_id` and `assignment_id` to each row, and findings where one is not there."""
+    """Add `cell_id`, `person_id` and `assignment_id` to each row, or a finding; leave out who was dismissed."""
     locate_cells(tx, incoming)
     _add_people(tx, incoming, round_)
+    leave_out_dismissed(tx, incoming, round_)
     _add_assignments(tx, incoming, round_)
 
 
@@ -78,7 +80,7 @@ def record_answers(
     question = closed_question(form_of(round_.form))
     if round_.counts and question:
         counts |= rule_decisions.apply_policy(tx, new_answers["cell_id"].unique().tolist())
-    notes = (*_code_notes(incoming, question), *sorted_column_notes(incoming))
+    notes = (*_code_notes(incoming, question), *sorted_column_notes(incoming), *incoming.notes)
     return replace(runs.end_run(tx, run_id, counts), notes=notes)
 
 
@@ -157,10 +159,8 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
 
     if not build_progress.n_built(tx)["pair"]:
         raise StageError("the study has no pairs yet; run `fcpair pair`")
-    rows, unit = (
-        incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell)),
-        incoming.of.number,
-    )
+    rows = incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell))
+    unit = incoming.of.number
     kinds = dict(zip((HS, CN), grids.side_kinds(tx), strict=True))
     digest = digester(tx)
     sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_text_ids_by_digest(tx, kinds[str(side.name)])))
@@ -331,11 +331,9 @@ def _is_unassigned(tx: Tx, round_: Round) -> bool:
 
 
 def _add_missing_assignments(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
-    new_rows = rows[["cell_id", "person_id"]].drop_duplicates()
+    new_rows = rows[["cell_id", "person_id"]].drop_duplicates().assign(status=Status.OPEN.value)
     existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
-    new_rows = new_rows[~new_rows.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)].assign(
-        status=Status.OPEN.value
-    )
+    new_rows = new_rows[~new_rows.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)]
     last_positions = new_rows["person_id"].map(assignments.last_positions(tx, round_, new_rows["person_id"].tolist()))
     last_positions = last_positions.fillna(0).astype("int64")
     new_rows["position"] = last_positions + new_rows.groupby("person_id").cumcount() + 1
