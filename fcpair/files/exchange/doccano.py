@@ -42,9 +42,10 @@ http://localhost:8000, for each person:
 3. *Members*: add the person as *annotator*. Whoever leads is *project admin*, and labels nothing there.
 
 When they are done, *Dataset*, *Export*, *JSONL*: a zip file with a file for each user. The name of that file is the
-user; write it beside the person into `people.csv`, where it is not the same. Then
+user; write it beside the person into `people.csv`, where it is not the same. Put the exports into this folder. Then,
+here:
 
-    fcpair {command} {person}.zip --reader doccano --people people.csv
+    fcpair {command} *.zip --reader doccano --people people.csv
 """
 
 

@@ -31,9 +31,11 @@ _README = """
 One project for each person, as Label Studio gives everybody in a project all of its tasks. In a virtual environment:
 
     pip install label-studio==1.23.2
-    label-studio start --no-browser --port 8080 --username YOU@EXAMPLE.ORG --password PASSWORD
+    export COLLECT_ANALYTICS=false SENTRY_DSN= FRONTEND_SENTRY_DSN=
+    label-studio start --no-browser --port 8080 --username you@example.org --password PASSWORD
 
-Then, at http://localhost:8080, for each person:
+Without the second line, Label Studio reports to its makers who does what, with e-mail addresses. Then, at
+http://localhost:8080, for each person:
 
 1. *Create Project*, with a name such as `{name}-{person}`.
 2. *Data Import*: the file of that person, such as `{person}.json`.
@@ -41,9 +43,9 @@ Then, at http://localhost:8080, for each person:
 
 Invite people under *Organization*, and give each the link of their project. When they are done, *Export*, *JSON*: only
 that form has skips. `completed_by` is the number of a user there, and http://localhost:8080/api/users lists them: write
-it beside the person into `people.csv`. Then
+it beside the person into `people.csv`. Put the exports into this folder. Then, here:
 
-    fcpair {command} project-1.json --reader label-studio --people people.csv
+    fcpair {command} project-*.json --reader label-studio --people people.csv
 """
 
 

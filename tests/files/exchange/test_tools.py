@@ -118,7 +118,7 @@ def test_a_zip_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_without_an_export_is_refused(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("user,annotator\n", "utf-8")
-    with pytest.raises(InputError, match=r"there is no export in it; expected files that end in .json, .csv"):
+    with pytest.raises(InputError, match=r"no export in it ends in .json or .csv; export in such a format"):
         open_export(tmp_path, (".json", ".csv"))
 
 
