@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from fcpair.files.exchange.annotation_tool import (
     Project,
     ToolAnswer,
     ToolExport,
+    format_html,
     format_people,
     format_readme,
     note_name,
@@ -50,8 +50,7 @@ class Potato(AnnotationTool):
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
         """The texts as HTML, since Potato shows them so."""
-        parts = zip(map(_as_html, headings), map(_as_html, texts), strict=True)
-        return "<br><br>".join(f"<b>{heading}</b><br>{text}" for heading, text in parts)
+        return format_html(headings, texts)
 
     def write(self, project: Project) -> dict[str, str]:
         """`config.yaml`, the items of everybody with the people of each, `people.csv` and `README.md`."""
@@ -88,10 +87,6 @@ class Potato(AnnotationTool):
 def _not_of_potato(value: Mapping[str, Any]) -> str:
     missing = "" if "labels" in value else "there are no `labels`; is it what `python -m potato.export -f jsonl` wrote?"
     return missing or "`labels` is no object of objects, as Potato's is"
-
-
-def _as_html(text: str) -> str:
-    return html.escape(text, quote=False).replace("\n", "<br>")
 
 
 def _items(project: Project) -> Iterator[tuple[Item, list[str]]]:

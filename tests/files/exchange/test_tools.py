@@ -109,6 +109,19 @@ def test_a_configuration_of_label_studio_is_xml_with_every_option() -> None:
     assert options == ["two words", "à la", "plain", "none"]
 
 
+@pytest.mark.parametrize(("form", "answer"), [("label: one_of(no,yes)", "choice"), ("label: text()", "text_input")])
+def test_prodigy_shows_each_text_once_with_its_line_breaks(form: str, answer: str) -> None:
+    """Prodigy shows `text` as one paragraph, and in each block that can show it."""
+    item = Item(ItemKey("main:label", 1, "0" * 12), ("<b>one</b>\ntwo & three", "four"))
+    project = Project("x", "T", "", parse_form(form), ("HS", "CN"), {"ana": [item]}, "")
+    files = TOOLS["prodigy"].write(project)
+    task = json.loads(files["ana.jsonl"])
+    assert task["html"] == "<b>HS</b><br>&lt;b&gt;one&lt;/b&gt;<br>two &amp; three<br><br><b>CN</b><br>four"
+    blocks = json.loads(files["prodigy.json"])["blocks"]
+    assert [block["view_id"] for block in blocks] == ["html", answer, "text_input"]
+    assert [one for one in blocks if one["view_id"] == "choice" and (one["text"], one["html"]) != (None, None)] == []
+
+
 def test_a_zip_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     recorded = Path(__file__).parents[2] / "assets" / "exchange" / "doccano" / "ana.zip"
     (tmp_path / "ana.zip").write_bytes(recorded.read_bytes()[:-30])
