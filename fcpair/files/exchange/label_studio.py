@@ -121,7 +121,7 @@ def format_config(project: Project) -> str:
     """The labelling configuration of a project."""
     view = ElementTree.Element("View")
     for at, heading in enumerate(project.headings, 1):
-        ElementTree.SubElement(view, "Header", value=heading)
+        ElementTree.SubElement(view, "Header", value=_verbatim(heading))
         ElementTree.SubElement(view, "Text", name=f"{_TEXT}{at}", value=f"${_TEXT}{at}")
     for name, question in project.form.questions:
         ElementTree.SubElement(view, "Header", value=name)
@@ -132,6 +132,11 @@ def format_config(project: Project) -> str:
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
+def _verbatim(text: str) -> str:
+    """A text in which Label Studio takes nothing for a variable, by an invisible sign after each dollar sign."""
+    return text.replace("$", "$\u2060")
+
+
 def _add_question(view: ElementTree.Element, name: str, question: Question[Any]) -> None:
     options = option_names(question)
     if not options:
@@ -140,7 +145,8 @@ def _add_question(view: ElementTree.Element, name: str, question: Question[Any])
     number = "multiple" if isinstance(question, AnyOf) else "single"
     choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
     for option in options:
-        ElementTree.SubElement(choices, "Choice", value=option)
+        alias = {"alias": option} if "$" in option else {}  # which is what the export has
+        ElementTree.SubElement(choices, "Choice", value=_verbatim(option), **alias)
 
 
 def _add_box(view: ElementTree.Element, name: str, *, required: bool) -> None:

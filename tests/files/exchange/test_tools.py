@@ -109,6 +109,15 @@ def test_a_configuration_of_label_studio_is_xml_with_every_option() -> None:
     assert options == ["two words", "à la", "plain", "none"]
 
 
+def test_label_studio_takes_no_option_or_heading_for_a_variable() -> None:
+    """It would show `$5` as nothing, and `costs $x` as `costs undefined`; of an alias it exports the words."""
+    item, form = Item(ItemKey(ROUND, 1, "ab"), ("a", "b")), parse_form('price: one_of("$5","costs $x",free)')
+    view = ElementTree.fromstring(format_config(Project("x", "T", "", form, ("$HS", "CN"), {"ana": [item]}, "")))
+    options = [(one.get("value"), one.get("alias")) for one in view.iter("Choice")]
+    assert options == [("$\u20605", "$5"), ("costs $\u2060x", "costs $x"), ("free", None)]
+    assert next(view.iter("Header")).get("value") == "$\u2060HS"
+
+
 @pytest.mark.parametrize(("form", "answer"), [("label: one_of(no,yes)", "choice"), ("label: text()", "text_input")])
 def test_prodigy_shows_each_text_once_with_its_line_breaks(form: str, answer: str) -> None:
     """Prodigy shows `text` as one paragraph, and in each block that can show it."""
