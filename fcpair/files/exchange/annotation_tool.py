@@ -17,6 +17,7 @@ from fcpair.stages.questions.any_of import NONE
 
 KEY = "fcpair"  # the name of our id in the data of each tool
 NOTE = "note"
+DIRECTIONS = "unicode-bidi: plaintext; text-align: start"  # lets each line of a text begin where its script does
 _LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 _DIGITS = 12  # of a digest in a key
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from fcpair.errors import Finding, InputError
 from fcpair.files.exchange.annotation_tool import (
+    DIRECTIONS,
     KEY,
     AnnotationTool,
     Project,
@@ -120,6 +121,7 @@ def _task(item: Any) -> dict[str, str]:
 def format_config(project: Project) -> str:
     """The labelling configuration of a project."""
     view = ElementTree.Element("View")
+    ElementTree.SubElement(view, "Style").text = f".lsf-richtext__line {{ {DIRECTIONS}; width: 100% }}"
     for at, heading in enumerate(project.headings, 1):
         ElementTree.SubElement(view, "Header", value=_verbatim(heading))
         ElementTree.SubElement(view, "Text", name=f"{_TEXT}{at}", value=f"${_TEXT}{at}")
@@ -145,8 +147,9 @@ def _add_question(view: ElementTree.Element, name: str, question: Question[Any])
     number = "multiple" if isinstance(question, AnyOf) else "single"
     choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
     for option in options:
-        alias = {"alias": option} if "$" in option else {}  # which is what the export has
-        ElementTree.SubElement(choices, "Choice", value=_verbatim(option), **alias)
+        choice = ElementTree.SubElement(choices, "Choice", value=_verbatim(option))
+        if "$" in option:
+            choice.set("alias", option)  # which is what the export has
 
 
 def _add_box(view: ElementTree.Element, name: str, *, required: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from fcpair.errors import Finding, InputError
 from fcpair.files.exchange.annotation_tool import (
+    DIRECTIONS,
     KEY,
     NOTE,
     AnnotationTool,
@@ -67,7 +68,7 @@ class Prodigy(AnnotationTool):
         task = {
             KEY: str(item.key),
             "text": self.shown_text(project.headings, item.texts),
-            "html": format_html(project.headings, item.texts),
+            "html": f'<div style="{DIRECTIONS}">{format_html(project.headings, item.texts)}</div>',
         }
         return task | ({"options": [{"id": option, "text": option} for option in options]} if options else {})
 

@@ -125,10 +125,25 @@ def test_prodigy_shows_each_text_once_with_its_line_breaks(form: str, answer: st
     project = Project("x", "T", "", parse_form(form), ("HS", "CN"), {"ana": [item]}, "")
     files = TOOLS["prodigy"].write(project)
     task = json.loads(files["ana.jsonl"])
-    assert task["html"] == "<b>HS</b><br>&lt;b&gt;one&lt;/b&gt;<br>two &amp; three<br><br><b>CN</b><br>four"
+    shown = "<b>HS</b><br>&lt;b&gt;one&lt;/b&gt;<br>two &amp; three<br><br><b>CN</b><br>four"
+    assert task["html"] == f'<div style="unicode-bidi: plaintext; text-align: start">{shown}</div>'
     blocks = json.loads(files["prodigy.json"])["blocks"]
     assert [block["view_id"] for block in blocks] == ["html", answer, "text_input"]
     assert [one for one in blocks if one["view_id"] == "choice" and (one["text"], one["html"]) != (None, None)] == []
+
+
+def test_lines_from_right_to_left_have_their_own_direction() -> None:
+    """As seen in Label Studio, Potato and doccano, where the full stop of a Persian sentence was at its other end."""
+    item = Item(ItemKey(ROUND, 1, "ab"), ("سلام.\nHello.", "خوب"))
+    project = Project("x", "T", "", parse_form("label: one_of(no,yes)"), ("HS", "CN"), {"ana": [item]}, "")
+    files = {tool: TOOLS[tool].write(project) for tool in TOOLS}
+    rule = "unicode-bidi: plaintext; text-align: start"
+    style = ElementTree.fromstring(files["label-studio"]["config.xml"]).findtext("Style")
+    assert style == f".lsf-richtext__line {{ {rule}; width: 100% }}"
+    assert json.loads(files["potato"]["config.yaml"])["base_css"] == "style.css"
+    assert files["potato"]["style.css"] == f"#text-content {{ {rule} }}\n"
+    shown = json.loads(files["doccano"]["ana.jsonl"])["text"]
+    assert shown == "HS\n\u2068سلام.\u2069\nHello.\n\nCN\n\u2068خوب\u2069"
 
 
 def test_a_zip_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
