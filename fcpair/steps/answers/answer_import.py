@@ -28,6 +28,7 @@ from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, 
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.steps.rules.study_notes import look_again
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots
@@ -59,8 +60,7 @@ def record_answers(
     """Record what is new of the answers; raises InputError with every finding when there is one."""
     answers = incoming.checked_rows()
     new_answers = answers[answers["is_new"]]
-    params = {**run_params, "path": incoming.path, "supersede": supersede}
-    run_id = begin_run(tx, f"{round_.name} import", params)
+    run_id = begin_run(tx, f"{round_.name} import", {**run_params, "path": incoming.path, "supersede": supersede})
     if incoming.brings_work and is_planned(tx):
         settings.save_settings(tx, FROM_FILES, {round_.name: True}, run_id)
     earlier_answers = _unrecorded_earlier(tx, incoming, new_answers)
@@ -78,18 +78,19 @@ def record_answers(
     }
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
     question = closed_question(form_of(round_.form))
+    notes = [*_code_notes(incoming, question), *sorted_column_notes(incoming), *incoming.notes]
     if round_.counts and question:
-        counts |= rule_decisions.apply_policy(tx, new_answers["cell_id"].unique().tolist())
-    notes = (*_code_notes(incoming, question), *sorted_column_notes(incoming), *incoming.notes)
-    return replace(runs.end_run(tx, run_id, counts), notes=notes)
+        cell_ids = new_answers["cell_id"].unique().tolist()
+        counts |= rule_decisions.apply_policy(tx, cell_ids)
+        n_lost = len({*cell_ids} & {*judgements.lost_verdicts(tx)})
+        notes += look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
+    return replace(runs.end_run(tx, run_id, counts), notes=tuple(notes))
 
 
 def _n_controls(tx: Tx, answers: pd.DataFrame, round_: Round) -> int:
     """How many of these answers are to control pairs, which are no answers of the round."""
-    control_rounds = rounds.of_known_pairs(tx, round_, Known.CONTROLS)
-    return sum(
-        int(answers["assignment_id"].isin(assignments.assignments(tx, one)["id"]).sum()) for one in control_rounds
-    )
+    dealt = (assignments.assignments(tx, one)["id"] for one in rounds.of_known_pairs(tx, round_, Known.CONTROLS))
+    return sum(int(answers["assignment_id"].isin(ids).sum()) for ids in dealt)
 
 
 def _unrecorded_earlier(tx: Tx, incoming: ImportedAnswers, new_answers: pd.DataFrame) -> pd.DataFrame:
