@@ -92,7 +92,7 @@ def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False)
     shown_counts = {name: value for name, value in run.counts.items() if name not in LOGGED_ALONE}
     counts = format_counts({**shown_counts, "run": str(run.id)} if numbered else shown_counts)
     line = f"{run.stage}: {counts}" if counts else run.stage
-    data = {"stage": run.stage, "run": run.id, "counts": run.counts}
+    data = {"stage": run.stage, "run": run.id, "counts": run.counts, "notes": [*run.notes]}
     if of is None:
         print_receipt(line, data, print_wrapped)
     else:

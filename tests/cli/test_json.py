@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -37,7 +38,18 @@ def test_only_the_server_has_no_format() -> None:
 def test_a_run_has_its_counts_and_the_number_by_which_it_is_withdrawn(at: At, fcpair: Fcpair) -> None:
     study = Study.open(at("imported"))
     receipts = json.loads(fcpair("select", "--hs", "2", "--format", "json").stdout)
-    assert receipts == [{"stage": "select", "run": study.log()[-1].id, "counts": study.log()[-1].counts}]
+    run = study.log()[-1]
+    assert receipts == [{"stage": "select", "run": run.id, "counts": run.counts, "notes": []}]
+
+
+def test_a_run_has_its_notes(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study.open(at("dealt"))
+    fcpair("labels", "sheets", tmp_path)
+    sheet = pd.read_csv(tmp_path / "ana.csv")
+    sheet.assign(label="appropriate").to_csv(tmp_path / "ana.csv", index=False)
+    study.dismiss("ana", reason="Thank you.")
+    (receipt,) = json.loads(fcpair("labels", "import", tmp_path / "ana.csv", "--format", "json").stdout)
+    assert receipt["notes"] == ["ana was dismissed, so the answers of ana are left out (14)"]
 
 
 def test_files_that_were_taken_are_printed_where_another_is_refused(at: At, fcpair: Fcpair, tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ def build(folder: Path) -> Study:
 def words_of(question: Question[Any], shown: str, person: str, *, at_first: bool = False) -> list[str]:
     """What a person says of a text as a tool shows it: of another text they would mostly say something else.
 
-    `at_first` is what those who change their mind say before.
+    `at_first` is what those who change their mind say before. How a tool is told the direction of a line is no matter.
     """
-    signs = "".join(sign for sign in shown if not sign.isspace())
+    signs = "".join(sign for sign in shown if not sign.isspace() and sign not in "\u2068\u2069")
     number = hashlib.sha256(f"{person} {signs}".encode()).digest()[0] + at_first
     if isinstance(question, Closed):
         return [question.choices[number % len(question.choices)].name]

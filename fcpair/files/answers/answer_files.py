@@ -48,7 +48,8 @@ class ImportedAnswers:
     call the file `place`, and a cell as the column `of.number`. `said` has the cells of each column of answers as they
     stand in the file, one for each row. `filled` are the columns of the file, read or not, that have any content.
     `brings_work` says that nobody was dealt what it answers. Where the rows are of several files, each has its `place`.
-    `earlier` has answers that the same people gave before those of `rows`; `later_row` is the index of the row.
+    `earlier` has answers that the same people gave before those of `rows`; `later_row` is the index of the row. `notes`
+    are sentences for whoever imports.
     """
 
     path: str
@@ -61,6 +62,7 @@ class ImportedAnswers:
     filled: tuple[str, ...] = ()
     brings_work: bool = False
     earlier: pd.DataFrame | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def lines(self) -> list[tuple[str, int]]:
@@ -85,6 +87,19 @@ class ImportedAnswers:
         """Which rows have a finding already, shape `(n_rows,)`."""
         lines = {(finding.file, finding.line) for finding in self.findings}
         return np.array([line in lines for line in self.lines], np.bool_)
+
+    def keep_rows(self, is_kept: NDArray[np.bool_]) -> None:
+        """Leave out the other rows, with their cells and earlier answers; those that stay are numbered from 0."""
+        self.rows = self.rows[is_kept].reset_index(drop=True)
+        self.said = {
+            name: [cell for cell, stays in zip(cells, is_kept.tolist(), strict=True) if stays]
+            for name, cells in self.said.items()
+        }
+        if self.earlier is not None:
+            later_row = self.earlier["later_row"].to_numpy(np.int64)
+            stays = is_kept[later_row]
+            numbers = np.cumsum(is_kept) - 1
+            self.earlier = self.earlier[stays].assign(later_row=numbers[later_row[stays]])
 
     def checked_rows(self) -> pd.DataFrame:
         """The rows; raises InputError with every finding when there is one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from fcpair.stages.questions.any_of import NONE
 
 KEY = "fcpair"  # the name of our id in the data of each tool
 NOTE = "note"
+DIRECTIONS = "unicode-bidi: plaintext; text-align: start"  # lets each line of a text begin where its script does
 _LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 _DIGITS = 12  # of a digest in a key
 
@@ -137,6 +139,16 @@ class AnnotationTool(ABC):
             name, when = form.conditions[0]
             return f"`{name}` is asked only {when}, and the project written for {self.title} asks every question"
         return ""
+
+
+def format_html(headings: Sequence[str], texts: Sequence[str]) -> str:
+    """The texts of an item below their headings as HTML, for tools that show line breaks in no other way."""
+    parts = zip(map(_as_html, headings), map(_as_html, texts), strict=True)
+    return "<br><br>".join(f"<b>{heading}</b><br>{text}" for heading, text in parts)
+
+
+def _as_html(text: str) -> str:
+    return html.escape(text, quote=False).replace("\n", "<br>")
 
 
 def option_names(question: Question[Any]) -> list[str]:

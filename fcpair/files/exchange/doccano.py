@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,9 +43,10 @@ http://localhost:8000, for each person:
 3. *Members*: add the person as *annotator*. Whoever leads is *project admin*, and labels nothing there.
 
 When they are done, *Dataset*, *Export*, *JSONL*: a zip file with a file for each user. The name of that file is the
-user; write it beside the person into `people.csv`, where it is not the same. Then
+user; write it beside the person into `people.csv`, where it is not the same. Put the exports into this folder. Then,
+here:
 
-    fcpair {command} {person}.zip --reader doccano --people people.csv
+    fcpair {command} *.zip --reader doccano --people people.csv
 """
 
 
@@ -81,6 +83,12 @@ class Doccano(AnnotationTool):
         """An item; without a `label` doccano takes it, and reports an error."""
         return {"text": self.shown_text(project.headings, item.texts), "label": [], KEY: str(item.key)}
 
+    def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
+        """The texts below their headings; invisible signs let each line that has letters from right to left begin with
+        its own direction, for which doccano has no setting.
+        """
+        return "\n".join(map(_isolate, super().shown_text(headings, texts).split("\n")))
+
     def names_nobody(self, user: str) -> bool:
         """Whether the file is that of a project that is annotated together."""
         return super().names_nobody(user) or user == EVERYBODY
@@ -109,6 +117,11 @@ class Doccano(AnnotationTool):
                         )
                     )
         return ToolExport(answers, [LACKS], findings)
+
+
+def _isolate(line: str) -> str:
+    is_right_to_left = any(unicodedata.bidirectional(sign) in {"R", "AL"} for sign in line)
+    return f"\u2068{line}\u2069" if is_right_to_left else line
 
 
 def _not_of_doccano(value: Mapping[str, Any]) -> str:

@@ -57,7 +57,7 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
     path = Path(path)
     contents = _read_contents(path, suffixes)
     if not contents:
-        raise InputError(f"{path}: there is no export in it; expected files that end in {', '.join(suffixes)}")
+        raise InputError(f"{path}: no export in it ends in {' or '.join(suffixes)}; export in such a format")
     files = [ExportFile(name, decode_bytes(raw, name)) for name, raw in contents.items() if raw.strip(_BLANK_BYTES)]
     if not files:
         empty = "the file is empty" if [*contents] == [str(path)] else "its files are empty"
@@ -119,7 +119,7 @@ def _walk_list(file: ExportFile) -> Iterator[Record]:
     text, at = file.text, _skip_blanks(file.text, 0)
     line, counted = 1, 0
     if text[at : at + 1] != "[":
-        raise _broken(file, at, "expected an export that is one JSON list of objects")
+        raise _broken(file, at, "expected an export in JSON, which is one list of objects")
     at = _skip_blanks(text, at + 1)
     while text[at : at + 1] != "]":
         try:

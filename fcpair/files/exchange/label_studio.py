@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from fcpair.errors import Finding, InputError
 from fcpair.files.exchange.annotation_tool import (
+    DIRECTIONS,
     KEY,
     AnnotationTool,
     Project,
@@ -31,9 +32,11 @@ _README = """
 One project for each person, as Label Studio gives everybody in a project all of its tasks. In a virtual environment:
 
     pip install label-studio==1.23.2
-    label-studio start --no-browser --port 8080 --username YOU@EXAMPLE.ORG --password PASSWORD
+    export COLLECT_ANALYTICS=false SENTRY_DSN= FRONTEND_SENTRY_DSN=
+    label-studio start --no-browser --port 8080 --username you@example.org --password PASSWORD
 
-Then, at http://localhost:8080, for each person:
+Without the second line, Label Studio reports to its makers who does what, with e-mail addresses. Then, at
+http://localhost:8080, for each person:
 
 1. *Create Project*, with a name such as `{name}-{person}`.
 2. *Data Import*: the file of that person, such as `{person}.json`.
@@ -41,9 +44,9 @@ Then, at http://localhost:8080, for each person:
 
 Invite people under *Organization*, and give each the link of their project. When they are done, *Export*, *JSON*: only
 that form has skips. `completed_by` is the number of a user there, and http://localhost:8080/api/users lists them: write
-it beside the person into `people.csv`. Then
+it beside the person into `people.csv`. Put the exports into this folder. Then, here:
 
-    fcpair {command} project-1.json --reader label-studio --people people.csv
+    fcpair {command} project-*.json --reader label-studio --people people.csv
 """
 
 
@@ -118,8 +121,9 @@ def _task(item: Any) -> dict[str, str]:
 def format_config(project: Project) -> str:
     """The labelling configuration of a project."""
     view = ElementTree.Element("View")
+    ElementTree.SubElement(view, "Style").text = f".lsf-richtext__line {{ {DIRECTIONS}; width: 100% }}"
     for at, heading in enumerate(project.headings, 1):
-        ElementTree.SubElement(view, "Header", value=heading)
+        ElementTree.SubElement(view, "Header", value=_verbatim(heading))
         ElementTree.SubElement(view, "Text", name=f"{_TEXT}{at}", value=f"${_TEXT}{at}")
     for name, question in project.form.questions:
         ElementTree.SubElement(view, "Header", value=name)
@@ -130,6 +134,11 @@ def format_config(project: Project) -> str:
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
 
+def _verbatim(text: str) -> str:
+    """A text in which Label Studio takes nothing for a variable, by an invisible sign after each dollar sign."""
+    return text.replace("$", "$\u2060")
+
+
 def _add_question(view: ElementTree.Element, name: str, question: Question[Any]) -> None:
     options = option_names(question)
     if not options:
@@ -138,7 +147,9 @@ def _add_question(view: ElementTree.Element, name: str, question: Question[Any])
     number = "multiple" if isinstance(question, AnyOf) else "single"
     choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
     for option in options:
-        ElementTree.SubElement(choices, "Choice", value=option)
+        choice = ElementTree.SubElement(choices, "Choice", value=_verbatim(option))
+        if "$" in option:
+            choice.set("alias", option)  # which is what the export has
 
 
 def _add_box(view: ElementTree.Element, name: str, *, required: bool) -> None:

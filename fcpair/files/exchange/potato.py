@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fcpair.errors import Finding
 from fcpair.files.exchange.annotation_tool import (
+    DIRECTIONS,
     KEY,
     AnnotationTool,
     Item,
     Project,
     ToolAnswer,
     ToolExport,
+    format_html,
     format_people,
     format_readme,
     note_name,
@@ -24,7 +25,7 @@ from fcpair.files.exchange.annotation_tool import (
 from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
 from fcpair.stages.questions import AnyOf, Form, Question
 
-DATA, OUTPUT, BOX = "data/items.jsonl", "annotation_output", "text_box"
+DATA, STYLE, OUTPUT, BOX = "data/items.jsonl", "style.css", "annotation_output", "text_box"
 LACKS = "Potato's exports have no skips, no times and no texts, and only the last of several answers"
 _README = """
 One project for everybody: each item says who gets it. In a virtual environment, in this folder:
@@ -33,8 +34,8 @@ One project for everybody: each item says who gets it. In a virtual environment,
     potato start config.yaml -p 8000
 
 People open http://localhost:8000, register once under the names of the table above, with a password of their own, and
-get their own items. Nobody else can register. `--host 127.0.0.1` keeps the server on this machine. Potato shows a page
-at the end; what somebody changes after that is not in its exports.
+get their own items; *Progress* there counts those of everybody. Nobody else can register. `--host 127.0.0.1` keeps the
+server on this machine. Potato shows a page at the end; what somebody changes after that is not in its exports.
 
 When they are done, in this folder (the files in `{output}/exports` may lag behind):
 
@@ -50,16 +51,16 @@ class Potato(AnnotationTool):
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
         """The texts as HTML, since Potato shows them so."""
-        parts = zip(map(_as_html, headings), map(_as_html, texts), strict=True)
-        return "<br><br>".join(f"<b>{heading}</b><br>{text}" for heading, text in parts)
+        return format_html(headings, texts)
 
     def write(self, project: Project) -> dict[str, str]:
-        """`config.yaml`, the items of everybody with the people of each, `people.csv` and `README.md`."""
+        """`config.yaml` and its style, the items of everybody with the people of each, `people.csv` and `README.md`."""
         steps = _README.format(command=project.command, output=OUTPUT)
         return {
             "README.md": format_readme(project, self.title, steps),
             "config.yaml": json.dumps(_config(project), ensure_ascii=False, indent=1) + "\n",  # JSON is YAML
             DATA: to_json_lines([self._record(project, item, people) for item, people in _items(project)]),
+            STYLE: f"#text-content {{ {DIRECTIONS} }}\n",
             PEOPLE: format_people({name: name for name in project.shards}),
         }
 
@@ -90,10 +91,6 @@ def _not_of_potato(value: Mapping[str, Any]) -> str:
     return missing or "`labels` is no object of objects, as Potato's is"
 
 
-def _as_html(text: str) -> str:
-    return html.escape(text, quote=False).replace("\n", "<br>")
-
-
 def _items(project: Project) -> Iterator[tuple[Item, list[str]]]:
     """Each item once, with those who get it."""
     people_by_item: dict[Item, list[str]] = {}
@@ -112,6 +109,7 @@ def _config(project: Project) -> dict[str, Any]:
         "output_annotation_dir": OUTPUT,
         "output_annotation_format": "jsonl",
         "data_files": [DATA],
+        "base_css": STYLE,
         "item_properties": {"id_key": KEY, "text_key": "text"},
         "require_password": True,
         "user_config": {"allow_all_users": False, "users": list(project.shards)},

@@ -10,6 +10,7 @@ from typing import Any
 
 from fcpair.errors import Finding, InputError
 from fcpair.files.exchange.annotation_tool import (
+    DIRECTIONS,
     KEY,
     NOTE,
     AnnotationTool,
@@ -17,6 +18,7 @@ from fcpair.files.exchange.annotation_tool import (
     Project,
     ToolAnswer,
     ToolExport,
+    format_html,
     format_people,
     format_readme,
     option_names,
@@ -42,7 +44,7 @@ key of your licence. In this folder, for each person:
 
 
 class Prodigy(AnnotationTool):
-    """Prodigy 1.11 and later, as its documentation has it."""
+    """Prodigy 1.11 and later, as its documentation has it: it shows `html`, since it breaks no lines of `text`."""
 
     name, title, most_questions = "prodigy", "Prodigy", 1
 
@@ -63,7 +65,11 @@ class Prodigy(AnnotationTool):
 
     def _task(self, project: Project, item: Item) -> dict[str, Any]:
         options = option_names(project.form.questions[0][1])
-        task = {KEY: str(item.key), "text": self.shown_text(project.headings, item.texts)}
+        task = {
+            KEY: str(item.key),
+            "text": self.shown_text(project.headings, item.texts),
+            "html": f'<div style="{DIRECTIONS}">{format_html(project.headings, item.texts)}</div>',
+        }
         return task | ({"options": [{"id": option, "text": option} for option in options]} if options else {})
 
     def names_nobody(self, user: str) -> bool:
@@ -88,9 +94,9 @@ def _config(form: Form) -> dict[str, Any]:
     question = form.questions[0][1]
     note = {"view_id": "text_input", "field_id": NOTE, "field_label": "Note", "field_rows": 2}
     box = {"view_id": "text_input", "field_id": BOX, "field_label": "Answer", "field_rows": 4}
-    answer = [{"view_id": "choice"}] if option_names(question) else [{"view_id": "text"}, box]
+    choice = {"view_id": "choice", "text": None, "html": None}  # which it would show a second time
     return {
-        "blocks": [*answer, note],
+        "blocks": [{"view_id": "html"}, choice if option_names(question) else box, note],
         "choice_style": "multiple" if isinstance(question, AnyOf) else "single",
         "buttons": ["accept", "ignore", "undo"],
         "feed_overlap": True,

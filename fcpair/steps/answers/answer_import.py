@@ -21,12 +21,14 @@ from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.base import Closed
+from fcpair.steps.answers.dismissal import leave_out_dismissed
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, lease_minutes, load_opaque_ids
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.steps.rules.study_notes import look_again
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots
@@ -45,9 +47,10 @@ NOBODY = -1  # stands for a person or an assignment that there is not
 
 
 def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `cell_id`, `person_id` and `assignment_id` to each row, and findings where one is not there."""
+    """Add `cell_id`, `person_id` and `assignment_id` to each row, or a finding; leave out who was dismissed."""
     locate_cells(tx, incoming)
     _add_people(tx, incoming, round_)
+    leave_out_dismissed(tx, incoming, round_)
     _add_assignments(tx, incoming, round_)
 
 
@@ -57,8 +60,7 @@ def record_answers(
     """Record what is new of the answers; raises InputError with every finding when there is one."""
     answers = incoming.checked_rows()
     new_answers = answers[answers["is_new"]]
-    params = {**run_params, "path": incoming.path, "supersede": supersede}
-    run_id = begin_run(tx, f"{round_.name} import", params)
+    run_id = begin_run(tx, f"{round_.name} import", {**run_params, "path": incoming.path, "supersede": supersede})
     if incoming.brings_work and is_planned(tx):
         settings.save_settings(tx, FROM_FILES, {round_.name: True}, run_id)
     earlier_answers = _unrecorded_earlier(tx, incoming, new_answers)
@@ -76,18 +78,19 @@ def record_answers(
     }
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
     question = closed_question(form_of(round_.form))
+    notes = [*_code_notes(incoming, question), *sorted_column_notes(incoming), *incoming.notes]
     if round_.counts and question:
-        counts |= rule_decisions.apply_policy(tx, new_answers["cell_id"].unique().tolist())
-    notes = (*_code_notes(incoming, question), *sorted_column_notes(incoming))
-    return replace(runs.end_run(tx, run_id, counts), notes=notes)
+        cell_ids = new_answers["cell_id"].unique().tolist()
+        counts |= rule_decisions.apply_policy(tx, cell_ids)
+        n_lost = len({*cell_ids} & {*judgements.lost_verdicts(tx)})
+        notes += look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
+    return replace(runs.end_run(tx, run_id, counts), notes=tuple(notes))
 
 
 def _n_controls(tx: Tx, answers: pd.DataFrame, round_: Round) -> int:
     """How many of these answers are to control pairs, which are no answers of the round."""
-    control_rounds = rounds.of_known_pairs(tx, round_, Known.CONTROLS)
-    return sum(
-        int(answers["assignment_id"].isin(assignments.assignments(tx, one)["id"]).sum()) for one in control_rounds
-    )
+    dealt = (assignments.assignments(tx, one)["id"] for one in rounds.of_known_pairs(tx, round_, Known.CONTROLS))
+    return sum(int(answers["assignment_id"].isin(ids).sum()) for ids in dealt)
 
 
 def _unrecorded_earlier(tx: Tx, incoming: ImportedAnswers, new_answers: pd.DataFrame) -> pd.DataFrame:
@@ -157,10 +160,8 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
 
     if not build_progress.n_built(tx)["pair"]:
         raise StageError("the study has no pairs yet; run `fcpair pair`")
-    rows, unit = (
-        incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell)),
-        incoming.of.number,
-    )
+    rows = incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell))
+    unit = incoming.of.number
     kinds = dict(zip((HS, CN), grids.side_kinds(tx), strict=True))
     digest = digester(tx)
     sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_text_ids_by_digest(tx, kinds[str(side.name)])))
@@ -331,11 +332,9 @@ def _is_unassigned(tx: Tx, round_: Round) -> bool:
 
 
 def _add_missing_assignments(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
-    new_rows = rows[["cell_id", "person_id"]].drop_duplicates()
+    new_rows = rows[["cell_id", "person_id"]].drop_duplicates().assign(status=Status.OPEN.value)
     existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
-    new_rows = new_rows[~new_rows.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)].assign(
-        status=Status.OPEN.value
-    )
+    new_rows = new_rows[~new_rows.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)]
     last_positions = new_rows["person_id"].map(assignments.last_positions(tx, round_, new_rows["person_id"].tolist()))
     last_positions = last_positions.fillna(0).astype("int64")
     new_rows["position"] = last_positions + new_rows.groupby("person_id").cumcount() + 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fcpair.errors import InputError, StageError
-from fcpair.records import RunRecord, Status
+from fcpair.files.answers.answer_files import ImportedAnswers
+from fcpair.records import Round, RunRecord, Status
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import StudyContext, begin_run, labels_of
 from fcpair.steps.people import access
@@ -76,3 +79,13 @@ def _set_answers_aside(tx: Tx, person_id: int, run_id: int) -> int:
             rule_decisions.apply_policy(tx, answers["cell_id"].unique().tolist())
         n += len(ids)
     return n
+
+
+def leave_out_dismissed(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
+    """Leave out the answers of people who were dismissed, with a note on each, where work passes on to others."""
+    dismissed = {run.params["person"] for run in runs.runs(tx, DISMISS)} if round_.reassigns_skipped else set()
+    is_dismissed = incoming.rows["person"].isin(dismissed)
+    for name, rows in incoming.rows[is_dismissed].groupby("person", sort=False):
+        incoming.notes.append(f"{name} was dismissed, so the answers of {name} are left out ({len(rows):,})")
+    if is_dismissed.any():
+        incoming.keep_rows(~is_dismissed.to_numpy(np.bool_))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, ImportedAnswers
@@ -17,15 +18,17 @@ from fcpair.files.exchange.catalogue import find_tool
 from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.tables.folders import new_folder
-from fcpair.records import Round, RunRecord
-from fcpair.steps.answers import answer_import, answer_tables, exported_shards, sheets
+from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.steps.answers import answer_import, answer_tables, sheets
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, is_planned
 from fcpair.steps.people import access
 from fcpair.store import Tx
-from fcpair.store.assignment import rounds
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import runs
+from fcpair.store.people import people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,18 +124,15 @@ def import_export(
         announce(f"{path}: drafts that nobody has submitted are left out ({export.n_drafts:,})")
     exported_round = ExportedRound(_round_key(grid, round_), form, unit)
     incoming = collect_exported(path, reader, export, exported_round, users)
-    notes: list[str] = []
 
     def check(tx: Tx, answers: ImportedAnswers) -> None:
         _compare_texts(tx, answers, round_, reader)
         if answers.findings:
             return
-        notes.extend(exported_shards.describe_missing(tx, answers, round_, is_shared=reader.is_shared))
-        notes.extend(exported_shards.leave_out_dismissed(tx, answers, round_))
-        notes.extend(exported_shards.leave_out_older(tx, answers, round_))
+        answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
+        answers.notes.extend(_leave_out_older(tx, answers, round_))
 
-    run = answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
-    return replace(run, notes=(*run.notes, *notes))
+    return answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
 
 
 def _round_key(grid: GridContext, round_: Round) -> str:
@@ -188,3 +188,50 @@ def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: Annot
     clause = "other texts in the export than the tool was given"
     messages = (f"{unit} {number} has {clause}" for number in rows["pair"])
     incoming.add_findings(is_changed.to_numpy() & ~is_other, messages, cause=f"these {unit}s have {clause}")
+
+
+def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:
+    """Yield a sentence on each person of whose shard something is neither in the study nor in the export.
+
+    They are those in the export, and where it `is_shared` all who have work in the round.
+    """
+    names, unit = {one.id: one.name for one in people.people(tx)}, f"{incoming.of.number}s"
+    shards = assignments.assignments(tx, rounds.with_known_pairs(tx, round_))
+    is_skip = incoming.rows.groupby("assignment_id")["answer"].agg(lambda answers: answers.iloc[-1] is None)
+    brought = is_skip.map({True: Status.SKIPPED.value, False: Status.DONE.value})
+    statuses = shards["id"].map(brought).fillna(shards["status"])
+    n_by_person = statuses.groupby(shards["person_id"]).value_counts().to_dict()
+    exporters = incoming.rows["person_id"].tolist()
+    for person_id in shards["person_id"].unique().tolist() if is_shared else dict.fromkeys(exporters):
+        n_done, n_skipped, n_open = (
+            n_by_person.get((person_id, status.value), 0) for status in (Status.DONE, Status.SKIPPED, Status.OPEN)
+        )
+        if n_open:
+            yield (
+                f"{names[person_id]}: of {n_done + n_skipped + n_open:,} {unit} {n_done:,} are answered, {n_skipped:,} "
+                f"skipped and {n_open:,} missing; unless {names[person_id]} is still at work, or was assigned them "
+                "after the project was written, the export was cut off"
+            )
+
+
+def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterator[str]:
+    """Leave out answers from before another one that the same person has given on the cell; yields a sentence on each
+    person.
+
+    Simulated answers are nobody's, and where the export has no times nothing says which is the older.
+    """
+    import pandas as pd
+
+    rows = incoming.rows
+    current = judgements.current_codes(tx, rounds.with_known_pairs(tx, round_)).set_index("assignment_id")
+    current = current[current["origin"] != Origin.SIMULATED.value]
+    times = pd.to_datetime(rows["at"], utc=True, format="ISO8601", errors="coerce")
+    current_times = pd.to_datetime(
+        rows["assignment_id"].map(current["at"]), utc=True, format="ISO8601", errors="coerce"
+    )
+    is_older = (times < current_times) & answer_import.differing_rows(rows, current)
+    for name, older in rows[is_older].groupby("person", sort=False):
+        numbers = ", ".join(map(str, older["pair"].tolist()[:5])) + ", ..." * (len(older) > 5)
+        left_out = f"{len(older):,} ({incoming.of.number}s {numbers})"
+        yield f"{name} has answered differently since; older answers left out: {left_out}"
+    incoming.keep_rows(~is_older.to_numpy(np.bool_))

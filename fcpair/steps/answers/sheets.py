@@ -20,6 +20,7 @@ from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, load_opaque_ids, scheme_of
 from fcpair.steps.people import access, known_scores
 from fcpair.steps.rules import permissions
+from fcpair.steps.rules.round_progress import round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -230,17 +231,24 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
     rows = _begun_work(tx, round_)
     if rows.empty:
         _refuse_free(tx, round_)
-        hint = (
-            f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns a round that has not been "
-            "assigned yet"
-        )
-        raise StageError(f"nothing is open in round `{round_.name}`; {hint}")
+        raise StageError(f"nothing is open in round `{round_.name}`{_why_closed(tx, round_, grid.grid.name)}")
     rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
     if rows.empty:
         raise StageError(
             f"nothing of round `{round_.name}` is due: all open work waits for round `{round_.options.rests_on}`"
         )
     return round_, rows
+
+
+def _why_closed(tx: Tx, round_: Round, grid: str) -> str:
+    """What became of the work of a round in which nothing is open, as the end of a sentence."""
+    progress = round_progress(tx, round_)
+    if not progress.dealt:
+        return f", which has not been assigned yet; `fcpair assign --grid {grid} --round {round_.name}` assigns it"
+    n_done, n_skipped, n_vacant = (progress.counts[name] for name in (Status.DONE, Status.SKIPPED, "vacant"))
+    if n_vacant:
+        return f", but {n_vacant:,} answers are vacant; `fcpair people add NAME --role {round_.role}` adds somebody"
+    return f": all of it is answered ({n_done:,})" + (f" or skipped ({n_skipped:,})" if n_skipped else "")
 
 
 def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:

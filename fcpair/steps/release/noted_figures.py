@@ -20,7 +20,7 @@ HOW_TO_NOTE = "`fcpair recipe > study.toml` and `fcpair run study.toml`"
 
 
 def latest_figures(tx: Tx, stage: FigureStage, grid: str) -> RunRecord | None:
-    """The newest run that noted the figures of a stage in a grid; that of options, or of a tier in a file, notes none."""
+    """The newest run that noted figures of a stage in a grid; one that set options, or wrote a tier, noted none."""
     noted = [run for run in runs.runs(tx, stage) if grid_of(run) == grid and run.counts and "tier" not in run.params]
     return noted[-1] if noted else None
 

@@ -109,6 +109,43 @@ def test_a_configuration_of_label_studio_is_xml_with_every_option() -> None:
     assert options == ["two words", "à la", "plain", "none"]
 
 
+def test_label_studio_takes_no_option_or_heading_for_a_variable() -> None:
+    """It would show `$5` as nothing, and `costs $x` as `costs undefined`; of an alias it exports the words."""
+    item, form = Item(ItemKey(ROUND, 1, "ab"), ("a", "b")), parse_form('price: one_of("$5","costs $x",free)')
+    view = ElementTree.fromstring(format_config(Project("x", "T", "", form, ("$HS", "CN"), {"ana": [item]}, "")))
+    options = [(one.get("value"), one.get("alias")) for one in view.iter("Choice")]
+    assert options == [("$\u20605", "$5"), ("costs $\u2060x", "costs $x"), ("free", None)]
+    assert next(view.iter("Header")).get("value") == "$\u2060HS"
+
+
+@pytest.mark.parametrize(("form", "answer"), [("label: one_of(no,yes)", "choice"), ("label: text()", "text_input")])
+def test_prodigy_shows_each_text_once_with_its_line_breaks(form: str, answer: str) -> None:
+    """Prodigy shows `text` as one paragraph, and in each block that can show it."""
+    item = Item(ItemKey("main:label", 1, "0" * 12), ("<b>one</b>\ntwo & three", "four"))
+    project = Project("x", "T", "", parse_form(form), ("HS", "CN"), {"ana": [item]}, "")
+    files = TOOLS["prodigy"].write(project)
+    task = json.loads(files["ana.jsonl"])
+    shown = "<b>HS</b><br>&lt;b&gt;one&lt;/b&gt;<br>two &amp; three<br><br><b>CN</b><br>four"
+    assert task["html"] == f'<div style="unicode-bidi: plaintext; text-align: start">{shown}</div>'
+    blocks = json.loads(files["prodigy.json"])["blocks"]
+    assert [block["view_id"] for block in blocks] == ["html", answer, "text_input"]
+    assert [one for one in blocks if one["view_id"] == "choice" and (one["text"], one["html"]) != (None, None)] == []
+
+
+def test_lines_from_right_to_left_have_their_own_direction() -> None:
+    """As seen in Label Studio, Potato and doccano, where the full stop of a Persian sentence was at its other end."""
+    item = Item(ItemKey(ROUND, 1, "ab"), ("سلام.\nHello.", "خوب"))
+    project = Project("x", "T", "", parse_form("label: one_of(no,yes)"), ("HS", "CN"), {"ana": [item]}, "")
+    files = {tool: TOOLS[tool].write(project) for tool in TOOLS}
+    rule = "unicode-bidi: plaintext; text-align: start"
+    style = ElementTree.fromstring(files["label-studio"]["config.xml"]).findtext("Style")
+    assert style == f".lsf-richtext__line {{ {rule}; width: 100% }}"
+    assert json.loads(files["potato"]["config.yaml"])["base_css"] == "style.css"
+    assert files["potato"]["style.css"] == f"#text-content {{ {rule} }}\n"
+    shown = json.loads(files["doccano"]["ana.jsonl"])["text"]
+    assert shown == "HS\n\u2068سلام.\u2069\nHello.\n\nCN\n\u2068خوب\u2069"
+
+
 def test_a_zip_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     recorded = Path(__file__).parents[2] / "assets" / "exchange" / "doccano" / "ana.zip"
     (tmp_path / "ana.zip").write_bytes(recorded.read_bytes()[:-30])
@@ -118,7 +155,7 @@ def test_a_zip_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_without_an_export_is_refused(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("user,annotator\n", "utf-8")
-    with pytest.raises(InputError, match=r"there is no export in it; expected files that end in .json, .csv"):
+    with pytest.raises(InputError, match=r"no export in it ends in .json or .csv; export in such a format"):
         open_export(tmp_path, (".json", ".csv"))
 
 

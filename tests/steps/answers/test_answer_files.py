@@ -283,7 +283,7 @@ def test_models_verdicts_and_rounds_that_there_are_not_are_refused(rate: Grid, t
     with pytest.raises(UnknownIdError, match="no round `write`"):
         rate.import_answers(path, "write")
     rate.import_answers(path)
-    with pytest.raises(StageError, match="nothing is open in round `rate`"):
+    with pytest.raises(StageError, match=r"nothing is open in round `rate`: all of it is answered \(8\)$"):
         rate.write_answer_sheets(tmp_path / "more")
     model = RoundPlan("ask", "text: text()", models=("plain=canned:plain.csv",))
     other = Study._of(rate._store)

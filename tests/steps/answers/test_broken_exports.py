@@ -140,7 +140,13 @@ def test_a_zip_file_without_files_is_refused(at: At, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "ana.zip", "w"):
         pass
     content = (tmp_path / "ana.zip").read_bytes()
-    refuses(at("dealt"), "doccano", tmp_path / "ana.zip", content, "there is no export in it")
+    refuses(
+        at("dealt"),
+        "doccano",
+        tmp_path / "ana.zip",
+        content,
+        "no export in it ends in .jsonl or .json; export in such a format",
+    )
 
 
 @pytest.mark.parametrize(("tool", "content"), [("doccano", "id,label\n1,x\n"), ("potato", STUDIO[".json"])])

@@ -107,3 +107,16 @@ def test_answers_of_somebody_who_left_stand(at: At) -> None:
     study = at("dealt")
     study.retire("ana")
     assert study.grid().import_export(POTATO, "potato").counts["answers"] == 42
+
+
+def test_where_nothing_is_open_it_is_said_why(at: At, tmp_path: Path) -> None:
+    with pytest.raises(StageError, match=r"nothing is open in round `label`, which has not been assigned yet; `fcpair"):
+        at("paired").grid().write_project(tmp_path / "project", "potato")
+    study = at("dealt")
+    study.grid().import_export(POTATO, "potato")
+    with pytest.raises(StageError, match=r"nothing is open in round `label`: all of it is answered \(42\)$"):
+        study.grid().write_project(tmp_path / "project", "potato")
+    for name in ("ana", "ben", "cleo"):
+        study.dismiss(name)
+    with pytest.raises(StageError, match=r"in round `label`, but 42 answers are vacant; `fcpair people add NAME"):
+        study.grid().write_project(tmp_path / "project", "potato")

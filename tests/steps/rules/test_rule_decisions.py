@@ -225,6 +225,20 @@ def test_a_person_s_decision_stands_and_waits_for_a_second_look_when_labels_chan
     assert [grid.explain(pair).second_look for pair in (1, 2, 3)] == [False, True, False]
 
 
+def test_an_import_says_whose_labels_it_changed_under_a_decision_or_a_verdict(at: At, tmp_path: Path) -> None:
+    study = doubted(at, tmp_path)
+    again = record(study, tmp_path, [("ana", 2, "not_appropriate"), ("ana", 3, "appropriate")], supersede=True)
+    note = "1 pair was decided before its labels changed and waits for a second look; until then the decision stands"
+    assert (again.counts["answers"], again.notes) == (1, (note,))
+    assert record(study, tmp_path, [("ana", 3, "appropriate")], supersede=True).notes == ()
+    checked = at("checked")
+    pair = next(pair for pair, (who, code) in standing(checked).items() if who != "person" and code == 2)
+    labels = [(who, pair, "not_appropriate") for _, who in labels_of(checked, pair)]
+    assert record(checked, tmp_path, labels, supersede=True).notes == (
+        "1 pair has a verdict on a label that it no longer has; such a verdict does not count",
+    )
+
+
 def test_a_tier_says_how_many_of_its_pairs_wait_for_a_second_look(at: At, tmp_path: Path) -> None:
     study = doubted(at, tmp_path)
     grid = study.grid()
