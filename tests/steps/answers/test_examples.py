@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from servers import Places
 
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.files.tables.tabular import write_table
@@ -52,8 +53,14 @@ def grid(before_finding: Path, tmp_path: Path) -> Grid:
 
 
 @pytest.fixture
-def found(after_finding: Path, tmp_path: Path) -> Grid:
-    return Study.open(shutil.copy(after_finding, tmp_path / after_finding.name)).grid("replies")
+def found(tmp_path: Path, request: pytest.FixtureRequest) -> Grid:
+    """The grid `replies` once its examples are found; on a server they are found for each test."""
+    if Places.now is not None:
+        grid = study_of(tmp_path).grid("replies")
+        grid.find_examples("propose")
+        return grid
+    made: Path = request.getfixturevalue("after_finding")
+    return Study.open(shutil.copy(made, tmp_path / made.name)).grid("replies")
 
 
 @pytest.fixture
