@@ -146,10 +146,7 @@ class GridTables:
             return
         yield self._table(PAIRS, self._pairs(self.tiers), "Every pair with a label, in a tier or in none.")
         yield self._table(LABELS, self._labels(self._question), "The current answer of each annotator on each pair.")
-        by = {"by": "who decided, under a pseudonym; empty for a rule"}
-        yield self._table(
-            DECISIONS, self._decisions(self._question), "The decision that stands on each pair.", about_columns=by
-        )
+        yield self._table(DECISIONS, self._decisions(self._question), "The decision that stands on each pair.")
         yield self._table(VERDICTS, self._verdicts(), "The verdict of each validator on the label of each pair.")
 
     def _pairs(self, tiers: Tiers) -> pd.DataFrame:
