@@ -116,7 +116,7 @@ class UnknownIdError(FcpairError, LookupError):
 
 
 class ModelError(FcpairError, OSError):
-    """An encoder cannot be had, or its weights are not the expected ones."""
+    """An encoder is unavailable, or its weights are not the expected ones."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -134,7 +134,7 @@ class ServiceError(FcpairError, OSError):
 
 
 class ClusterError(FcpairError, OSError):
-    """A Dask cluster cannot be had, was lost, or cannot do the work."""
+    """A Dask cluster is unavailable, was lost, or cannot do the work."""
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -101,7 +101,7 @@ IN_MEMORY = Path("<frame>")  # the path of a corpus that came as a frame
 
 @dataclass(frozen=True)
 class Import(Checked):
-    """Where the source pairs come from."""
+    """The source of the pairs that a study starts from."""
 
     stage: ClassVar[str] = "import"
     path: Path = field(metadata={"help": "the corpus file"})
@@ -111,15 +111,15 @@ class Import(Checked):
     cn_column: str = param("cn", "the column of the CN")
     hs_id_column: str | None = param(None, "the column of the HS's own ids; `hs_id` if there is one")
     cn_id_column: str | None = param(None, "the column of the CN's own ids; `cn_id` if there is one")
-    unpaired: bool = param(False, "take a row whose HS or CN is empty for a text without a pair")
+    unpaired: bool = param(False, "treat a row whose HS or CN is empty as an unpaired text")
 
 
 @dataclass(frozen=True)
 class Select(Seeded):
-    """Which HS the study is about."""
+    """The HS that the study is about."""
 
     stage: ClassVar[str] = "select"
-    hs: int | None = param(None, "how many HS to draw", bounds=AT_LEAST_ONE)
+    hs: int | None = param(None, "number of HS to draw", bounds=AT_LEAST_ONE)
     list: Path | None = param(None, "a file with the HS to take, in a column `hs`", flag="--hs-list")
     stratify: str | None = param(None, "a metadata column whose values keep their shares among the drawn HS")
     seed: int = param(0, "random seed")
@@ -140,7 +140,7 @@ class Retrieve(Checked):
     """Parameters for retrieving candidates."""
 
     stage: ClassVar[str] = "retrieve"
-    k: int = param(2, "how many nearest CNs to take for each source CN", bounds=AT_LEAST_ONE)
+    k: int = param(2, "number of nearest CNs to take for each source CN", bounds=AT_LEAST_ONE)
     model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
     backend: Backend = param("torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU")
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
@@ -151,10 +151,10 @@ class Retrieve(Checked):
     runs: tuple[Path, ...] = param(
         (), "a TREC run whose top candidates to take; may be repeated; nothing is encoded then"
     )
-    depth: int = param(10, "how many CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE)
+    depth: int = param(10, "number of CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE)
     memory_mb: int = param(
         MEMORY_MB,
-        "how many MB comparing may use in addition to the vectors; results do not depend on it",
+        "memory in MB that comparisons may use beside the vectors; results do not depend on it",
         bounds=_MEMORY,
         shapes=False,
     )
@@ -172,14 +172,14 @@ class Retrieve(Checked):
 
 @dataclass(frozen=True)
 class Pair(Seeded):
-    """Which candidates go into the grid."""
+    """The candidates that go into the grid."""
 
     stage: ClassVar[str] = "pair"
-    candidates: int | None = param(None, "how many candidates to draw; all if not given", bounds=AT_LEAST_ONE)
+    candidates: int | None = param(None, "number of candidates to draw; all if not given", bounds=AT_LEAST_ONE)
     keep_known: bool = param(False, "also assign pairs that occur in the corpus")
     sample: int | None = param(
         None,
-        "how many to draw at random; all if not given. Every HS and CN appears in as equally many cells as possible",
+        "number to draw at random; all if not given. Every HS and CN appears in as equally many cells as possible",
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed")
@@ -200,7 +200,7 @@ class Assign(Seeded):
     seed: int = param(0, "random seed")
     open: bool = param(False, "hand out pairs on request, for volunteers who come and go")
     lease_minutes: int = param(
-        30, "with open assignment, how many minutes pairs are kept for somebody who does not answer"
+        30, "with open assignment, minutes for which pairs are kept for somebody who does not answer"
     )
 
     def __post_init__(self) -> None:
@@ -247,10 +247,10 @@ class Annotate(Checked):
     )
     opt_out: str | None = param(None, "a metadata column whose topics people can opt out of reading")
     opt_out_split: str = param(TOPIC_SPLIT, "the characters at which a value of that column is split into topics")
-    pause_pairs: int = param(50, "after how many pairs a pause is suggested")
-    pause_minutes: int = param(20, "after how many minutes of work a pause is suggested")
-    daily_limit: int | None = param(None, "how many pairs one person may read in a day; no limit if not given")
-    total_limit: int | None = param(None, "how many pairs one person may read in all; no limit if not given")
+    pause_pairs: int = param(50, "number of pairs after which a pause is suggested")
+    pause_minutes: int = param(20, "minutes of work after which a pause is suggested")
+    daily_limit: int | None = param(None, "number of pairs that one person may read in a day; no limit if not given")
+    total_limit: int | None = param(None, "number of pairs that one person may read in all; no limit if not given")
     offline: bool = param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
 
     def worded(self, hs_name: str) -> Annotate:
@@ -311,13 +311,15 @@ class Simulate(Seeded):
 
 @dataclass(frozen=True)
 class Plan(Checked):
-    """What an overlap is planned for, and what is assumed of a grid that nobody has labelled yet."""
+    """The aim of a planned overlap, and assumptions about a grid that nobody has labelled yet."""
 
     stage: ClassVar[str] = "plan"
-    width: float | None = param(None, "how wide the interval of the figure may be", otherwise="none is recommended")
+    width: float | None = param(None, "greatest width of the interval", otherwise="none is recommended")
     coefficient: PlannedFigure = param("alpha", "the coefficient whose interval `--width` is about")
-    hs: int | None = param(None, "how many HS to draw", otherwise="those of the study", bounds=AT_LEAST_ONE)
-    cn: int | None = param(None, "how many CN to cross them with", otherwise="those of the study", bounds=AT_LEAST_ONE)
+    hs: int | None = param(None, "number of HS to draw", otherwise="those of the study", bounds=AT_LEAST_ONE)
+    cn: int | None = param(
+        None, "number of CNs to cross them with", otherwise="those of the study", bounds=AT_LEAST_ONE
+    )
     annotators: int | None = param(None, ANNOTATORS_HELP, bounds=AT_LEAST_ONE)
     seconds: float | None = param(
         None, f"seconds that a label takes; if not given, as measured in the study, else {USUAL_S:g}"
@@ -347,7 +349,7 @@ class Plan(Checked):
 
 @dataclass(frozen=True)
 class Power(Checked):
-    """What two systems are to be told apart by, and how surely."""
+    """The difference of two systems that is to be found, and the probability of finding it."""
 
     stage: ClassVar[str] = "power"
     power: float = param(0.8, "probability that the test finds the difference", bounds=Bounds(0, below=1))
@@ -387,7 +389,7 @@ class Calibration(Seeded):
     """A first batch that everybody answers, discusses where they differ, and answers once more."""
 
     stage: ClassVar[str] = "calibration"
-    pairs: int = param(20, "how many pairs to draw. Everybody answers them first", bounds=AT_LEAST_ONE)
+    pairs: int = param(20, "number of pairs to draw. Everybody answers them first", bounds=AT_LEAST_ONE)
     counts: CalibrationCounts = param(
         "neither", "which of the two answers decisions and tiers rest on; with neither, the pairs are assigned again"
     )
@@ -405,7 +407,7 @@ class Agree(Checked):
         "class", "indefinite answers: classes of their own, or dropped before anything is computed", flag="--indefinite"
     )
     intervals: IntervalScope = param(
-        "texts", "what intervals generalise to: new HS and CN with the same annotators, or new annotators too"
+        "texts", "what intervals generalise to: new HS and CNs with the same annotators, or new annotators too"
     )
     level: float = param(0.95, LEVEL_HELP)
     by: AgreementBlocks | None = param(
@@ -466,10 +468,10 @@ class Validate(Seeded):
     stage: ClassVar[str] = "validate"
     of_first_deal: ClassVar[tuple[str, ...]] = ("validators", "pairs")
     validators: int | None = param(
-        None, "how many validators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
+        None, "number of validators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
     )
     pairs: int | None = param(
-        None, "how many pairs to draw. If not given, all that are adjudicated", bounds=AT_LEAST_ONE
+        None, "number of pairs to draw. If not given, all that are adjudicated", bounds=AT_LEAST_ONE
     )
     blind: bool = param(False, "validators give their own label and do not see the adjudicated one")
     seed: int = param(0, "random seed")
@@ -477,7 +479,7 @@ class Validate(Seeded):
 
 @dataclass(frozen=True)
 class Partition(Checked):
-    """Which rules make the tiers."""
+    """The rules that make the tiers."""
 
     stage: ClassVar[str] = "partition"
     verbatim: ClassVar[tuple[str, ...]] = ("own_tiers",)
@@ -503,25 +505,30 @@ BELIEVED = "believed"  # the question of a survey with which a model's answers a
 MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
 
 
-_POOL, _POOL_NAMES = "which CNs are in the pool", "judged|positive|all|FILE"
+_POOL, _POOL_NAMES = "the CNs to rank", "judged|positive|all|FILE"
 
 
 @dataclass(frozen=True)
 class Evaluate(Seeded):
-    """Which systems are evaluated, on what, and by which measures."""
+    """The systems to evaluate, the tiers to evaluate them on, and the measures."""
 
     stage: ClassVar[str] = "evaluate"
     systems: tuple[str, ...] = param((), SYSTEMS_HELP)
-    pool: str = param("judged", f"{_POOL}. They are ranked", metavar=_POOL_NAMES)
-    tiers: tuple[str, ...] = param(TIERS, "which tier. Systems are evaluated on it; may be repeated", metavar="TIER")
+    pool: str = param("judged", _POOL, metavar=_POOL_NAMES)
+    tiers: tuple[str, ...] = param(
+        TIERS, "the tier to use. Systems are evaluated on it; may be repeated", metavar="TIER"
+    )
     measures: tuple[str, ...] = param(
-        DEFAULT_MEASURES, "which measure, by its name. Examples are NDCG@5, MAP(by=all) and RBP(p=0.9); may be repeated"
+        DEFAULT_MEASURES,
+        "the measure to compute, by name. Examples are NDCG@5, MAP(by=all) and RBP(p=0.9); may be repeated",
     )
     k: int = param(
-        10, "how many ranks are read by measures without a cutoff of their own", bounds=AT_LEAST_ONE, flag="--cutoff"
+        10, "number of ranks that measures without a cutoff of their own read", bounds=AT_LEAST_ONE, flag="--cutoff"
     )
-    no_positives: NoPositives = param("zero", "how an HS without an appropriate CN in the pool is treated")
-    resamples: int = param(RESAMPLES, "how many resamples to draw for intervals and tests")
+    no_positives: NoPositives = param(
+        "zero", "HS without an appropriate CN in the pool score 0 (zero) or are left out (leave_out)"
+    )
+    resamples: int = param(RESAMPLES, "number of resamples to draw for intervals and tests")
     seed: int = param(0, "random seed")
 
     def __post_init__(self) -> None:
@@ -550,13 +557,13 @@ class Export(Checked):
     }
     pool: str = param(
         "judged",
-        f"{_POOL}. They are those of Bronze, those it labels appropriate for some HS, the whole grid's, or a file's",
+        f"{_POOL}. Those of Bronze, those it labels appropriate for some HS, the whole grid's, or a file's",
         metavar=_POOL_NAMES,
     )
     binary: bool = param(False, "grade every appropriate pair 1 and every other one 0")
     negatives: int = param(
         5,
-        "how many judged negatives of the same HS to draw for each positive; all where there are fewer",
+        "number of judged negatives of the same HS to draw for each positive; all if there are fewer",
         bounds=Bounds(1),
     )
     test_share: float = param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))

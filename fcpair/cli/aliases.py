@@ -62,7 +62,7 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             "aliases_file",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="What spellings stand for: a table with the columns `spelling` and `label`.",
+            help="The label of each spelling: a table with the columns `spelling` and `label`.",
         )
         @functools.wraps(command)
         def call_with_labels(

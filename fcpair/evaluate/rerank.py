@@ -105,7 +105,7 @@ class Cross(System):
         """Rank the pool; the score of rank r is -r, as scores of the model and of the first system do not compare.
 
         Raises:
-            ModelError: the model cannot be had, or is no cross-encoder.
+            ModelError: the model is unavailable, or is no cross-encoder.
         """
         model = resolve(self.of, CROSS_ENCODERS)
         first = self.first.rank(search)

@@ -140,7 +140,7 @@ class Sbert(System):
     of: str
 
     def rank(self, search: Search) -> Ranking:
-        """Rank the pool by the cosine of each HS and CN; raises ModelError when the model cannot be had."""
+        """Rank the pool by the cosine of each HS and CN; raises ModelError if the model is unavailable."""
         model = resolve(self.of)
         vectors = encode([*search.hs, *search.cn], model, search.progress)
         return Ranking(

@@ -305,7 +305,7 @@ def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> A
 
     Raises:
         InputError: its file cannot be read.
-        ModelError: the model is not on this machine and cannot be had.
+        ModelError: the model is not on this machine and cannot be downloaded.
     """
     if spec.source == "service":
         return Chat(spec.of, prompt, options)

@@ -36,7 +36,7 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
     what a user says.
 
     Raises:
-        ModelError: the model cannot be had, or does not write.
+        ModelError: the model is unavailable, or does not write.
         InputError: a prompt leaves the model no room for a reply, or has no token that it knows.
     """
     network, tokenizer, is_causal = load_writer(model.name)

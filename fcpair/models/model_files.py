@@ -67,7 +67,7 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
     `all-MiniLM-L6-v2` only, and only with the genuine weights.
 
     Raises:
-        ModelError: it cannot be had (the message says what was tried), the packaged weights are not genuine, or the
+        ModelError: it is unavailable (the message says what was tried), the packaged weights are not genuine, or the
             backend is not installed.
     """
     _libraries(backend)

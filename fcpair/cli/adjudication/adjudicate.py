@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--request",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Have a person decide the pairs whose numbers are in the column `pair` of this table, though their labels "
+    help="Have a person decide the pairs numbered in the column `pair` of this table, even if their labels "
     "agree or a rule has decided them.",
 )
 @shared_option(

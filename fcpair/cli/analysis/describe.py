@@ -52,7 +52,7 @@ ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
     type=click.IntRange(min=0),
     default=5,
     show_default=True,
-    help="How many keywords to show for each label.",
+    help="Number of keywords to show for each label.",
 )
 @click.option(
     "--check-printed",
@@ -64,7 +64,7 @@ ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
     "--write-aliases",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Only write all spellings of the labels, each with a proposed label, for a person to check.",
+    help="Write all spellings of the labels, each with a proposed label, for a person to check, and nothing else.",
 )
 @format_option
 def describe(

@@ -26,8 +26,8 @@ NOTES = (
 @click.command()
 @shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
 @shared_option("--dry-run", is_flag=True, detail="It counts what models would be asked.")
-@click.option("--price-in", type=float, help="For a dry run: the price of a million tokens that a model reads.")
-@click.option("--price-out", type=float, help="For a dry run: the price of a million tokens that it writes.")
+@click.option("--price-in", type=float, help="With `--dry-run`: the price of a million tokens that a model reads.")
+@click.option("--price-out", type=float, help="With `--dry-run`: the price of a million tokens that it writes.")
 @with_grid
 @format_option
 def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price_out: float | None, form: str) -> None:

@@ -133,7 +133,7 @@ def _import(door: _Door) -> click.Command:
     @click.option(
         "--people",
         type=click.Path(path_type=Path),
-        help="Which user of the annotation tool is which person: a table of the columns `user` and `annotator`. By "
+        help="Users of the annotation tool and the people they are: a table of the columns `user` and `annotator`. By "
         "default users have the names of people.",
     )
     @supersede_option

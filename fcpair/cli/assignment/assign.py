@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--close",
     is_flag=True,
-    help="End open assignment: what nobody has is removed, and what people hold stays theirs for good.",
+    help="End open assignment: remove what nobody has; what people hold stays theirs for good.",
 )
 @shared_option("--round", "round_", metavar="NAME", detail="In a planned grid, it is assigned by its own options.")
 @with_grid

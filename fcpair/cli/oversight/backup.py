@@ -49,7 +49,7 @@ def backup(study: Place, file: Path) -> None:
 @click.command()
 @_FILE
 @click.option(
-    "--check", is_flag=True, callback=note_trial, help="Restore nothing; check that the backup is what was written."
+    "--check", is_flag=True, callback=note_trial, help="Restore nothing; check that the backup is as it was written."
 )
 @_create
 @study_option

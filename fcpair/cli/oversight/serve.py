@@ -99,7 +99,7 @@ def _is_without_studies(folder: Path) -> bool:
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
 )
-@shared_option("--loosen", is_flag=True, detail="They are loosened while it serves.")
+@shared_option("--loosen", is_flag=True, detail="For this server run only.")
 def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
 

@@ -53,7 +53,9 @@ def people() -> None:
 
 @people.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option("--role", type=role_choice, default=Role.ANNOTATOR.value, show_default=True, help="What they do.")
+@click.option(
+    "--role", type=role_choice, default=Role.ANNOTATOR.value, show_default=True, help="Their role in the study."
+)
 @url_option
 @with_study
 def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
@@ -153,7 +155,7 @@ def revoke(study: Study, name: str) -> None:
 
 
 @people.command("rotate-secret")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_study
 def rotate_secret(study: Study, yes: bool) -> None:
     """End every session at once, including those that a copy of the study could sign.
@@ -257,8 +259,8 @@ def retire(study: Study, name: str, seed: int) -> None:
 @people.command()
 @click.argument("name")
 @seed_option
-@click.option("--reason", default="", metavar="TEXT", help="What they read when they come back by their link.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--reason", default="", metavar="TEXT", help="The text that they see when they open their link.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_study
 def dismiss(study: Study, name: str, seed: int, reason: str, yes: bool) -> None:
     """Dismiss a person: their answers are withdrawn, and their cells are assigned again.
@@ -299,7 +301,7 @@ for command in (qualify, controls, qualified, let_on):
 
 @people.command()
 @click.argument("name")
-@click.option("--to", help="Who takes it over; if not given, all others in the role.")
+@click.option("--to", help="The person who takes over; if not given, everybody else in the role.")
 @click.option("--last", "n", type=int, metavar="N", help="Hand over only the last N open pairs; all if not given.")
 @seed_option
 @with_study

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     type=click.Choice(get_args(MethodsFormat)),
     default="markdown",
     show_default=True,
-    help="How the text is marked up.",
+    help="The markup of the text.",
 )
-@shared_option("--out", type=click.Path(path_type=Path, file_okay=False), detail="A folder; without it, printed.")
+@shared_option("--out", type=click.Path(path_type=Path, file_okay=False), detail="Output folder (default: print).")
 @with_study
 def methods(study: Study, form: MethodsFormat, out: Path | None) -> None:
     """Write the methods section of a paper from the log.

@@ -41,9 +41,9 @@ def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -
     default=FORM_FILE,
     show_default=True,
     type=click.Path(path_type=Path),
-    help="The file with what only people know, such as licences.",
+    help="The form with facts that only people know, such as licences.",
 )
-@click.option("--draft", is_flag=True, help="Release although keys of the form are missing; the card lists them.")
+@click.option("--draft", is_flag=True, help="Release even if keys of the form are missing; the card lists them.")
 @click.option("--no-texts", is_flag=True, help="Write ids and digests instead of texts, and a script that joins them.")
 @seed_option
 @click.option(
@@ -81,7 +81,8 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
 @click.option(
     "--study",
     type=StudyPlace(),
-    help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME. Whether it still gives the release.",
+    help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME. "
+    "Compares the release with what the study gives now.",
 )
 def verify(folder: Path, study: Place | None) -> None:
     """Check that a release is what was written.

@@ -61,13 +61,16 @@ def ask() -> None:
     metavar="YES,NO,DECLINE",
     default="yes,no,decline",
     show_default=True,
-    help="What the answers are called.",
+    help="The names of the three answers.",
 )
 @click.option(
-    "--part", type=click.IntRange(min=1), metavar="N", help="How many people answer each statement.  [default: all]"
+    "--part",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of people who answer each statement.  [default: all]",
 )
 @click.option("--as-list", "listed", is_flag=True, help="Show a list of statements on each screen instead of one.")
-@click.option("--suggest", metavar="TEXT", help="An open question at the end; empty: none.")
+@click.option("--suggest", metavar="TEXT", help="An open question at the end; empty for none.")
 @shared_option("--title", default=Setup().title, detail="For a new study.")
 @seed_option
 @survey_option
@@ -183,7 +186,7 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
     "--person", metavar="COLUMN", default="by", show_default=True, help="The column of the people who answered."
 )
 @shared_option("--answer", metavar="COLUMN", default="answer", show_default=True)
-@click.option("--keep", metavar="RULE", help="Which statements to keep, such as 'believed > 0.60'.")
+@click.option("--keep", metavar="RULE", help="The rule for keeping statements, such as 'believed > 0.60'.")
 @shared_option("--by", metavar="COLUMN", detail="In a study, a question about people.")
 @click.option(
     "--population-size",
@@ -192,7 +195,9 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
     metavar="N",
     help="The size of the population.",
 )
-@click.option("--margin", type=float, metavar="SHARE", help="Show how many respondents this margin of error needs.")
+@click.option(
+    "--margin", type=float, metavar="SHARE", help="Show the number of respondents that this margin of error needs."
+)
 @shared_option("--out", type=click.Path(path_type=Path), detail="Only kept statements are written.")
 @figures_option
 @format_option

@@ -44,7 +44,7 @@ def bias() -> None:
 @bias.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--as", "scheme", type=click.Choice(SCHEMES), required=True, help="Whose definition of the scores to use."
+    "--as", "scheme", type=click.Choice(SCHEMES), required=True, help="The paper whose definition of the scores to use."
 )
 @shared_option(
     "--reader",
@@ -69,7 +69,7 @@ def bias() -> None:
     "--survey",
     "people",
     metavar="GRID|FILE",
-    help="A survey: measure how far people are from the model. In a study, the name of its grid; with FILES, a file of "
+    help="A survey: compare the model with its respondents. In a study, the name of its grid; with FILES, a file of "
     "answers as `fcpair answers export` writes it.",
 )
 @shared_option("--question", metavar="TEXT", default=BELIEVED, show_default=True, detail="It is compared.")

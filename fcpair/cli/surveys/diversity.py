@@ -43,7 +43,11 @@ class _TextSample(NamedTuple):
     detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.",
 )
 @click.option(
-    "--unit", type=click.Choice(UNITS), default=UNITS[0], show_default=True, help="What counts as a text of templates."
+    "--unit",
+    type=click.Choice(UNITS),
+    default=UNITS[0],
+    show_default=True,
+    help="The unit that counts as a text of templates.",
 )
 @shared_option("--text", metavar="COLUMN", detail="For a table.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too; for templates, each category.")
@@ -55,7 +59,7 @@ class _TextSample(NamedTuple):
     type=click.Choice(["cosine", "bertscore"]),
     default="cosine",
     show_default=True,
-    help="How the similarity of two texts is measured.",
+    help="The measure of the similarity of two texts.",
 )
 @shared_option("--model", detail="It encodes texts for `--homogenization`.")
 @shared_option("--language", metavar="CODE")

@@ -33,7 +33,7 @@ TOGETHER = ("groups", "n", "agreement")
 @click.option("--annotator", metavar="COLUMN", help="The column of the annotators.")
 @shared_option("--labels", "label", metavar="COLUMN", detail="In a study, a question of the round.")
 @shared_option("--by", multiple=True, metavar="COLUMN", detail="In a study, a question about people. May be repeated.")
-@click.option("--mixed", is_flag=True, help="Fit one mixed model of all groups too (extra `mixed`).")
+@click.option("--mixed", is_flag=True, help="Also fit one mixed model of all groups (extra `mixed`).")
 @shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True)
 @figures_option
 @format_option

@@ -49,7 +49,7 @@ def import_corpus(
         cn_column: the column of the CN.
         hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
         cn_id_column: the column of the CN's own ids; `cn_id` if there is one.
-        unpaired: take a row whose HS or CN is empty for a text without a pair.
+        unpaired: treat a row whose HS or CN is empty as an unpaired text.
 
     Raises:
         InputError: no such file, a missing or duplicated column, a broken encoding, an empty text (all of them, with

@@ -69,7 +69,7 @@ def _version_at(made_at: list[tuple[str, int]], at: str | None) -> int | None:
 
 
 def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) -> RunRecord:
-    """Let a new version of the guidelines hold from now on; the earlier ones and what rests on them stay.
+    """Publish a new version of the guidelines; the earlier ones and what rests on them stay.
 
     `by` is a person of the study, `seen` the version that was edited; None: not told.
 
