@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,12 +52,18 @@ class Redaction:
         if isinstance(value, str):
             return self._clean_value(value)
         if isinstance(value, Mapping):
-            return {self._clean_key(str(key)): self.clean(item) for key, item in value.items()}
+            items = [(self._clean_key(str(key)), self.clean(item)) for key, item in value.items()]
+            return dict(sorted(items, key=itemgetter(0)) if any(key in self._names for key in value) else items)
         if isinstance(value, list | tuple):
-            is_of_people = all(isinstance(item, str) and item in self._names for item in value)
             cleaned = [self.clean(item) for item in value]
-            return sorted(cleaned) if is_of_people else cleaned  # in the order of names it would tell who is who
+            return sorted(cleaned) if self._are_people(value) else cleaned  # in the order of names it would tell them
         return value
+
+    def _are_people(self, value: Any) -> bool:
+        """Whether a value is somebody's name, or a list of nothing but names or such lists."""
+        if isinstance(value, list | tuple):
+            return all(map(self._are_people, value))
+        return isinstance(value, str) and value in self._names
 
     def clean_text(self, text: str) -> str:
         """A longer text, such as guidelines or a recipe, cleaned; its lines stay."""
