@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, InputError, name_file, reject, translate_read_errors
@@ -54,6 +55,7 @@ def read_table(
     blank: Sequence[str] = (),
     kind: str | None = None,
     verbatim: bool = False,
+    headings: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Read a CSV, JSONL, Parquet, Excel or OpenDocument file as text.
 
@@ -67,6 +69,7 @@ def read_table(
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
         kind: what the file is, a key of `READERS`; without it the suffix says so, and any other suffix means CSV.
         verbatim: leave the cells as they are, for files that fcpair did not write.
+        headings: other names that columns may have, with what they are called here.
 
     Returns:
         A frame of strings (an empty string where there is nothing) and the column `line`, from 1; of a spreadsheet it
@@ -86,7 +89,7 @@ def read_table(
         with translate_read_errors(path):
             raw = READERS.get(kind, _read_csv)(path, columns)
     check_texts(raw)
-    header = _match_names(raw, (*columns, *optional, *blank))
+    header = _match_names(raw, (*columns, *optional, *blank), headings)
     require_columns(raw.place, header, columns)
     if LINE in header:
         raise InputError(f"{name_of(path)}: column `{LINE}` would be taken for the line numbers; rename it")
@@ -117,11 +120,14 @@ def place_of(frame: pd.DataFrame) -> str:
     return str(frame.attrs[_PLACE])
 
 
-def _match_names(raw: RawTable, names: Iterable[str]) -> list[str]:
+def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str]) -> list[str]:
     """The column names, with each of `names` in the place of what is the same name; unnamed last ones left out."""
     header = list(raw.header)
     while header and not header[-1].strip():
         header.pop()
+    own_names = set(map(fold_name, header))
+    called = {fold_name(heading): name for heading, name in headings.items() if fold_name(name) not in own_names}
+    header = [called.get(fold_name(name), name) for name in header]
     findings = []
     for name in dict.fromkeys(names):
         matching = [at for at, one in enumerate(header) if fold_name(one) == fold_name(name)]

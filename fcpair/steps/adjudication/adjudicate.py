@@ -34,6 +34,7 @@ from fcpair.steps.base.context import (
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.reading_limits import check_reading_limit
 from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.corpus.grids import to_public_number
@@ -239,7 +240,14 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
         read_word = outcome_reader(scheme_of(tx))
         keyed_by, answer = layout_of(tx, path)
         column_names = {"person": "adjudicator", "answer": answer, "shown": LABELS}
-        incoming = read_answers(path, read_word, **column_names, needs_person=False, cell_columns=keyed_by)
+        incoming = read_answers(
+            path,
+            read_word,
+            **column_names,
+            needs_person=False,
+            cell_columns=keyed_by,
+            headings=sheet_headings(tx, keyed_by),
+        )
         locate_cells(tx, incoming)
         _add_deciders(tx, incoming)
         outcome = _with_standing_decisions(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))

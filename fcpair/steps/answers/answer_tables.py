@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.answer_files import ImportedAnswers, read_forms
+from fcpair.files.answers.answer_files import CELL_COLUMNS, ImportedAnswers, read_forms
 from fcpair.records import Role, Round, RunRecord
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
@@ -22,6 +22,7 @@ from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.rules import text_checks
+from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements, model_replies, refused_texts, text_origins
 from fcpair.store.assignment import rounds
@@ -230,7 +231,8 @@ def import_answers(
     with grid._store.read() as tx:
         round_ = round_for_files(tx, grid.grid.name, name)
         form = form_of(round_.form)
-        incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "")
+        headings = sheet_headings(tx, CELL_COLUMNS)
+        incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "", headings=headings)
         _refuse_answers_beside(tx, incoming, form)
     return record_forms(grid, round_, incoming, supersede=supersede)
 

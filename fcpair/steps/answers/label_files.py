@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError
-from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
+from fcpair.files.answers.answer_files import PAIR_COLUMNS, ImportedAnswers, read_answers
 from fcpair.files.tables.tabular import read_table
 from fcpair.records import RunRecord
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
@@ -15,6 +15,7 @@ from fcpair.steps.answers import answer_import
 from fcpair.steps.assignment import validate
 from fcpair.steps.base.context import GridContext, scheme_of
 from fcpair.steps.rules import permissions
+from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
@@ -33,7 +34,13 @@ def import_labels(grid: GridContext, path: str | Path, *, supersede: bool = Fals
     `supersede` lets a different label replace an earlier one as the current one.
     """
     with grid._store.write() as tx:
-        incoming = read_answers(path, label_reader(scheme_of(tx)), person="annotator", answer="label")
+        incoming = read_answers(
+            path,
+            label_reader(scheme_of(tx)),
+            person="annotator",
+            answer="label",
+            headings=sheet_headings(tx, PAIR_COLUMNS),
+        )
         round_ = rounds.with_known_pairs(tx, rounds.primary(tx))
         answer_import.identify_rows(tx, incoming, round_)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
@@ -49,7 +56,14 @@ def import_verdicts(grid: GridContext, path: str | Path, *, supersede: bool = Fa
         blind = _is_blind(tx, path)
         read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
         answer, shown = (OWN_LABEL, "") if blind else (VERDICT, "label")
-        incoming = read_answers(path, read_word, person="validator", answer=answer, shown=shown)
+        incoming = read_answers(
+            path,
+            read_word,
+            person="validator",
+            answer=answer,
+            shown=shown,
+            headings=sheet_headings(tx, PAIR_COLUMNS),
+        )
         round_ = rounds.validation(tx)
         answer_import.identify_rows(tx, incoming, round_)
         _check_blindness(tx, incoming, blind=blind)
