@@ -20,8 +20,9 @@ from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
 from fcpair.stages.questions.labels import outcome_reader
 from fcpair.steps.adjudication.doubts import rank_cases
-from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
+from fcpair.steps.answers.answer_import import SUPERSEDE, sorted_column_notes
 from fcpair.steps.answers.decision_table import LABELS, layout_of
+from fcpair.steps.answers.file_cells import letters, locate_cells
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,

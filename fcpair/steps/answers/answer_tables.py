@@ -17,7 +17,7 @@ from fcpair.stages.assignment.plan import CHANGE_COLUMNS
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.stages.questions import Form
 from fcpair.stages.questions.text_question import REJECTED
-from fcpair.steps.answers import answer_import, curation
+from fcpair.steps.answers import answer_import, curation, file_cells
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext
@@ -338,10 +338,15 @@ def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     )
     shown = zip(rows["shown"], rows["cell_id"], strict=True)
     differs = [
-        bool(text) and answer_import.letters(text) != answer_import.letters(originals.get(cell, ""))
-        for text, cell in shown
+        bool(text) and file_cells.letters(text) != file_cells.letters(originals.get(cell, "")) for text, cell in shown
     ]
     is_other = np.array(differs, np.bool_) & is_new & ~is_early
-    hint = "has changed since this sheet was written; leave its row empty, and edit it on a new sheet"
-    messages = (f"the text of cell {cell} {hint}" for cell in rows["pair"])
+    hint = (
+        "has changed since this sheet was written, or a spreadsheet program changed it; leave its row empty, and edit "
+        "it on a new sheet"
+    )
+    messages = (
+        f"the text of cell {number} {hint}: {file_cells.describe_change(ORIGINAL, originals.get(cell, ''), text)}"
+        for number, cell, text in zip(rows["pair"], rows["cell_id"], rows["shown"], strict=True)
+    )
     incoming.add_findings(is_other, messages, cause=f"the text of these cells {hint}")

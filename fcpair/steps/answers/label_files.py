@@ -11,7 +11,7 @@ from fcpair.files.tables.tabular import read_table
 from fcpair.records import RunRecord
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import label_reader
-from fcpair.steps.answers import answer_import
+from fcpair.steps.answers import answer_import, file_cells
 from fcpair.steps.assignment import validate
 from fcpair.steps.base.context import GridContext, scheme_of
 from fcpair.steps.rules import permissions
@@ -95,7 +95,7 @@ def _check_blindness(tx: Tx, incoming: ImportedAnswers, *, blind: bool) -> None:
 def _refuse_not_due(tx: Tx, incoming: ImportedAnswers) -> None:
     """Add a finding where somebody has still to label the pair of a new verdict."""
     rows = incoming.rows
-    reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
+    reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != file_cells.NOBODY].tolist())
     is_early = (rows["cell_id"].isin(reasons) & rows["is_new"]).to_numpy() & ~incoming.has_finding
     messages = (str(reasons.get(pair, "")) for pair in rows["cell_id"].tolist())
     cause = "these pairs are still being labelled; they can be checked when all their labels are in"

@@ -144,7 +144,7 @@ def test_a_name_in_other_capitals_is_meant_for_the_one_who_is_there(at: At, tmp_
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"hs": "another text"}, "these pairs have other texts in this study; is the sheet from another study"),
+        ({"hs": "another text"}, "is `another text`; is the sheet from another study?"),
         ({"annotator": "ben"}, "these pairs were not assigned to the person named"),
     ],
 )
@@ -165,6 +165,43 @@ def test_a_few_pairs_are_named_one_by_one(at: At, tmp_path: Path) -> None:
     assert_refused(
         study, lambda: study.grid().import_labels(path), InputError, r"3 things are wrong[\s\S]*pair 98 is not in"
     )
+
+
+def test_a_cell_that_a_spreadsheet_program_changed_is_named(at: At, tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "s.db", Setup())
+    grid = study.grid()
+    study.import_corpus(Import(write_csv(tmp_path / "c.csv", [{"hs": "h", "cn": "c"}, {"hs": "g", "cn": "1/2"}])))
+    grid.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": "h"}])))
+    set_candidates(study, ["1/2"])
+    grid.pair(Pair())
+    study.add_people(["ana"], Role.ANNOTATOR)
+    grid.assign(Assign())
+    grid.write_sheets(tmp_path)
+    sheet = read_table(tmp_path / "ana.csv").drop(columns="line")
+    write_table(sheet.assign(label="2", cn="01-Feb"), tmp_path / "ana.csv")
+    said = (
+        "ana.csv:2: pair 1 has other texts in this study: `cn` was `1/2` and is `01-Feb`; a spreadsheet program changes"
+    )
+    assert_refused(study, lambda: grid.import_labels(tmp_path / "ana.csv"), InputError, said)
+
+
+def test_of_many_cells_that_changed_the_first_is_named(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    sheet = answered(study, tmp_path)
+    write_table(sheet.assign(hs=sheet["hs"].str.replace("trusted", "TRUSTED")), tmp_path / "ana.csv")
+    said = (
+        r"these pairs have other texts in this study: in the first, `hs` was `…cannot be trusted.` and is "
+        r"`…cannot be TRUSTED.`; a spreadsheet program changes .* \(14 lines: 2, 3, 4, 5, 6, ...\)"
+    )
+    assert_refused(study, lambda: study.grid().import_labels(tmp_path / "ana.csv"), InputError, said)
+
+
+def test_texts_that_were_sorted_apart_from_their_numbers_are_told_as_that(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    sheet = answered(study, tmp_path)
+    write_table(sheet.assign(cn=sorted(sheet["cn"])), tmp_path / "ana.csv")
+    said = "was a column sorted without the others"
+    assert_refused(study, lambda: study.grid().import_labels(tmp_path / "ana.csv"), InputError, said)
 
 
 # -- workbooks to fill in
