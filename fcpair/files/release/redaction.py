@@ -1,7 +1,10 @@
-"""Cleaning what is published of names, contacts, addresses, telephone numbers and places on a machine."""
+"""Cleaning what is published: of names, contacts, addresses, telephone numbers and places on a machine; and, of what
+documents hold, of signs that are not printed, of HTML and of Markdown.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
@@ -26,7 +29,58 @@ _BETWEEN_NUMBERS = re.compile(r"[ ().–-]{2,}| ?/ ?|(?<!\d)\d{4}-\d{2}-\d{2}(?!
 _YEARS = re.compile(r"(?:19|20)\d\d ?[-–/] ?(?:19|20)\d\d")
 _DECIMAL = re.compile(r"\d+\.\d+")
 _TOML_TEXT = re.compile(r'"""(?P<lines>.*?)"""|"(?P<line>(?:[^"\\\n]|\\.)*)"|#(?P<comment>[^\n]*)', re.DOTALL)
+_UNPRINTED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
+)  # and what would order signs from right to left
+_MARKDOWN = re.compile(r"[\\`*\[\]<|]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
+_LINE_START = re.compile(
+    r"^[ \t]*(?=[-+][ \t]|#{1,6}[ \t]|>|[=~-]{2,}|=[ \t]*$)|^[ \t]*\d+(?=[.)][ \t])", re.MULTILINE
+)  # of a list, a heading, a quotation, a fence
+_TAG = re.compile(r"<(?=[A-Za-z/!?])(?!(?:https?:|mailto:)[^\s<>]*>)")
 _LOCAL_SUFFIXES = (".local", ".lan", ".internal", ".home", ".corp")
+
+
+class Escaped(str):
+    """Words that are Markdown, or YAML, already."""
+
+
+def escape_markdown(value: Any) -> Escaped:
+    """Words as readers of Markdown see them as they are: nothing in them is HTML or a sign of Markdown."""
+    if isinstance(value, Escaped):
+        return value
+    text = _MARKDOWN.sub(r"\\\g<0>", _drop_unprinted(str(value)))
+    return Escaped(_LINE_START.sub(r"\g<0>\\", text))
+
+
+def escape_line(value: Any) -> Escaped:
+    """The same on one line, as headings and cells of tables are."""
+    return escape_markdown(_one_line(value))
+
+
+def escape_html(markdown: str) -> str:
+    """Markdown, such as guidelines, in which nothing is HTML."""
+    return _TAG.sub("&lt;", _drop_unprinted(markdown))
+
+
+def code_span(value: Any) -> Escaped:
+    """Words as code in a line of Markdown, or in a cell of a table."""
+    text = _one_line(value).replace("|", "\\|")
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return Escaped(f"{fence} {text} {fence}" if "`" in text or not text else f"{fence}{text}{fence}")
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """A value as JSON, with escapes for what is not printed, which YAML wants, too."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _one_line(value: Any) -> str:
+    return " ".join(_drop_unprinted(str(value)).split())
+
+
+def _drop_unprinted(text: str) -> str:
+    return _UNPRINTED.sub("", text.replace("\r\n", "\n"))
 
 
 class Redaction:

@@ -7,6 +7,7 @@ with apostrophes and then a formula sign gets one more.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -89,6 +91,9 @@ def read_table(
         with translate_read_errors(path):
             raw = READERS.get(kind, _read_csv)(path, columns)
     check_texts(raw)
+    is_guarded = not verbatim and kind not in _UNGUARDED_KINDS
+    if is_guarded:
+        raw = replace(raw, header=[unguard(name) for name in raw.header])
     header = _match_names(raw, (*columns, *optional, *blank), headings)
     require_columns(raw.place, header, columns)
     if LINE in header:
@@ -97,7 +102,7 @@ def read_table(
     if not rows:
         raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
     frame = pd.DataFrame(rows, columns=header, dtype=object)
-    if not verbatim and kind not in _UNGUARDED_KINDS:
+    if is_guarded:
         for name in header:
             frame[name] = [unguard(cell) for cell in frame[name]]
     frame[LINE] = lines
@@ -283,6 +288,15 @@ def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def format_csv(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows, that of the column names first, as `write_table` writes a CSV."""
+    content = io.BytesIO()
+    with _LineFeeds(content, encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([guard(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+        file.flush()
+        return content.getvalue().decode()
+
+
 def _write_csv(frame: pd.DataFrame, path: Path) -> None:
     with _LineFeeds(path.open("wb"), encoding="utf-8", newline="") as file:
         _guard_cells(frame).to_csv(file, index=False, lineterminator="\r\n")
@@ -299,7 +313,7 @@ def _guard_cells(frame: pd.DataFrame) -> pd.DataFrame:
     guarded = frame.copy()
     for name in frame.columns[[frame[name].dtype.kind in "OUT" for name in frame.columns]]:
         guarded[name] = [guard(cell) if isinstance(cell, str) else cell for cell in frame[name]]
-    return guarded
+    return guarded.rename(columns=lambda name: guard(str(name)))
 
 
 class replace_file:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.release.croissant import CROISSANT, croissant_text
 from fcpair.files.release.documents import document_texts
-from fcpair.files.release.redaction import Redaction
+from fcpair.files.release.redaction import Redaction, escape_html
 from fcpair.files.release.release_facts import DATA, ReleaseFacts, ReleaseTable
 from fcpair.files.release.release_form import FORM_FILE, ReleaseForm, read_form
 from fcpair.files.release.sha256sums import digest_file, write_sums
 from fcpair.files.tables.folders import check_new_folder, new_folder
-from fcpair.files.tables.tabular import write_table
+from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME
 from fcpair.records import RunRecord
 from fcpair.steps.base.context import StudyContext, note_run
@@ -40,9 +40,6 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
 from fcpair.store.people import guidelines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"
 JOIN_SCRIPT = "join_texts.py"
@@ -137,7 +134,7 @@ def load_content(
         "rules": parts.rules,
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
-    guideline_text = redaction.clean_text(guidelines.current_version(tx)[1])
+    guideline_text = escape_html(redaction.clean_text(guidelines.current_version(tx)[1]))
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
         "scheme.json": _as_json(parts.scheme),
@@ -224,10 +221,7 @@ def _scheme(tx: Tx) -> list[dict[str, Any]]:
 
 
 def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    import pandas as pd
-
-    frame: pd.DataFrame = pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
-    return frame.to_csv(index=False, lineterminator="\n")
+    return format_csv([AGREEMENT_COLUMNS, *([row[name] for name in AGREEMENT_COLUMNS] for row in rows)])
 
 
 def _join_script() -> str:

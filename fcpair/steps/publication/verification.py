@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, StageError, show_foreign
 from fcpair.files.release.release_diff import ReleaseChanges, compare_releases
 from fcpair.files.release.release_form import FORM_FILE, read_form
 from fcpair.files.release.sha256sums import SUMS, check_folder, read_sums
@@ -72,10 +72,10 @@ def _differences(folder: Path, study: StudyContext) -> tuple[str, ...]:
         write_content(content, Path(temporary))
         now = read_sums((Path(temporary) / SUMS).read_bytes())
     before = read_sums((folder / SUMS).read_bytes())
+    differing = (path for path in sorted(now | before) if now.get(path) != before.get(path))
     return tuple(
-        f"{path} {'would be missing' if path not in now else 'would be new' if path not in before else 'would differ'}"
-        for path in sorted(now | before)
-        if now.get(path) != before.get(path)
+        f"{show_foreign(path)} would {'be missing' if path not in now else 'differ' if path in before else 'be new'}"
+        for path in differing
     )
 
 
