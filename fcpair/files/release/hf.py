@@ -167,7 +167,7 @@ def _positive_labels(question: Closed) -> str:
 def _column_lines(rows: pd.DataFrame, facts: CardFacts) -> list[str]:
     labels = ", ".join(map(code_span, final_names(facts.question)))
     names = {"hs": escape_line(facts.hs_name), "cn": escape_line(facts.cn_name), "labels": labels}
-    descriptions = {code_span(name): text for name, text in COLUMNS.items() if name in rows.columns}
+    descriptions: dict[str, str] = {code_span(name): text for name, text in COLUMNS.items() if name in rows.columns}
     for prefix, text in PREFIXES.items():
         prefixed = [name for name in rows.columns if name.startswith(prefix)]
         descriptions |= {", ".join(map(code_span, prefixed)): text} if prefixed else {}

@@ -154,14 +154,9 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
         because = [*_evidence_changes(old, new, before, after), *_rule_changes(before, after, moved)]
         because = because or list(_rule_changes(before, after, {*before.rules, *after.rules}))
         shown = new or old or {}
-        standings = (tier_before, tier_after, label_before, label_after)
-        yield PairChange(
-            grid,
-            kind,
-            int(shown["pair"]),
-            *(show_foreign(one, LONGEST_CLAUSE) for one in standings),
-            tuple(show_foreign(clause, LONGEST_CLAUSE) for clause in because),
-        )
+        clauses = tuple(show_foreign(clause, LONGEST_CLAUSE) for clause in because)
+        number = int(shown["pair"])
+        yield PairChange(grid, kind, number, tier_before, tier_after, label_before, label_after, clauses)
 
 
 def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -169,7 +164,7 @@ def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
     if row is None:
         return "", ""
     names = (str(row["tier"]), str(row.get("own_tiers") or ""))
-    return ", ".join(filter(None, names)), str(row["label"])
+    return show_foreign(", ".join(filter(None, names)), LONGEST_CLAUSE), show_foreign(str(row["label"]), LONGEST_CLAUSE)
 
 
 def _evidence_changes(
