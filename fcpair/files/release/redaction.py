@@ -32,7 +32,7 @@ _TOML_TEXT = re.compile(r'"""(?P<lines>.*?)"""|"(?P<line>(?:[^"\\\n]|\\.)*)"|#(?
 _UNPRINTED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
 )  # and what would order signs from right to left
-_MARKDOWN = re.compile(r"[\\`*\[\]<|]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
+_MARKDOWN = re.compile(r"[\\`*\[\]<|]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|#(?=#*[ \t]*$)", re.MULTILINE)
 _LINE_START = re.compile(
     r"^[ \t]*(?=[-+][ \t]|#{1,6}[ \t]|>|[=~-]{2,}|=[ \t]*$)|^[ \t]*\d+(?=[.)][ \t])", re.MULTILINE
 )  # of a list, a heading, a quotation, a fence

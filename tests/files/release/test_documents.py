@@ -167,6 +167,7 @@ def test_no_words_of_people_are_html_or_markdown_or_steer_a_terminal(words: str)
 
 
 @given(words=HOSTILE)
+@example("#")
 def test_a_title_is_read_as_it_is(words: str) -> None:
     statement = document_texts(facts_of(title=words))["data-statement.md"]
     heading = tokens_of(statement)[1]
