@@ -34,7 +34,19 @@ class Finding:
         return f"{place}: {self.message}"
 
 
+_JOINERS = "\u200c\u200d"  # without them, words of Persian and of Indian scripts are others
 LINES_SHOWN = 5
+
+
+def show_foreign(name: str, longest: int = 200) -> str:
+    """A name in somebody else's file as a sentence can hold it: cut after `longest` characters, and with escapes for
+    what is not printed, such as an end of a line or what steers a terminal. Signs that join letters stay.
+    """
+    signs = (
+        sign if sign.isprintable() or sign in _JOINERS else sign.encode("unicode_escape").decode()
+        for sign in name[:longest]
+    )
+    return "".join(signs) + "..." * (len(name) > longest)
 
 
 def group_by_cause(findings: Sequence[Finding]) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fcpair.deprecation import old_names
-from fcpair.errors import InputError
+from fcpair.errors import InputError, show_foreign
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import Checked, param
 from fcpair.params import (
@@ -42,11 +42,12 @@ ORIGINAL, ORIGINAL_LANGUAGE = "original", "original_language"  # what metadata s
 _NAME = re.compile(r"\w[\w -]*")
 
 
-def _check_name(what: str, name: str) -> None:
+def check_name(what: str, name: str) -> None:
     """Raise InputError unless a name can be given to a command, and name a file."""
     if not _NAME.fullmatch(name) or name != name.strip() or len(name) > LONGEST_NAME:
         raise InputError(
-            f"`{name}` cannot name a {what}; use at most {LONGEST_NAME} letters, digits, `_`, `-` and inner spaces"
+            f"`{show_foreign(name)}` cannot name a {what}; use at most {LONGEST_NAME} letters, digits, `_`, `-` and "
+            "inner spaces"
         )
 
 
@@ -174,7 +175,7 @@ class RoundPlan(RoundDesign, _Asked):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._read_prompt()
-        _check_name("round", self.name)
+        check_name("round", self.name)
         if not self.form.strip():
             raise InputError(f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)")
         if self.answers < 0:
@@ -295,7 +296,7 @@ class GridPlan(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_name("grid", self.name)
+        check_name("grid", self.name)
         if self.name in {*self.rows.grids, *self.columns.grids}:
             raise InputError(f"grid `{self.name}` cannot have its own answers as a side; name an earlier grid")
         if not self.rounds:

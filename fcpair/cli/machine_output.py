@@ -58,20 +58,10 @@ def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
 
 
 def _format_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
-    import csv
-    import io
+    from fcpair.files.tables.tabular import format_csv
 
-    from fcpair.files.tables.tabular import guard
-
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    if header:
-        writer.writeheader()
-    writer.writerows(
-        {key: guard(cell) if isinstance(cell, str) else _without_negative_zero(cell) for key, cell in row.items()}
-        for row in rows
-    )
-    return out.getvalue()
+    lines = ([_without_negative_zero(row.get(name)) for name in columns] for row in rows)
+    return format_csv([*([columns] if header else []), *lines])
 
 
 def _without_negative_zero(cell: Cell) -> Cell:

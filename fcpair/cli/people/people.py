@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Sequence
@@ -127,6 +126,8 @@ def _show_links(tokens: dict[str, str], url: str) -> None:
 
 def _write_links(path: Path, links: dict[str, str]) -> None:
     """Write names and links to a file that is not there yet, for the eyes of its owner alone."""
+    from fcpair.files.tables.tabular import format_csv
+
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -134,9 +135,7 @@ def _write_links(path: Path, links: dict[str, str]) -> None:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name another file") from None
     with os.fdopen(file, "w", encoding="utf-8", newline="") as written:
-        rows = csv.writer(written)
-        rows.writerow(("name", "link"))
-        rows.writerows(links.items())
+        written.write(format_csv([("name", "link"), *links.items()]))
 
 
 @people.command()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -116,6 +117,7 @@ def read_answers(
     needs_person: bool = True,
     shown: str = "",
     cell_columns: CellColumns = PAIR_COLUMNS,
+    headings: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportedAnswers:
     """Read a long table of answers on pairs.
 
@@ -131,6 +133,7 @@ def read_answers(
         needs_person: whether each answer needs a person; else there is one answer a pair, and the column may be absent.
         shown: the column, which may be absent, in which a sheet shows what the answer is about.
         cell_columns: how the columns are called that say which cell an answer is about.
+        headings: other names of columns, as workbooks of the study have them, with what they are called here.
 
     Returns:
         The answers, with findings for unknown words, numbers and times that are none, and answers given twice.
@@ -140,7 +143,11 @@ def read_answers(
     """
     required, optional = [answer, *([person] if needs_person else [])], [person, *filter(None, [shown])]
     frame = read_table(
-        path, required, optional=[cell_columns.number, *cell_columns.sides, *optional], blank=[answer, *BLANK]
+        path,
+        required,
+        optional=[cell_columns.number, *cell_columns.sides, *optional],
+        blank=[answer, *BLANK],
+        headings=headings,
     )
     cells = _AnsweredCells(frame, frame[answer].str.strip() != "", cell_columns)
 
@@ -150,12 +157,15 @@ def read_answers(
     return _collect_answers(path, cells, person, parse_columns, [answer], needs_person=needs_person)
 
 
-def read_forms(path: str | Path, form: Form, *, shown: str = "") -> ImportedAnswers:
+def read_forms(
+    path: str | Path, form: Form, *, shown: str = "", headings: Mapping[str, str] = MappingProxyType({})
+) -> ImportedAnswers:
     """Read a long table of the answers to a form.
 
     It has `cell` (its number), or `row` and `column` (the texts), or all three; `by`; a column for each question; and
     if they are there, what `read_answers` reads, and `skipped`, as `answers export` writes it. A row is a skip where
-    that says so, or where nothing but `skip` is said of the questions. Rows without an answer are left out.
+    that says so, or where nothing but `skip` is said of the questions. Rows without an answer are left out. Columns may
+    be called as in `headings`, too.
 
     Raises:
         InputError: the file cannot be read as a table, or lacks a column.
@@ -166,6 +176,7 @@ def read_forms(path: str | Path, form: Form, *, shown: str = "") -> ImportedAnsw
         ["by", *names],
         optional=[CELL_COLUMNS.number, *CELL_COLUMNS.sides, *optional],
         blank=[*names, SKIPPED, *BLANK],
+        headings=headings,
     )
     answered = [*names, *({SKIPPED} & set(frame.columns))]
     is_said = frame[answered].apply(lambda column: ~column.str.strip().str.lower().isin(["", "false", "0"]))

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fcpair.errors import InputError
-from fcpair.files.tables.tabular import guard, replace_file, write_table
+from fcpair.files.tables.tabular import replace_file, unguard, write_table
+from fcpair.stages.corpus.text_identity import fold_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,7 @@ WIDTHS = {
     GUIDELINES: 100,
 }  # of columns, in characters
 NARROW = 16
+AS_TEXT, GENERAL = "@", "General"  # number formats
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")  # is compared as a number with what is typed, so it must be one
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workbook cannot hold them
 
@@ -35,21 +37,30 @@ class SheetLayout:
     """Layout of a sheet: its columns, each with the words that one can choose from, or what to write, and the
     guidelines to go by (Markdown).
 
-    `sides` say of the columns with the two texts what the study calls them.
+    `headings` has what the study calls columns, above which a workbook has these words; no two of its columns have the
+    same.
     """
 
     columns: Mapping[str, Sequence[str] | str]
     guidelines: str
-    sides: Mapping[str, str]
+    headings: Mapping[str, str]
+
+    def heading_row(self, columns: Sequence[str]) -> list[str]:
+        """What stands above the columns of a workbook."""
+        row = [self.headings.get(name, name) for name in columns]
+        folded = [*map(fold_name, (*row, *columns))]
+        return [
+            heading if heading == name or folded.count(fold_name(heading)) == 1 else name
+            for name, heading in zip(columns, row, strict=True)
+        ]
 
 
 def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     """Write a sheet to be filled in, by the suffix of `path`: whole, or not at all.
 
-    A workbook (.xlsx) has the rows on its first sheet, with the column names always in sight, texts wrapped and the
-    words to choose from in each cell of their column; the words, what the two texts are and the guidelines are on the
-    second. In both forms a
-    cell that would be run as a formula stands behind an apostrophe.
+    A workbook (.xlsx) has the rows on its first sheet, with the headings always in sight, texts wrapped and the words
+    to choose from in each cell of their column; the words and the guidelines are on the second. All its cells are text,
+    as they are, but for numbers; in a CSV a cell that would be run as a formula stands behind an apostrophe.
 
     Raises:
         InputError: a text is longer than a cell of a workbook can be.
@@ -68,8 +79,9 @@ def _write_workbook(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.title = PAIRS
-    _write_rows(sheet, [list(rows.columns), *rows.itertuples(index=False, name=None)], path)
-    _format_columns(sheet, list(rows.columns))
+    columns = [str(name) for name in rows.columns]
+    _write_rows(sheet, [layout.heading_row(columns), *rows.itertuples(index=False, name=None)], path)
+    _format_columns(sheet, columns)
     guidelines_sheet = book.create_sheet(GUIDELINES)
     lines: list[str | float] = []
     for name, words in layout.columns.items():
@@ -85,10 +97,12 @@ def _write_workbook(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None
         choice.errorTitle = "This is not an answer"
         choice.showErrorMessage = True
         sheet.add_data_validation(choice)
-        letter = get_column_letter(1 + list(rows.columns).index(name))
+        letter = get_column_letter(1 + columns.index(name))
         choice.add(f"{letter}2:{letter}{1 + len(rows)}")
-    columns = [f"{column}: {name}" for column, name in layout.sides.items()]
-    lines += ["Columns", *columns, "", "Guidelines", *layout.guidelines.splitlines()]
+        if any(_NUMBER.fullmatch(word) for word in words):
+            for (cell,) in sheet[f"{letter}2:{letter}{1 + len(rows)}"]:
+                cell.number_format = GENERAL  # of numbers that are typed as text, none would be on the list
+    lines += ["Guidelines", *layout.guidelines.splitlines()]
     _write_rows(guidelines_sheet, [[line] for line in lines], path)
     _format_columns(guidelines_sheet, [GUIDELINES])
     with replace_file(path) as temporary:
@@ -101,7 +115,12 @@ def _write_rows(sheet: Worksheet, rows: Sequence[Sequence[Any]], path: Path) -> 
     wrapped, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
     for at, row in enumerate(rows, 1):
         for to, value in enumerate(row, 1):
-            cell = sheet.cell(at, to, _cell_text(value, path) if isinstance(value, str) else value)
+            is_text = isinstance(value, str)
+            cell = sheet.cell(at, to, (_cell_text(value, path) or None) if is_text else value)
+            if is_text:
+                cell.number_format = AS_TEXT  # what is typed over it is text, too: `1/2` is no day
+            if is_text and value:
+                cell.data_type = "s"  # `=1+1` is no formula, `#N/A` no error
             cell.alignment = wrapped
             if at == 1:
                 cell.font = bold
@@ -112,7 +131,8 @@ def _cell_text(text: str, path: Path) -> str:
         raise InputError(
             f"{path}: a text has {len(text):,} characters, but a cell holds at most {LONGEST_CELL:,}; write CSV"
         )
-    return guard(_UNPRINTABLE.sub(" ", text))
+    text = _UNPRINTABLE.sub(" ", text)
+    return f"'{text}" if unguard(text) != text else text  # so that reading takes off no apostrophe of the text
 
 
 def _format_columns(sheet: Worksheet, columns: list[str]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from fcpair.files.release.redaction import as_json
 from fcpair.files.release.release_facts import ReleaseFacts, ReleaseTable
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
         "recordSet": [_record_set(table) for table in facts.tables],
     }
     stated = {key: value for key, value in metadata.items() if value not in ("", [])}
-    return json.dumps(stated, indent=2, ensure_ascii=False) + "\n"
+    return as_json(stated, indent=2) + "\n"
 
 
 def licence_url(licence: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import html
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fcpair.files.release.croissant import synthetic_note
 from fcpair.files.release.hf import CARD, WARNING
+from fcpair.files.release.redaction import Escaped, as_json, code_span, escape_html, escape_line, escape_markdown
 from fcpair.files.release.release_facts import ReleaseFacts
 
 if TYPE_CHECKING:
@@ -26,30 +28,34 @@ _HUB_NAMES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"}  #
 
 
 def document_texts(facts: ReleaseFacts) -> dict[str, str]:
-    """The content of each document, by its name. The same facts give the same bytes."""
+    """The content of each document, by its name. The same facts give the same bytes.
+
+    In Markdown every value is escaped, unless a filter did it: `line` where it must be one, `code` as a span of code,
+    `own` where it is our own Markdown around names.
+    """
     environment = _environment()
 
     def stated(path: str) -> str:
         """What the form has under a key; of one that is empty that it is."""
         answer = facts.form[path]
-        return (answer if isinstance(answer, str) else ", ".join(answer)) or f"*not stated (`{path}`)*"
+        return (answer if isinstance(answer, str) else ", ".join(answer)) or Escaped(f"*not stated (`{path}`)*")
 
     context = {
         "facts": facts,
         "form": facts.form,
         "stated": stated,
         "synthetic": synthetic_note(facts),
-        "warning": "\n".join(WARNING) if facts.about_hate else "",
-        "licence": _card_licence(facts),
+        "warning": Escaped("\n".join(WARNING)) if facts.about_hate else "",
+        "licence": Escaped(_card_licence(facts)),
         "cff_licence": facts.licence if _is_spdx(facts.licence) else "",
         "licence_name": ", ".join(
             f"{facts.form[f'licence.{of}'] or 'not stated'} ({of})" for of in ("labels", "texts")
         ),
         "column_tables": _column_tables(facts),
-        "size": _size(len(facts.default_table.rows)),
+        "size": Escaped(_size(len(facts.default_table.rows))),
     }
     texts = {name: environment.get_template(template).render(context) for name, template in TEMPLATES.items()}
-    return {**texts, ZENODO: json.dumps(_zenodo(facts), indent=2, ensure_ascii=False) + "\n"}
+    return {**texts, ZENODO: as_json(_zenodo(facts), indent=2) + "\n"}
 
 
 def _column_tables(facts: ReleaseFacts) -> list[tuple[list[str], list[tuple[list[str], str]]]]:
@@ -68,6 +74,7 @@ def _join_columns(described: Iterable[tuple[str, str]]) -> list[tuple[list[str],
     return [(names, meaning) for meaning, names in names_by_meaning.items()]
 
 
+@cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -77,8 +84,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=escape_markdown,
     )
-    environment.filters["yaml"] = lambda value: json.dumps(value, ensure_ascii=False)
+    environment.filters["yaml"] = lambda value: Escaped(as_json(value))
+    environment.filters["code"] = code_span
+    environment.filters["line"] = escape_line
+    environment.filters["own"] = lambda value: Escaped(" ".join(escape_html(value).replace("|", "\\|").split()))
     environment.filters["count"] = lambda number: f"{number:,}"
     return environment
 
@@ -115,7 +126,7 @@ def _zenodo(facts: ReleaseFacts) -> dict[str, Any]:
     metadata = {
         "upload_type": "dataset",
         "title": facts.title,
-        "description": form["description"] or facts.title,
+        "description": html.escape(form["description"] or facts.title, quote=False),  # Zenodo reads it as HTML
         "version": form["version"],
         "publication_date": form["date"],
         "creators": [_zenodo_creator(author) for author in form["authors"]],
@@ -123,7 +134,7 @@ def _zenodo(facts: ReleaseFacts) -> dict[str, Any]:
         "keywords": list(form["keywords"]),
         "language": form["languages"][0].split("-")[0].lower() if form["languages"] else "",
         "doi": form["doi"],
-        "notes": _zenodo_notes(facts),
+        "notes": html.escape(_zenodo_notes(facts), quote=False),
     }
     return {key: value for key, value in metadata.items() if value}
 

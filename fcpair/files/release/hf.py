@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fcpair.files.release.redaction import code_span, escape_line
 from fcpair.params import is_about_hate
 from fcpair.records import SampleSize, Tier
 from fcpair.stages.adjudication.partition import TierRule, best_first
@@ -92,7 +93,7 @@ def render_card(tiers: Mapping[str, pd.DataFrame], facts: CardFacts) -> str:
 
     It names no licence and no citation: a study knows neither.
     """
-    title = " ".join(facts.title.split()) or "A study without a title"
+    title = escape_line(facts.title) or "A study without a title"
     simulated = [f"**{facts.simulated}.**\n"] if facts.simulated else []
     drawn_note = DRAWN_NOTE.format(facts.sampled) if facts.sampled else ""
     parts = [
@@ -122,7 +123,7 @@ def render_card(tiers: Mapping[str, pd.DataFrame], facts: CardFacts) -> str:
 
 
 def _with_article(name: str) -> str:
-    return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
+    return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {escape_line(name)}"
 
 
 def _config_lines(tiers: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -160,15 +161,15 @@ def _nesting_note(facts: CardFacts) -> str:
 
 
 def _positive_labels(question: Closed) -> str:
-    return " or ".join(f"`{name}`" for name in positive_names(question))
+    return " or ".join(map(code_span, positive_names(question)))
 
 
 def _column_lines(rows: pd.DataFrame, facts: CardFacts) -> list[str]:
-    labels = ", ".join(f"`{name}`" for name in final_names(facts.question))
-    names = {"hs": facts.hs_name, "cn": facts.cn_name, "labels": labels}
-    descriptions = {name: text for name, text in COLUMNS.items() if name in rows.columns}
+    labels = ", ".join(map(code_span, final_names(facts.question)))
+    names = {"hs": escape_line(facts.hs_name), "cn": escape_line(facts.cn_name), "labels": labels}
+    descriptions: dict[str, str] = {code_span(name): text for name, text in COLUMNS.items() if name in rows.columns}
     for prefix, text in PREFIXES.items():
         prefixed = [name for name in rows.columns if name.startswith(prefix)]
-        descriptions |= {"`, `".join(prefixed): text} if prefixed else {}
-    lines = [f"| `{name}` | {text.format(**names)} |" for name, text in descriptions.items()]
+        descriptions |= {", ".join(map(code_span, prefixed)): text} if prefixed else {}
+    lines = [f"| {name} | {text.format(**names)} |" for name, text in descriptions.items()]
     return ["| column | what it holds |", "|---|---|", *lines]

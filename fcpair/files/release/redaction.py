@@ -1,10 +1,14 @@
-"""Cleaning what is published of names, contacts, addresses, telephone numbers and places on a machine."""
+"""Cleaning what is published: of names, contacts, addresses, telephone numbers and places on a machine; and, of what
+documents hold, of signs that are not printed, of HTML and of Markdown.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,7 +29,58 @@ _BETWEEN_NUMBERS = re.compile(r"[ ().–-]{2,}| ?/ ?|(?<!\d)\d{4}-\d{2}-\d{2}(?!
 _YEARS = re.compile(r"(?:19|20)\d\d ?[-–/] ?(?:19|20)\d\d")
 _DECIMAL = re.compile(r"\d+\.\d+")
 _TOML_TEXT = re.compile(r'"""(?P<lines>.*?)"""|"(?P<line>(?:[^"\\\n]|\\.)*)"|#(?P<comment>[^\n]*)', re.DOTALL)
+_UNPRINTED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
+)  # and what would order signs from right to left
+_MARKDOWN = re.compile(r"[\\`*\[\]<|]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|#(?=#*[ \t]*$)", re.MULTILINE)
+_LINE_START = re.compile(
+    r"^[ \t]*(?=[-+][ \t]|#{1,6}[ \t]|>|[=~-]{2,}|=[ \t]*$)|^[ \t]*\d+(?=[.)][ \t])", re.MULTILINE
+)  # of a list, a heading, a quotation, a fence
+_TAG = re.compile(r"<(?=[A-Za-z/!?])(?!(?:https?:|mailto:)[^\s<>]*>)")
 _LOCAL_SUFFIXES = (".local", ".lan", ".internal", ".home", ".corp")
+
+
+class Escaped(str):
+    """Words that are Markdown, or YAML, already."""
+
+
+def escape_markdown(value: Any) -> Escaped:
+    """Words as readers of Markdown see them as they are: nothing in them is HTML or a sign of Markdown."""
+    if isinstance(value, Escaped):
+        return value
+    text = _MARKDOWN.sub(r"\\\g<0>", _drop_unprinted(str(value)))
+    return Escaped(_LINE_START.sub(r"\g<0>\\", text))
+
+
+def escape_line(value: Any) -> Escaped:
+    """The same on one line, as headings and cells of tables are."""
+    return escape_markdown(_one_line(value))
+
+
+def escape_html(markdown: str) -> str:
+    """Markdown, such as guidelines, in which nothing is HTML."""
+    return _TAG.sub("&lt;", _drop_unprinted(markdown))
+
+
+def code_span(value: Any) -> Escaped:
+    """Words as code in a line of Markdown, or in a cell of a table."""
+    text = _one_line(value).replace("|", "\\|")
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return Escaped(f"{fence} {text} {fence}" if "`" in text or not text else f"{fence}{text}{fence}")
+
+
+def as_json(value: Any, indent: int | None = None) -> str:
+    """A value as JSON, with escapes for what is not printed, which YAML wants, too."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _one_line(value: Any) -> str:
+    return " ".join(_drop_unprinted(str(value)).split())
+
+
+def _drop_unprinted(text: str) -> str:
+    return _UNPRINTED.sub("", text.replace("\r\n", "\n"))
 
 
 class Redaction:
@@ -51,12 +106,18 @@ class Redaction:
         if isinstance(value, str):
             return self._clean_value(value)
         if isinstance(value, Mapping):
-            return {self._clean_key(str(key)): self.clean(item) for key, item in value.items()}
+            items = [(self._clean_key(str(key)), self.clean(item)) for key, item in value.items()]
+            return dict(sorted(items, key=itemgetter(0)) if any(key in self._names for key in value) else items)
         if isinstance(value, list | tuple):
-            is_of_people = all(isinstance(item, str) and item in self._names for item in value)
             cleaned = [self.clean(item) for item in value]
-            return sorted(cleaned) if is_of_people else cleaned  # in the order of names it would tell who is who
+            return sorted(cleaned) if self._are_people(value) else cleaned  # in the order of names it would tell them
         return value
+
+    def _are_people(self, value: Any) -> bool:
+        """Whether a value is somebody's name, or a list of nothing but names or such lists."""
+        if isinstance(value, list | tuple):
+            return all(map(self._are_people, value))
+        return isinstance(value, str) and value in self._names
 
     def clean_text(self, text: str) -> str:
         """A longer text, such as guidelines or a recipe, cleaned; its lines stay."""

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fcpair.errors import InputError, translate_read_errors
+from fcpair.errors import InputError, show_foreign, translate_read_errors
 from fcpair.files.release.release_facts import DATA
 from fcpair.notebook import Result, frame_of
+from fcpair.plans import check_name
 from fcpair.records import Tier
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CAME, WENT, CHANGED = "came", "went", "changed"
+LONGEST_CLAUSE = 2_000  # characters
 KEY = ("hs_sha256", "cn_sha256")
 COLUMNS = ("grid", "change", "pair", "tier_before", "tier_after", "label_before", "label_after", "because")
 _EVIDENCE = {
@@ -77,9 +79,11 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
     Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms.
 
     Raises:
-        InputError: a table cannot be read, or neither release has a tier.
+        InputError: a table cannot be read, neither release has a tier, or one names a grid as none can be called.
     """
     grids = list(dict.fromkeys(grid for record in records for grid in record["rules"]))
+    for grid in grids:
+        check_name("grid", grid)  # before it is a part of a path
     if not grids:
         raise InputError(f"{before} and {after} have no tiers, so there are no pairs to compare")
     same_people = records[0]["pseudonyms"] == records[1]["pseudonyms"]
@@ -150,9 +154,9 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
         because = [*_evidence_changes(old, new, before, after), *_rule_changes(before, after, moved)]
         because = because or list(_rule_changes(before, after, {*before.rules, *after.rules}))
         shown = new or old or {}
-        yield PairChange(
-            grid, kind, int(shown["pair"]), tier_before, tier_after, label_before, label_after, tuple(because)
-        )
+        clauses = tuple(show_foreign(clause, LONGEST_CLAUSE) for clause in because)
+        number = int(shown["pair"])
+        yield PairChange(grid, kind, number, tier_before, tier_after, label_before, label_after, clauses)
 
 
 def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -160,7 +164,7 @@ def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
     if row is None:
         return "", ""
     names = (str(row["tier"]), str(row.get("own_tiers") or ""))
-    return ", ".join(filter(None, names)), str(row["label"])
+    return show_foreign(", ".join(filter(None, names)), LONGEST_CLAUSE), show_foreign(str(row["label"]), LONGEST_CLAUSE)
 
 
 def _evidence_changes(

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from fcpair.errors import show_foreign
+
 SUMS = "SHA256SUMS"
 _LINE = re.compile(r"(?P<sha256>[0-9a-f]{64})  (?P<path>[^\n]+)")
 
@@ -30,7 +32,7 @@ def write_sums(folder: Path) -> str:
 
 def check_folder(folder: Path) -> FolderCheck:
     """Find each byte of a folder that was changed, each file more or less, and each link."""
-    faults = [f"{path} is {kind}, and no file" for path, kind in _entries(folder) if kind]
+    faults = [f"{show_foreign(path)} is {kind}, and no file" for path, kind in _entries(folder) if kind]
     place = folder / SUMS
     if place.is_symlink() or not place.is_file():
         return FolderCheck("", 0, (*faults, f"{SUMS} is missing, which lists the files"))
@@ -39,10 +41,10 @@ def check_folder(folder: Path) -> FolderCheck:
     if _format_sums(listed) != content:
         faults.append(f"{SUMS} was changed: it is not as fcpair writes it")
     there = {path for path, kind in _entries(folder) if not kind} - {SUMS}
-    faults += [f"{path} is missing" for path in sorted(set(listed) - there)]
-    faults += [f"{path} is not listed in {SUMS}" for path in sorted(there - set(listed))]
+    faults += [f"{show_foreign(path)} is missing" for path in sorted(set(listed) - there)]
+    faults += [f"{show_foreign(path)} is not listed in {SUMS}" for path in sorted(there - set(listed))]
     shared = sorted(there & set(listed))
-    faults += [f"{path} was changed" for path in shared if digest_file(folder / path) != listed[path]]
+    faults += [f"{show_foreign(path)} was changed" for path in shared if digest_file(folder / path) != listed[path]]
     return FolderCheck(hashlib.sha256(content).hexdigest(), len(listed), tuple(faults))
 
 

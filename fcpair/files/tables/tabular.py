@@ -7,6 +7,7 @@ with apostrophes and then a formula sign gets one more.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -14,7 +15,9 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, InputError, name_file, reject, translate_read_errors
@@ -54,6 +57,7 @@ def read_table(
     blank: Sequence[str] = (),
     kind: str | None = None,
     verbatim: bool = False,
+    headings: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Read a CSV, JSONL, Parquet, Excel or OpenDocument file as text.
 
@@ -67,6 +71,7 @@ def read_table(
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
         kind: what the file is, a key of `READERS`; without it the suffix says so, and any other suffix means CSV.
         verbatim: leave the cells as they are, for files that fcpair did not write.
+        headings: other names that columns may have, with what they are called here.
 
     Returns:
         A frame of strings (an empty string where there is nothing) and the column `line`, from 1; of a spreadsheet it
@@ -86,7 +91,10 @@ def read_table(
         with translate_read_errors(path):
             raw = READERS.get(kind, _read_csv)(path, columns)
     check_texts(raw)
-    header = _match_names(raw, (*columns, *optional, *blank))
+    is_guarded = not verbatim and kind not in _UNGUARDED_KINDS
+    if is_guarded:
+        raw = replace(raw, header=[unguard(name) for name in raw.header])
+    header = _match_names(raw, (*columns, *optional, *blank), headings)
     require_columns(raw.place, header, columns)
     if LINE in header:
         raise InputError(f"{name_of(path)}: column `{LINE}` would be taken for the line numbers; rename it")
@@ -94,7 +102,7 @@ def read_table(
     if not rows:
         raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
     frame = pd.DataFrame(rows, columns=header, dtype=object)
-    if not verbatim and kind not in _UNGUARDED_KINDS:
+    if is_guarded:
         for name in header:
             frame[name] = [unguard(cell) for cell in frame[name]]
     frame[LINE] = lines
@@ -117,11 +125,14 @@ def place_of(frame: pd.DataFrame) -> str:
     return str(frame.attrs[_PLACE])
 
 
-def _match_names(raw: RawTable, names: Iterable[str]) -> list[str]:
+def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str]) -> list[str]:
     """The column names, with each of `names` in the place of what is the same name; unnamed last ones left out."""
     header = list(raw.header)
     while header and not header[-1].strip():
         header.pop()
+    own_names = set(map(fold_name, header))
+    called = {fold_name(heading): name for heading, name in headings.items() if fold_name(name) not in own_names}
+    header = [called.get(fold_name(name), name) for name in header]
     findings = []
     for name in dict.fromkeys(names):
         matching = [at for at, one in enumerate(header) if fold_name(one) == fold_name(name)]
@@ -277,6 +288,15 @@ def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def format_csv(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows, that of the column names first, as `write_table` writes a CSV."""
+    content = io.BytesIO()
+    with _LineFeeds(content, encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([guard(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+        file.flush()
+        return content.getvalue().decode()
+
+
 def _write_csv(frame: pd.DataFrame, path: Path) -> None:
     with _LineFeeds(path.open("wb"), encoding="utf-8", newline="") as file:
         _guard_cells(frame).to_csv(file, index=False, lineterminator="\r\n")
@@ -293,7 +313,7 @@ def _guard_cells(frame: pd.DataFrame) -> pd.DataFrame:
     guarded = frame.copy()
     for name in frame.columns[[frame[name].dtype.kind in "OUT" for name in frame.columns]]:
         guarded[name] = [guard(cell) if isinstance(cell, str) else cell for cell in frame[name]]
-    return guarded
+    return guarded.rename(columns=lambda name: guard(str(name)))
 
 
 class replace_file:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`

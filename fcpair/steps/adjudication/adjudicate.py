@@ -20,8 +20,9 @@ from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.answer_keys import DISCARD, Keys
 from fcpair.stages.questions.labels import outcome_reader
 from fcpair.steps.adjudication.doubts import rank_cases
-from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
+from fcpair.steps.answers.answer_import import SUPERSEDE, sorted_column_notes
 from fcpair.steps.answers.decision_table import LABELS, layout_of
+from fcpair.steps.answers.file_cells import letters, locate_cells
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
@@ -34,6 +35,7 @@ from fcpair.steps.base.context import (
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.reading_limits import check_reading_limit
 from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.corpus.grids import to_public_number
@@ -239,7 +241,14 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
         read_word = outcome_reader(scheme_of(tx))
         keyed_by, answer = layout_of(tx, path)
         column_names = {"person": "adjudicator", "answer": answer, "shown": LABELS}
-        incoming = read_answers(path, read_word, **column_names, needs_person=False, cell_columns=keyed_by)
+        incoming = read_answers(
+            path,
+            read_word,
+            **column_names,
+            needs_person=False,
+            cell_columns=keyed_by,
+            headings=sheet_headings(tx, keyed_by),
+        )
         locate_cells(tx, incoming)
         _add_deciders(tx, incoming)
         outcome = _with_standing_decisions(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))

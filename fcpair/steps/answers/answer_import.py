@@ -12,30 +12,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import StageError
 from fcpair.files.answers.answer_files import ImportedAnswers
-from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import Assign
 from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
-from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
+from fcpair.stages.corpus.text_identity import strip_zero_decimals
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.base import Closed
 from fcpair.steps.answers.dismissal import leave_out_dismissed
+from fcpair.steps.answers.file_cells import NOBODY, locate_cells
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, lease_minutes, load_opaque_ids
-from fcpair.steps.base.text_digests import digester
+from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, lease_minutes
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.study_notes import look_again
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots
-from fcpair.store.assignment.distinct_answers import WRITTEN
-from fcpair.store.corpus import cells, grids, texts
-from fcpair.store.corpus.grids import to_cell_id, to_public_number
-from fcpair.store.oversight import build_progress, runs, settings
+from fcpair.store.oversight import runs, settings
 from fcpair.store.people import people
 
 if TYPE_CHECKING:
@@ -43,7 +38,6 @@ if TYPE_CHECKING:
 
 SUPERSEDE = "--supersede takes this as the newer answer"
 FROM_FILES = "from_files"  # the settings that say which rounds of a planned grid are answered in files, undealt
-NOBODY = -1  # stands for a person or an assignment that there is not
 
 
 def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
@@ -152,78 +146,6 @@ def sorted_column_sentence(column: str, n: int, unit: str) -> str:
 def _answer_column(rows: pd.DataFrame) -> str:
     """The column that says what was answered: its code, or its id."""
     return "code" if "code" in rows.columns else "answer_id"
-
-
-def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
-    """Add `cell_id` to each row, and a finding where the pair is not in the grid or has other texts there."""
-    import pandas as pd
-
-    if not build_progress.n_built(tx)["pair"]:
-        raise StageError("the study has no pairs yet; run `fcpair pair`")
-    rows = incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell))
-    unit = incoming.of.number
-    kinds = dict(zip((HS, CN), grids.side_kinds(tx), strict=True))
-    digest = digester(tx)
-    sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_text_ids_by_digest(tx, kinds[str(side.name)])))
-    if incoming.by_text:
-        cell_id_by_texts = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["cell_id"]
-        cell_id = cell_id_by_texts.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
-        names = [f"`{_shorten(hs)}` x `{_shorten(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
-    else:
-        ids = to_cell_id(tx, rows["pair"])
-        known_cells = cells.by_id(tx, ids).set_index("cell_id")
-        cell_id = ids.where(ids.isin(known_cells.index)).to_numpy()
-        names = rows["pair"].astype(str).tolist()
-        _compare_texts(tx, incoming, sides, ids, known_cells)
-    is_outside = pd.isna(cell_id)
-    is_unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
-    by_words = incoming.by_text and WRITTEN in kinds.values()
-    ambiguity_note = ", or its text occurs in several cells; give the number of the cell" if by_words else ""
-    messages = (f"{unit} {name} is not in the grid{ambiguity_note}" for name in names)
-    incoming.add_findings(is_outside & ~is_unreadable, messages, cause=f"these {unit}s are not in the grid")
-    ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
-    incoming.rows = rows.assign(cell_id=ids, pair=to_public_number(ids).where(ids != NOBODY, rows["pair"]))
-
-
-def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
-    """The id of every text of one kind by what a file says of it; of what was written, those of the grid.
-
-    Words that answer several texts are several texts, which their words alone do not tell apart: none of them is there.
-    """
-    if kind != WRITTEN:
-        return texts.text_ids(tx, kind)
-    grid_texts = cells.texts_of_grid(tx)
-    grid_texts = grid_texts[grid_texts["kind"] == kind]
-    digests = grid_texts["body"].map(digester(tx))
-    is_unique = ~digests.duplicated(keep=False)
-    return dict(zip(digests[is_unique], grid_texts["text_id"][is_unique], strict=True))
-
-
-def letters(text: str) -> str:
-    """Characters of a text that every program keeps: some change how lines end, and what is not printed."""
-    return "".join(sign for sign in identity(text) if sign.isprintable() and not sign.isspace())
-
-
-def _compare_texts(
-    tx: Tx, incoming: ImportedAnswers, sides: pd.DataFrame, ids: pd.Series[int], known_cells: pd.DataFrame
-) -> None:
-    """Add a finding where the text beside a number is not that pair's: the sheet is another study's, or disordered."""
-    rows = incoming.rows
-    has_other_text = np.zeros(len(rows), np.bool_)
-    for side, kind in zip((HS, CN), grids.side_kinds(tx), strict=True):
-        expected = ids.map(known_cells[f"{side}_id"])
-        differs = (rows[side] != "") & expected.notna() & (sides[side] != expected)
-        if differs.any():
-            letters_by_text = texts.texts_of(tx, kind).set_index("id")["body"].map(letters)
-            differs &= rows[side].map(letters) != expected.map(letters_by_text)
-        has_other_text |= differs.to_numpy()
-    message = "other texts in this study; is the sheet from another study?"
-    messages = (f"{incoming.of.number} {number} has {message}" for number in rows["pair"])
-    incoming.add_findings(has_other_text, messages, cause=f"these {incoming.of.number}s have {message}")
-
-
-def _shorten(text: str, width: int = 40) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _add_people(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.answer_files import ImportedAnswers, read_forms
+from fcpair.files.answers.answer_files import CELL_COLUMNS, ImportedAnswers, read_forms
 from fcpair.records import Role, Round, RunRecord
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.stages.questions import Form
 from fcpair.stages.questions.text_question import REJECTED
-from fcpair.steps.answers import answer_import, curation
+from fcpair.steps.answers import answer_import, curation, file_cells
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.rules import text_checks
+from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements, model_replies, refused_texts, text_origins
 from fcpair.store.assignment import rounds
@@ -230,7 +231,8 @@ def import_answers(
     with grid._store.read() as tx:
         round_ = round_for_files(tx, grid.grid.name, name)
         form = form_of(round_.form)
-        incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "")
+        headings = sheet_headings(tx, CELL_COLUMNS)
+        incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "", headings=headings)
         _refuse_answers_beside(tx, incoming, form)
     return record_forms(grid, round_, incoming, supersede=supersede)
 
@@ -336,10 +338,15 @@ def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     )
     shown = zip(rows["shown"], rows["cell_id"], strict=True)
     differs = [
-        bool(text) and answer_import.letters(text) != answer_import.letters(originals.get(cell, ""))
-        for text, cell in shown
+        bool(text) and file_cells.letters(text) != file_cells.letters(originals.get(cell, "")) for text, cell in shown
     ]
     is_other = np.array(differs, np.bool_) & is_new & ~is_early
-    hint = "has changed since this sheet was written; leave its row empty, and edit it on a new sheet"
-    messages = (f"the text of cell {cell} {hint}" for cell in rows["pair"])
+    hint = (
+        "has changed since this sheet was written, or a spreadsheet program changed it; leave its row empty, and edit "
+        "it on a new sheet"
+    )
+    messages = (
+        f"the text of cell {number} {hint}: {file_cells.describe_change(ORIGINAL, originals.get(cell, ''), text)}"
+        for number, cell, text in zip(rows["pair"], rows["cell_id"], rows["shown"], strict=True)
+    )
     incoming.add_findings(is_other, messages, cause=f"the text of these cells {hint}")

@@ -18,7 +18,8 @@ from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
 from fcpair.stages.corpus.folding import fold_by
 from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Neighbours
 from fcpair.stages.corpus.text_identity import strip_zero_decimals
-from fcpair.steps.answers.answer_import import letters, sorted_column_sentence
+from fcpair.steps.answers.answer_import import sorted_column_sentence
+from fcpair.steps.answers.file_cells import letters
 from fcpair.steps.base.context import Basis, GridContext, find_grid, note_run
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.rules.example_review import examples_of_round

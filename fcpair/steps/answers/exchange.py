@@ -19,7 +19,7 @@ from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.tables.folders import new_folder
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps.answers import answer_import, answer_tables, sheets
+from fcpair.steps.answers import answer_import, answer_tables, file_cells, sheets
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, is_planned
 from fcpair.steps.people import access
@@ -173,17 +173,17 @@ def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: Annot
     Of a text, what programs change of how lines end is not compared.
     """
     rows, unit, headings = incoming.rows, incoming.of.number, _headings(tx, round_)
-    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
+    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != file_cells.NOBODY].tolist())
     digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
-    shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
+    shown = {cell: file_cells.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
     is_other = (rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])).to_numpy()
     clause = "other texts in this study than in its key; is the export from another study, or was the key changed?"
     messages = (f"{unit} {number} has {clause}" for number in rows["pair"])
     incoming.add_findings(is_other, messages, cause=f"these {unit}s have {clause}")
     has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
     is_changed = has_text & (
-        rows["tool_text"].map(answer_import.letters)
-        != rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
+        rows["tool_text"].map(file_cells.letters)
+        != rows["cell_id"].map(shown).map(file_cells.letters, na_action="ignore")
     )
     clause = "other texts in the export than the tool was given"
     messages = (f"{unit} {number} has {clause}" for number in rows["pair"])

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError
-from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
+from fcpair.files.answers.answer_files import PAIR_COLUMNS, ImportedAnswers, read_answers
 from fcpair.files.tables.tabular import read_table
 from fcpair.records import RunRecord
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import label_reader
-from fcpair.steps.answers import answer_import
+from fcpair.steps.answers import answer_import, file_cells
 from fcpair.steps.assignment import validate
 from fcpair.steps.base.context import GridContext, scheme_of
 from fcpair.steps.rules import permissions
+from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
@@ -33,7 +34,13 @@ def import_labels(grid: GridContext, path: str | Path, *, supersede: bool = Fals
     `supersede` lets a different label replace an earlier one as the current one.
     """
     with grid._store.write() as tx:
-        incoming = read_answers(path, label_reader(scheme_of(tx)), person="annotator", answer="label")
+        incoming = read_answers(
+            path,
+            label_reader(scheme_of(tx)),
+            person="annotator",
+            answer="label",
+            headings=sheet_headings(tx, PAIR_COLUMNS),
+        )
         round_ = rounds.with_known_pairs(tx, rounds.primary(tx))
         answer_import.identify_rows(tx, incoming, round_)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
@@ -49,7 +56,14 @@ def import_verdicts(grid: GridContext, path: str | Path, *, supersede: bool = Fa
         blind = _is_blind(tx, path)
         read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
         answer, shown = (OWN_LABEL, "") if blind else (VERDICT, "label")
-        incoming = read_answers(path, read_word, person="validator", answer=answer, shown=shown)
+        incoming = read_answers(
+            path,
+            read_word,
+            person="validator",
+            answer=answer,
+            shown=shown,
+            headings=sheet_headings(tx, PAIR_COLUMNS),
+        )
         round_ = rounds.validation(tx)
         answer_import.identify_rows(tx, incoming, round_)
         _check_blindness(tx, incoming, blind=blind)
@@ -81,7 +95,7 @@ def _check_blindness(tx: Tx, incoming: ImportedAnswers, *, blind: bool) -> None:
 def _refuse_not_due(tx: Tx, incoming: ImportedAnswers) -> None:
     """Add a finding where somebody has still to label the pair of a new verdict."""
     rows = incoming.rows
-    reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
+    reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != file_cells.NOBODY].tolist())
     is_early = (rows["cell_id"].isin(reasons) & rows["is_new"]).to_numpy() & ~incoming.has_finding
     messages = (str(reasons.get(pair, "")) for pair in rows["cell_id"].tolist())
     cause = "these pairs are still being labelled; they can be checked when all their labels are in"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
+from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table
 from fcpair.records import Known, Round, Status
@@ -21,6 +20,7 @@ from fcpair.steps.base.context import GridContext, load_opaque_ids, scheme_of
 from fcpair.steps.people import access, known_scores
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules.wording import number_heading, role_noun, side_headings
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -38,14 +38,16 @@ NOTE = "note"
 
 def label_blank(tx: Tx, column: str, words: Sequence[str]) -> SheetLayout:
     """Layout of a sheet of this study: the column to fill in by these words, its texts, the guidelines."""
-    return _make_blank(tx, {column: words}, PAIR_COLUMNS.sides)
+    return _make_blank(tx, {column: words}, PAIR_COLUMNS, rounds.primary(tx))
 
 
-def _make_blank(tx: Tx, columns: Mapping[str, Sequence[str] | str], sides: tuple[str, str]) -> SheetLayout:
-    facts = runs.study_facts(tx)
-    return SheetLayout(
-        columns, facts["guidelines"], dict(zip(sides, (facts["hs_name"], facts["cn_name"]), strict=True))
-    )
+def _make_blank(
+    tx: Tx, columns: Mapping[str, Sequence[str] | str], cell_columns: CellColumns, round_: Round
+) -> SheetLayout:
+    headings = dict(zip(cell_columns.sides, side_headings(tx), strict=True))
+    if (noun := role_noun(tx, round_.role).one) != cell_columns.number:
+        headings[cell_columns.number] = number_heading(noun)
+    return SheetLayout(columns, runs.study_facts(tx)["guidelines"], headings)
 
 
 def keep_reason(path: Path, columns: Sequence[str]) -> KeepReason | None:
@@ -189,8 +191,7 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFo
             question, answer = VERDICT, "verdict"
             rows["label"] = rows["cell_id"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
-        blank = label_blank(tx, answer, answer_words(question))
-        blank = _without_side(blank, "cn") if hides_column else blank
+        blank = _make_blank(tx, {answer: answer_words(question)}, PAIR_COLUMNS, rounds.validation(tx))
     return _write_by_person(sheets, folder, form, blank, ANSWER_COLUMNS[True])
 
 
@@ -208,12 +209,12 @@ def write_answer_sheets(
         round_, rows = open_cells(tx, grid, name)
         questions = form_of(round_.form).questions
         blank = _make_blank(
-            tx, {name: _answer_instructions(question) for name, question in questions}, CELL_COLUMNS.sides
+            tx, {name: _answer_instructions(question) for name, question in questions}, CELL_COLUMNS, round_
         )
         sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
         sheets = sheets.assign(cell=numbers_on_sheet(tx, round_, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
         if round_.options.hides_column:
-            sheets, blank = sheets.drop(columns="column"), _without_side(blank, "column")
+            sheets = sheets.drop(columns="column")
         if round_.options.edits:
             sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
     return _write_by_person(
@@ -255,10 +256,6 @@ def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Seri
     """The numbers of cells on a sheet of a round; where it hides the column, they do not tell it."""
     numbers = to_public_number(cell_ids)
     return numbers.map(load_opaque_ids(tx).encrypt_cell) if round_.options.hides_column else numbers
-
-
-def _without_side(blank: SheetLayout, side: str) -> SheetLayout:
-    return replace(blank, sides={name: said for name, said in blank.sides.items() if name != side})
 
 
 def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:

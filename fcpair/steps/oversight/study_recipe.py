@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.params import IN_MEMORY, MAIN, Adjudicate, Assign, Import, Setup, Validate
@@ -117,14 +118,27 @@ def recipe_text(study: StudyContext) -> str:
         return recipe_text_of(tx)
 
 
-def recipe_text_of(tx: Tx) -> str:
-    """The recipe as `recipe_text` has it, in a transaction that is under way."""
+def recipe_text_of(
+    tx: Tx, pseudonyms: Mapping[str, str] = MappingProxyType({}), line_numbers: Mapping[int, int] = MappingProxyType({})
+) -> str:
+    """The recipe as `recipe_text` has it, in a transaction that is under way.
+
+    Args:
+        tx: the transaction.
+        pseudonyms: what will stand for people; groups of them are in the order of these, which tells nothing of theirs.
+        line_numbers: the numbers of runs in a log that has not all of them.
+    """
     from fcpair.recipe import as_toml
 
-    return "\n".join([*_remarks(tx), "", as_toml(_recipe(tx))])
+    recipe = _recipe(tx)
+    if recipe.assign and pseudonyms:
+        groups = (sorted((pseudonyms.get(name, name), name) for name in group) for group in recipe.assign.groups)
+        in_order = tuple(tuple(name for _, name in group) for group in sorted(groups))
+        recipe = replace(recipe, assign=replace(recipe.assign, groups=in_order))
+    return "\n".join([*_remarks(tx, line_numbers), "", as_toml(recipe)])
 
 
-def _remarks(tx: Tx) -> Iterator[str]:
+def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
     recipe_version = departures.recipe_version(tx)
     yield f"# The recipe of this study, version {recipe_version}." if recipe_version else NO_RECIPE_NOTE
     first_grid = grids.keys(tx)[0]
@@ -134,13 +148,13 @@ def _remarks(tx: Tx) -> Iterator[str]:
         if settings.of_stage(tx, Import.stage).get("path") == {"path": str(IN_MEMORY)}:
             yield FRAME_NOTE
         path = effective_options(tx, Setup, {}).guidelines
-    yield from _acts_on_pairs(tx)
+    yield from _acts_on_pairs(tx, line_numbers)
     guidelines_version, body = guidelines.current_version(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
         yield EDITED_NOTE.format(guidelines_version, f"{path} differs" if path else "no file is known to contain them")
 
 
-def _acts_on_pairs(tx: Tx) -> Iterator[str]:
+def _acts_on_pairs(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
     """Remarks on what was done with single pairs, which a recipe cannot say, oldest first."""
     for run in runs.runs(tx):
         for stage, name, note in (
@@ -149,7 +163,9 @@ def _acts_on_pairs(tx: Tx) -> Iterator[str]:
         ):
             if run.stage == stage and (pairs := run.params.get(name)):
                 listed = pairs if len(pairs) <= LONGEST_LIST else "that `fcpair log --format json` lists"
-                yield textwrap.fill(PAIRS_NOTE.format(note, listed, run.id), 116, subsequent_indent="# ")
+                yield textwrap.fill(
+                    PAIRS_NOTE.format(note, listed, line_numbers.get(run.id, run.id)), 116, subsequent_indent="# "
+                )
 
 
 def _published_labels_file(tx: Tx) -> str | None:

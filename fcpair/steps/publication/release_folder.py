@@ -9,33 +9,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.release.croissant import CROISSANT, croissant_text
 from fcpair.files.release.documents import document_texts
-from fcpair.files.release.redaction import Redaction
+from fcpair.files.release.redaction import Redaction, escape_html
 from fcpair.files.release.release_facts import DATA, ReleaseFacts, ReleaseTable
 from fcpair.files.release.release_form import FORM_FILE, ReleaseForm, read_form
 from fcpair.files.release.sha256sums import digest_file, write_sums
 from fcpair.files.tables.folders import check_new_folder, new_folder
-from fcpair.files.tables.tabular import write_table
+from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME
 from fcpair.records import RunRecord
 from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
-from fcpair.steps.publication.release_privacy import Pseudonyms, load_redaction, public_runs
+from fcpair.steps.publication.release_privacy import (
+    Pseudonyms,
+    Withheld,
+    load_redaction,
+    load_withheld,
+    public_log,
+)
 from fcpair.steps.publication.release_tables import GridTables
 from fcpair.steps.publication.study_facts import AGREEMENT_COLUMNS, agreement_rows, load_facts, load_runs
 from fcpair.store import Tx
+from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
 from fcpair.store.people import guidelines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"
 JOIN_SCRIPT = "join_texts.py"
@@ -108,31 +112,36 @@ def load_content(
     tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
 ) -> ReleaseContent:
     """What a release of this study holds, with its log up to a run; raises StageError where nothing was answered."""
-    pseudonyms, log = Pseudonyms(tx, seed), load_runs(tx, last_run, RELEASE)
+    pseudonyms, log, withheld = Pseudonyms(tx, seed), load_runs(tx, last_run, RELEASE), load_withheld(tx)
     redaction = load_redaction(tx, pseudonyms, log)
-    public_log = list(public_runs(tx, log, redaction))
-    parts = _load_grids(tx, pseudonyms, redaction)
+    published_log = public_log(tx, log, redaction)
+    parts = _load_grids(tx, pseudonyms, redaction, withheld)
     tables = parts.tables if texts else [table.without_texts() for table in parts.tables]
-    facts = load_facts(tx, name, form, tables, public_log, parts.agreement, redaction, has_texts=texts)
+    facts = load_facts(
+        tx, name, form, tables, published_log.lines, parts.agreement, redaction, withheld, has_texts=texts
+    )
     newest_run = log[-1].id if log else 0
+    hidden = pseudonyms.ids  # of a bare digest names could be guessed, and the number of runs counts acts on people
     record = {
         "name": name,
         "fcpair": facts.version,
         "seed": seed,
         "texts": texts,
-        "last_run": newest_run,
+        "last_run": hidden.encrypt(RELEASE, newest_run + 1),
         "study": pseudonyms.study_key,
         "pseudonyms": pseudonyms.key,
-        "digests": study_digests(tx, newest_run),
+        "digests": {part: hidden.digest_id(RELEASE, of) for part, of in study_digests(tx, newest_run).items()},
         "rules": parts.rules,
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
-    guideline_text = redaction.clean_text(guidelines.current_version(tx)[1])
+    guideline_text = escape_html(redaction.clean_text(guidelines.current_version(tx)[1]))
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
         "scheme.json": _as_json(parts.scheme),
-        "recipe.toml": redaction.clean_toml(recipe_text_of(tx)),
-        "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in public_log),
+        "recipe.toml": redaction.clean_toml(recipe_text_of(tx, pseudonyms.by_name, published_log.line_numbers)),
+        "runs.jsonl": "".join(
+            json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in published_log.lines
+        ),
         **({AGREEMENT: _agreement_csv(parts.agreement)} if facts.has_agreement else {}),
         **{f"qrels/{tier}.qrels": lines for tier, lines in parts.qrels.items()},
         **({} if texts else {JOIN_SCRIPT: _join_script()}),
@@ -144,26 +153,35 @@ def load_content(
 
 
 class _GridParts(NamedTuple):
-    """What all grids of a study give to a release; `scheme` and `rules` by the name of the grid."""
+    """What all grids of a study give to a release; `scheme` and `rules` by the name of the grid, and of each round
+    whether it is answered.
+    """
 
     tables: list[ReleaseTable]
     qrels: dict[str, str]
     agreement: list[dict[str, Any]]
     scheme: dict[str, Any]
     rules: dict[str, dict[str, str]]
+    answered: list[bool]
 
 
-def _load_grids(tx: Tx, pseudonyms: Pseudonyms, redaction: Redaction) -> _GridParts:
-    parts = _GridParts([], {}, [], {}, {})
+def _load_grids(tx: Tx, pseudonyms: Pseudonyms, redaction: Redaction, withheld: Withheld) -> _GridParts:
+    parts = _GridParts([], {}, [], {}, {}, [])
     for key in grids.for_each_grid(tx):
-        grid = GridTables(tx, key, pseudonyms)
+        grid = GridTables(tx, key, pseudonyms, withheld)
         parts.tables.extend(grid.tables())
         parts.qrels.update(grid.qrels())
         parts.agreement.extend(agreement_rows(tx, key, redaction))
         parts.scheme[key.name] = _scheme(tx)
+        parts.answered.extend(bool(judgements.answered_cells(tx, round_)) for round_ in rounds.answer_rounds(tx))
         if grid.tiers:
             parts.rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
     if all(table.is_side for table in parts.tables):
+        if any(parts.answered):
+            raise StageError(
+                "nothing can be released of this study yet: of what respondents answer, a release has only how many "
+                "people gave each answer to a closed question, in cells of five people or more"
+            )
         raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
     _check_table_names([table.name for table in parts.tables])
     return parts
@@ -203,10 +221,7 @@ def _scheme(tx: Tx) -> list[dict[str, Any]]:
 
 
 def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    import pandas as pd
-
-    frame: pd.DataFrame = pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
-    return frame.to_csv(index=False, lineterminator="\n")
+    return format_csv([AGREEMENT_COLUMNS, *([row[name] for name in AGREEMENT_COLUMNS] for row in rows)])
 
 
 def _join_script() -> str:

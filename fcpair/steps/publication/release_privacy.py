@@ -1,37 +1,84 @@
-"""What stands for people in a release, and how texts about the study are cleaned for it."""
+"""What of people a release may hold: their pseudonyms, what is withheld of respondents, and a log without persons."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from fcpair.files.release.redaction import Redaction
 from fcpair.params import MAIN, Annotate
-from fcpair.records import BY, Origin, Role, Rule, RunRecord, Tier
+from fcpair.records import BY, Origin, Role, Round, Rule, RunRecord, Tier
 from fcpair.stages.surveys.small_cells import merge_small_cells
+from fcpair.steps.answers.dismissal import DISMISS
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import effective_options, load_opaque_ids, options_as_done
-from fcpair.steps.people.known_scores import LET_ON
+from fcpair.steps.base.context import PLAN, effective_options, load_opaque_ids, options_as_done
+from fcpair.steps.corpus.grids import side_from_setting
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import grids
+from fcpair.store.corpus import grids, sides
+from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
 CONTACT = "contact"
-UNPUBLISHED = (BY, LET_ON, "reason", "invite")
-"""Of runs: who began them, who did not qualify, words to whoever was dismissed, in which order people came."""
+_ABOUT_PEOPLE = ("people", DISMISS)  # stages of which no run is published: each is about single people
+_BRINGING = (" import", " withdraw")  # the ends of stages whose runs bring or take the answers of a person or a few
+_BEFORE_ANSWERS = (PLAN, "import", "select", "retrieve", "pair", "assign")
+_SUMMED = (
+    "answers",
+    "skips",
+    "answers and skips",
+    "imported",
+    "already_there",
+    "controls",
+    "earlier",
+    "superseded_since",
+)
 NOT_SAID = "(not said)"
 _CODE = 16**10  # 40 bits
 
 
+class Withheld(NamedTuple):
+    """Where answers of respondents are, of which nothing is published but counts of people, whatever the question.
+
+    `rounds`, by the names of grid and round, are answered by respondents, or edit what they wrote; `grids` have such
+    texts as a side.
+    """
+
+    rounds: frozenset[tuple[str, str]]
+    grids: frozenset[str]
+
+
+def load_withheld(tx: Tx) -> Withheld:
+    """Find where the answers of respondents are; a grid can have as a side only what an earlier one has."""
+    withheld_rounds, withheld_grids, sources = set[tuple[str, str]](), set[str](), set[str]()
+    for key in grids.for_each_grid(tx):
+        plan = settings.of_stage(tx, PLAN)
+        side_plans = (side_from_setting(plan[name]) for _, name in sides.AXES if plan)
+        if any(source in sources for side in side_plans for source in side.grids):
+            withheld_grids.add(key.name)
+        for round_ in rounds.of_grid(tx):
+            if is_survey(round_) or (key.name, round_.options.edits_round) in withheld_rounds:
+                withheld_rounds.add((key.name, round_.name))
+        if key.name in withheld_grids or (key.name, rounds.primary(tx).name) in withheld_rounds:
+            sources.add(key.name)
+    return Withheld(frozenset(withheld_rounds), frozenset(withheld_grids))
+
+
+def is_survey(round_: Round) -> bool:
+    """Whether respondents answer a round, so that a release has of it only how many people gave each answer."""
+    return round_.role is Role.RESPONDENT
+
+
 class Pseudonyms:
     """Fresh names of a study's people for one seed: the same whenever they are drawn, and known to nobody without the
-    study. Models keep their names. `key` tells which pseudonyms these are; `study_key` which study.
+    study. Models keep their names. `key` tells which pseudonyms these are; `study_key` which study; `ids` hide numbers.
     """
 
     def __init__(self, tx: Tx, seed: int) -> None:
         ids, everybody = load_opaque_ids(tx), people.people(tx)
+        self.ids = ids
         self.key = ids.digest_id("release pseudonyms", seed)
         self.study_key = ids.digest_id("release study")
         self.by_name = {
@@ -78,28 +125,64 @@ def _model_names(runs: list[RunRecord]) -> Iterator[str]:
             yield from text.split() if isinstance(text, str) else ()
 
 
-def public_runs(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> Iterator[dict[str, Any]]:
-    """The runs as they are published: with the day of each, and without who began it, did not qualify, or words to a
-    person. Those of surveys count answers and skips together, as few skips may be one respondent's.
+class PublicLog(NamedTuple):
+    """The log as it is published: its lines, and the number of the line that a run of the study is in."""
+
+    lines: list[dict[str, Any]]
+    line_numbers: dict[int, int]
+
+
+def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> PublicLog:
+    """The log as it is published: what was done to the study, with the day of each, and nothing about single people.
+
+    Neither the number of lines nor their order follows people. Runs about people are left out; those that brought or
+    took answers, of which there may be one a person, are a single line for each round; of runs with the same parameters
+    only the newest is there, as earlier ones counted what a few people had done by then. So lines have numbers of their
+    own. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
     """
     surveys = {
-        (key.name, round_.name)
+        (key.name, "" if round_.counts else round_.name)
         for key in grids.for_each_grid(tx)
         for round_ in rounds.of_grid(tx)
-        if round_.role is Role.RESPONDENT
+        if is_survey(round_)
     }
-    for run in runs:
-        params = {name: value for name, value in run.params.items() if name not in UNPUBLISHED}
-        counts = _without_skips(run.counts) if _place(run) in surveys else run.counts
-        yield {
-            "run": run.id,
+    lines: dict[str, dict[str, Any]] = {}
+    keys: dict[int, str] = {}
+    for run in (run for run in runs if run.stage not in _ABOUT_PEOPLE):
+        params = redaction.clean({name: value for name, value in run.params.items() if name != BY})
+        line = {
             "stage": run.stage,
-            "params": redaction.clean(params),
-            "counts": redaction.clean(counts),
+            "params": params,
+            "counts": redaction.clean(_public_counts(run, surveys)),
             "model": redaction.clean(run.model),
             "fcpair": run.version,
             "day": run.at[:10],
         }
+        is_bringing = run.stage.endswith(_BRINGING) or "import" in params
+        keys[run.id] = key = json.dumps([run.stage, *(_place(run) if is_bringing else [params])])
+        earlier = lines.pop(key, None)  # and the line comes behind all others
+        lines[key] = _join(earlier, line) if earlier and is_bringing else line
+    numbers = {key: number for number, key in enumerate(lines, 1)}
+    return PublicLog(
+        [{"run": numbers[key], **line} for key, line in lines.items()],
+        {run_id: numbers[key] for run_id, key in keys.items()},
+    )
+
+
+def _join(earlier: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
+    """Two lines of one round as one: what both have of parameters, and the sums of what they brought."""
+    params = {name: value for name, value in line["params"].items() if earlier["params"].get(name, ...) == value}
+    names = [name for name in _SUMMED if name in {**earlier["counts"], **line["counts"]}]
+    counts = {name: earlier["counts"].get(name, 0) + line["counts"].get(name, 0) for name in names}
+    return {**line, "params": params, "counts": counts}
+
+
+def _public_counts(run: RunRecord, surveys: Collection[tuple[str, str]]) -> Mapping[str, Any]:
+    """The counts of a run; of a survey (a round that counts has the name "" there) only what no answer changes."""
+    grid, round_name = _place(run)
+    if run.stage in _BEFORE_ANSWERS or not {(grid, round_name), (grid, "")} & {*surveys}:
+        return run.counts
+    return {"answers and skips": run.counts["answers"] + run.counts["skips"]} if "skips" in run.counts else {}
 
 
 def _place(run: RunRecord) -> tuple[str, str]:
@@ -109,15 +192,10 @@ def _place(run: RunRecord) -> tuple[str, str]:
     return str(values.get("grid") or MAIN), str(round_name)
 
 
-def _without_skips(counts: Mapping[str, Any]) -> dict[str, Any]:
-    others = {name: value for name, value in counts.items() if name not in ("answers", "skips")}
-    return others if "skips" not in counts else {"answers and skips": counts["answers"] + counts["skips"], **others}
-
-
 def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:
     """What people said about themselves: question, answer and number of people, in cells of five or more."""
     said = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
-    questions = dict.fromkeys(question for answers in said for question in answers)
+    questions = sorted({question for answers in said for question in answers})
     return [
         (question, answer, n)
         for question in questions

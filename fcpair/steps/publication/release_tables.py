@@ -12,7 +12,7 @@ from fcpair.files.release.qrels import grades, qrels_text
 from fcpair.files.release.release_facts import TEXT_DIGEST, ReleaseTable
 from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.params import MAIN, Partition
-from fcpair.records import UNDECIDED, GridKey, Origin, Role, Round
+from fcpair.records import UNDECIDED, GridKey, Origin, Round
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Form, Question
 from fcpair.stages.questions.labels import final_names, tier_obstacle
@@ -23,13 +23,14 @@ from fcpair.steps.answers.answer_tables import EXTRA_COLUMNS, ORIGINAL, answers_
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import effective_options, is_planned, labels_of
 from fcpair.steps.base.grid_rows import LANGUAGE, ROW, ROW_NUMBER, rows_table
-from fcpair.steps.publication.release_privacy import Pseudonyms
+from fcpair.steps.publication.release_privacy import Pseudonyms, Withheld, is_survey
 from fcpair.steps.release.partition import Tiers, tiers_of
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells, grids
+from fcpair.store.assignment.distinct_answers import WRITTEN
+from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import to_public_number
 
 if TYPE_CHECKING:
@@ -86,17 +87,22 @@ _ABOUT_OF_TABLE = {
 
 
 class GridTables:
-    """The tables of the grid that a transaction is about, and what else follows from its tiers."""
+    """The tables of the grid that a transaction is about, and what else follows from its tiers.
 
-    def __init__(self, tx: Tx, key: GridKey, pseudonyms: Pseudonyms) -> None:
-        self._tx, self._pseudonyms = tx, pseudonyms
+    A survey has no tiers, and a withheld grid no tables.
+    """
+
+    def __init__(self, tx: Tx, key: GridKey, pseudonyms: Pseudonyms, withheld: Withheld) -> None:
+        self._tx, self._pseudonyms, self._withheld = tx, pseudonyms, withheld
         self.prefix = "" if key.name == MAIN else f"{key.name}-"
         self.key = key
         question = labels_of(tx)
         is_answered = bool(judgements.answered_cells(tx, rounds.primary(tx)))
-        has_tiers = question is not None and not tier_obstacle(question) and is_answered
+        is_public = key.name not in withheld.grids and (key.name, rounds.primary(tx).name) not in withheld.rounds
+        has_tiers = question is not None and not tier_obstacle(question) and is_answered and is_public
         self._question = question
         self._texts = cells.texts_of_grid(tx)
+        self._numbers = dict(_numbers_of_written(tx))
         self.tiers = tiers_of(tx, effective_options(tx, Partition, {})) if has_tiers else None
 
     def tables(self) -> Iterator[ReleaseTable]:
@@ -108,7 +114,7 @@ class GridTables:
         """Each tier that has a pair as TREC qrels, by its name."""
         if self.tiers is None:
             return {}
-        by_tier = ((rule, self.tiers.in_tier(rule.tier)) for rule in self.tiers.rules)
+        by_tier = ((rule, self._renumbered(self.tiers.in_tier(rule.tier))) for rule in self.tiers.rules)
         return {
             f"{self.prefix}{rule.tier}": qrels_text(grades(pairs, self.tiers.question, set(pairs["cn_id"])))
             for rule, pairs in by_tier
@@ -133,7 +139,7 @@ class GridTables:
             is_simulated = pairs["cell_id"].isin(simulated_cells)
             of_tier = labels[labels["cell_id"].isin(pairs["cell_id"])]
             rows = tier_table(_with_numbers(pairs), _with_numbers(of_tier), self._texts, tiers.question, tiers.rules)
-            rows = self._without_names(rows.assign(simulated=is_simulated), ("hs.", "cn."))
+            rows = self._without_names(self._renumbered(rows).assign(simulated=is_simulated), ("hs.", "cn."))
             metadata = [str(name) for name in rows.columns if str(name).startswith(("hs.", "cn."))]
             about = f"The pairs of the tier {rule.tier}."
             columns = _tier_columns(self._tx, rows, tiers.question)
@@ -154,7 +160,11 @@ class GridTables:
         rows = pair_frame(_with_numbers(tiers.pairs), tiers.question, tiers.rules)
         for at, side in enumerate(SIDES, 3):
             rows.insert(at, f"{side}{TEXT_DIGEST}", rows[f"{side}_id"].map(bodies))
-        return rows.fillna({"label": "", "tier": ""})
+        return self._renumbered(rows.fillna({"label": "", "tier": ""}))
+
+    def _renumbered(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows in which written texts have numbers of their own: their ids are in the order in which people wrote."""
+        return rows.assign(**{name: rows[name].map(numbers) for name, numbers in self._numbers.items()})
 
     def _labels(self, question: Closed) -> pd.DataFrame:
         answers = judgements.all_answers(self._tx, rounds.primary(self._tx))
@@ -190,14 +200,14 @@ class GridTables:
 
     def _round_tables(self) -> Iterator[ReleaseTable]:
         """Of a planned grid its rows and, round by round, its answers; of a survey only how many people gave them."""
-        if not is_planned(self._tx) or not len(self._texts):
+        if not is_planned(self._tx) or not len(self._texts) or self.key.name in self._withheld.grids:
             return
         yield self._rows_table()
         for round_ in rounds.answer_rounds(self._tx):
             name = f"{self.prefix}{round_.name}"
-            if round_.role is Role.RESPONDENT:
+            if is_survey(round_):
                 yield from self._survey_tables(round_, name)
-            else:
+            elif (self.key.name, round_.name) not in self._withheld.rounds:
                 yield self._answers_table(round_, name)
 
     def _rows_table(self) -> ReleaseTable:
@@ -266,6 +276,13 @@ class GridTables:
         return rows.assign(**{name: rows[name].map(self._pseudonyms.replace) for name in metadata})
 
 
+def _numbers_of_written(tx: Tx) -> Iterator[tuple[str, dict[int, int]]]:
+    """For a side of written texts, by the column of their ids, the places of the texts on that side."""
+    for name, kind, (axis, _) in zip(("hs_id", "cn_id"), grids.side_kinds(tx), sides.AXES, strict=True):
+        if kind == WRITTEN:
+            yield name, {text_id: number for number, text_id in enumerate(sides.text_ids(tx, axis), 1)}
+
+
 def _with_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cell_id=to_public_number(rows["cell_id"]))
 
@@ -282,7 +299,7 @@ def _by_question(rows: pd.DataFrame, form: Form) -> Iterator[dict[str, str]]:
 
 def uncounted_questions(round_: Round) -> list[tuple[str, Question[Any]]]:
     """The questions of a survey whose answers no table has, as they cannot be listed."""
-    questions = form_of(round_.form).questions if round_.role is Role.RESPONDENT else ()
+    questions = form_of(round_.form).questions if is_survey(round_) else ()
     return [(name, question) for name, question in questions if not isinstance(question, Closed)]
 
 

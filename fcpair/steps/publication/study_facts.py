@@ -21,7 +21,7 @@ from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of
 from fcpair.steps.base.sample_size import load_sample_size
-from fcpair.steps.publication.release_privacy import demographic_counts
+from fcpair.steps.publication.release_privacy import Withheld, demographic_counts, is_survey
 from fcpair.steps.publication.release_tables import uncounted_questions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -44,6 +44,7 @@ def load_facts(
     public_log: Sequence[Mapping[str, Any]],
     agreement: Sequence[Mapping[str, Any]],
     redaction: Redaction,
+    withheld: Withheld,
     *,
     has_texts: bool,
 ) -> ReleaseFacts:
@@ -74,7 +75,7 @@ def load_facts(
         sources=list(_sources(tx, redaction)),
         steps=[*_steps(public_log), *_answers_and_decisions(tx)],
         notes=list(_notes(tx)),
-        left_out=list(_left_out(tx)),
+        left_out=list(_left_out(tx, withheld)),
         consent=redaction.clean_text(consent) if Origin.ONLINE.value in origins else "",
     )
 
@@ -86,7 +87,7 @@ def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[
     """
     options = replace(effective_options(tx, Agree, {}), by=None, metadata=None)
     for round_ in rounds.answer_rounds(tx):
-        if round_.role is Role.RESPONDENT or not judgements.answered_cells(tx, round_):
+        if is_survey(round_) or not judgements.answered_cells(tx, round_):
             continue
         for part, row in _figure_rows(tx, round_, options):
             if not row.get("annotators"):
@@ -135,8 +136,8 @@ def _questions(tx: Tx) -> Iterator[tuple[str, str]]:
                 yield "the labels", str(labels_of(tx) or round_.form)
 
 
-def _left_out(tx: Tx) -> Iterator[str]:
-    """What the study has that no table has: answers to known pairs, of calibrations, and those that are not counted."""
+def _left_out(tx: Tx, withheld: Withheld) -> Iterator[str]:
+    """What the study has that no table has: answers to known pairs, of calibrations, and those of respondents."""
     n_calibrating, n_known = 0, 0
     for key in grids.for_each_grid(tx):
         n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
@@ -146,6 +147,10 @@ def _left_out(tx: Tx) -> Iterator[str]:
             if names and _n_answers(tx, round_):
                 which = ", ".join(f"`{name}`" for name in names)
                 yield f"What respondents of the grid {key.name} answered to {which} is not counted here"
+            if not is_survey(round_) and (key.name, round_.name) in withheld.rounds and _n_answers(tx, round_):
+                yield f"The round {round_.name} of the grid {key.name} is left out: it edits what respondents wrote"
+        if key.name in withheld.grids:
+            yield f"The grid {key.name} is left out: it is made of what respondents wrote"
     if n_calibrating:
         carried = "those that count are among the labels"
         yield f"The {n_calibrating:,} answers of calibration rounds are left out; {carried}"
@@ -161,7 +166,8 @@ def _n_answers(tx: Tx, round_: Round) -> int:
 
 
 def _people_by_role(tx: Tx) -> dict[str, int]:
-    return dict(Counter(person.role.value for person in people.people(tx) if person.role is not Role.MODEL))
+    n_by_role = Counter(person.role for person in people.people(tx))
+    return {role.value: n_by_role[role] for role in Role if n_by_role[role] and role is not Role.MODEL}
 
 
 def _models(tx: Tx) -> dict[str, str]:
@@ -207,14 +213,15 @@ def _answers_and_decisions(tx: Tx) -> Iterator[str]:
         for round_ in rounds.of_grid(tx):
             counts = assignments.n_by_status(tx, round_)
             n_done, n_skipped = (counts.get(status.value, 0) for status in (Status.DONE, Status.SKIPPED))
-            if round_.role is Role.RESPONDENT:  # few skips may be one respondent's
+            if is_survey(round_):  # few skips may be one respondent's
                 answers = {"answers and skips": n_done + n_skipped}
             else:
                 answers = {"answers": n_done, "skipped": n_skipped}
             if n_done or n_skipped:
                 yield _counted(f"round {round_.name}", grid, answers)
         decided = Counter(adjudications.current_adjudications(tx, "rule")["rule"])
-        if by_rule := {rule: n for rule, n in sorted(decided.items()) if rule not in UNDECIDED}:
+        by_rule = {rule: n for rule, n in sorted(decided.items()) if rule not in UNDECIDED}
+        if by_rule and not is_survey(rounds.primary(tx)):  # as how many statements all agreed on tells single answers
             yield _counted("decisions", grid, by_rule)
 
 

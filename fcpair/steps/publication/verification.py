@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, StageError, show_foreign
 from fcpair.files.release.release_diff import ReleaseChanges, compare_releases
 from fcpair.files.release.release_form import FORM_FILE, read_form
 from fcpair.files.release.sha256sums import SUMS, check_folder, read_sums
 from fcpair.steps.base.context import StudyContext
+from fcpair.steps.oversight.doctor import RELEASE
 from fcpair.steps.publication.release_folder import RECORD, load_content, write_content
 from fcpair.steps.publication.release_privacy import Pseudonyms
 
@@ -53,7 +54,8 @@ def verify_release(folder: str | Path, study: StudyContext | None = None) -> Ver
 def _differences(folder: Path, study: StudyContext) -> tuple[str, ...]:
     record = read_record(folder)
     with study._store.read() as tx:
-        if Pseudonyms(tx, record["seed"]).study_key != record["study"]:
+        pseudonyms = Pseudonyms(tx, record["seed"])
+        if pseudonyms.study_key != record["study"]:
             raise InputError(f"{folder} is a release of another study, or of one that was made anew")
         try:
             content = load_content(
@@ -62,7 +64,7 @@ def _differences(folder: Path, study: StudyContext) -> tuple[str, ...]:
                 read_form(folder / FORM_FILE),
                 seed=record["seed"],
                 texts=record["texts"],
-                last_run=record["last_run"],
+                last_run=pseudonyms.ids.decrypt(RELEASE, record["last_run"]) - 1,
             )
         except StageError as error:
             return (f"the study gives no release now: {error}",)
@@ -70,10 +72,10 @@ def _differences(folder: Path, study: StudyContext) -> tuple[str, ...]:
         write_content(content, Path(temporary))
         now = read_sums((Path(temporary) / SUMS).read_bytes())
     before = read_sums((folder / SUMS).read_bytes())
+    differing = (path for path in sorted(now | before) if now.get(path) != before.get(path))
     return tuple(
-        f"{path} {'would be missing' if path not in now else 'would be new' if path not in before else 'would differ'}"
-        for path in sorted(now | before)
-        if now.get(path) != before.get(path)
+        f"{show_foreign(path)} would {'be missing' if path not in now else 'differ' if path in before else 'be new'}"
+        for path in differing
     )
 
 

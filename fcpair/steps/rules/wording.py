@@ -6,7 +6,7 @@ A recipe's section `[words]` holds them; they are no data, and may change at any
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.records import Role, Round
 from fcpair.stages.questions.wording import GridNames, present_parts
@@ -16,7 +16,10 @@ from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
-from fcpair.words import DEFAULT_LANGUAGE, Noun, Wording, Words
+from fcpair.words import DEFAULT_LANGUAGE, NOUNS, Noun, Wording, Words
+
+if TYPE_CHECKING:
+    from fcpair.files.answers.answer_files import CellColumns
 
 MAIN_SIDES = ("hs", "cn")
 MIXED = "item"  # where rounds of one role are about different things
@@ -137,3 +140,20 @@ def _round_noun(tx: Tx, round_: Round) -> str:
     if round_.role is Role.RESPONDENT:
         return "statement" if n_names == 1 or round_.options.hides_column else "question"
     return "reply" if round_.role is Role.RATER and plan.get("rows", {}).get("answers") else "text"
+
+
+def sheet_headings(tx: Tx, of: CellColumns) -> dict[str, str]:
+    """The columns that say which cell a row of a sheet is about, by what workbooks of this study may call them."""
+    return dict(zip(side_headings(tx), of.sides, strict=True)) | {number_heading(noun): of.number for noun in NOUNS}
+
+
+def side_headings(tx: Tx) -> tuple[str, ...]:
+    """What workbooks call the columns of the two texts."""
+    words = side_words(tx, effective_words(tx))
+    row_name, column_name = grids.side_names(tx)
+    return words.row.text or row_name, words.column.text or column_name
+
+
+def number_heading(noun: str) -> str:
+    """What a workbook calls the column of the numbers of cells, where a cell is not called a pair."""
+    return f"{noun} number"

@@ -22,14 +22,18 @@ _PARTS = re.compile("[,;]")
 
 
 def texts_written(tx: Tx, in_round: Round) -> list[int]:
-    """The ids of the distinct texts that the current answers of a round have, by the first cell that has each."""
+    """The ids of the distinct texts that the current answers of a round have, by the first cell that has each.
+
+    Those of one cell are in the order of their digests: in that of their ids, it would be the order of their writers.
+    """
     query = (
         select(answer.c.text_id)
         .join(judgement, judgement.c.answer_id == answer.c.id)
         .join(assignment, latest_rows.ANSWER)
-        .where(rounds.in_round(in_round), answer.c.text_id.is_not(None))
-        .group_by(answer.c.text_id)
-        .order_by(func.min(assignment.c.cell_id), answer.c.text_id)
+        .join(text, text.c.id == answer.c.text_id)
+        .where(rounds.in_round(in_round))
+        .group_by(answer.c.text_id, text.c.digest)
+        .order_by(func.min(assignment.c.cell_id), text.c.digest)
     )
     return list(tx.execute(query).scalars())
 

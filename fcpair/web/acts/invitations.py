@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from io import StringIO
 from typing import Annotated
 from urllib.parse import quote
 
@@ -95,6 +93,8 @@ def invite(request: Request, name: str) -> Response:
 
 
 def _show_links(request: Request, visitor: Visitor, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:
+    from fcpair.files.tables.tabular import format_csv
+
     context = context_of(request)
     roles = {one.name: one.role.value for one in context.study.people}
     links = [(name, roles[name], invite_link(context.url, token)) for name, token in tokens.items()]
@@ -108,7 +108,7 @@ def _show_links(request: Request, visitor: Visitor, tokens: Mapping[str, str], *
         "mail_language": mail_language,
         "most_codes": MOST_CODES,
         "is_new": is_new,
-        "table": f"data:text/csv;charset=utf-8,{quote(_table_of(links))}",
+        "table": f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'role', 'link'), *links]))}",
     }
     return context.page(
         request, visitor, "lead_links.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
@@ -134,14 +134,6 @@ def draw_codes(links: Mapping[str, str]) -> dict[str, str]:
         return {}
     codes = {name: segno.make_qr(link, error="m") for name, link in links.items()}
     return {name: code.svg_data_uri(scale=4, border=4, light="#fff") for name, code in codes.items()}
-
-
-def _table_of(links: list[tuple[str, str, str]]) -> str:
-    file = StringIO()
-    rows = csv.writer(file)
-    rows.writerow(("name", "role", "link"))
-    rows.writerows(links)
-    return file.getvalue()
 
 
 def parse_people(pasted: str, usual: Role, existing: set[str], language: Language) -> dict[str, Role]:

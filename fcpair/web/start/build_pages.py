@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -118,16 +116,10 @@ def _uninvited(context: Context) -> list[str]:
 
 
 def _show_links(request: Request, context: Context, visitor: Visitor, links: dict[str, str]) -> Response:
+    from fcpair.files.tables.tabular import format_csv
+
     roles = {one.name: one.role.value for one in context.study.people}
     values: dict[str, Any] = {"links": links, "uninvited": _uninvited(context), "roles": roles}
     values["codes"] = draw_codes(links)
-    values["table"] = f"data:text/csv;charset=utf-8,{quote(_as_csv(links))}"
+    values["table"] = f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'link'), *links.items()]))}"
     return context.page(request, visitor, "lead_start_links.html.j2", None, **SHOWN_BY, **values)
-
-
-def _as_csv(links: dict[str, str]) -> str:
-    out = io.StringIO()
-    rows = csv.writer(out)
-    rows.writerow(("name", "link"))
-    rows.writerows(links.items())
-    return out.getvalue()

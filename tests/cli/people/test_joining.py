@@ -55,6 +55,13 @@ def test_links_go_to_a_file_that_nobody_else_can_read_and_not_to_the_terminal(
     assert rows[0]["link"].partition("#")[2].encode() not in study.read_bytes()
 
 
+def test_no_name_is_a_formula_in_the_file_of_links(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    at("dealt")
+    fcpair("people", "add", "=cmd|y", "--role", "validator")
+    fcpair("people", "invite", "=cmd|y", "--out", tmp_path / "links.csv")
+    assert (tmp_path / "links.csv").read_text("utf-8").startswith("name,link\n'=cmd|y,http")
+
+
 def test_a_file_that_is_there_is_kept_and_so_are_the_links_before(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study, out = at("dealt"), tmp_path / "links.csv"
     link = links_of(fcpair("people", "invite", "ana").stdout)["ana"]

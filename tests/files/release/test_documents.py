@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from fcpair.files.release.croissant import croissant_text
 from fcpair.files.release.documents import document_texts
+from fcpair.files.release.redaction import escape_html
 from fcpair.files.release.release_facts import ReleaseFacts, ReleaseTable
 from fcpair.files.release.release_form import ReleaseForm
+
+STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def facts_of(*, has_texts: bool = True, **answers: Any) -> ReleaseFacts:
@@ -116,3 +124,64 @@ def test_a_group_of_authors_is_an_organisation() -> None:
         ("sc:Organization", "The Makers"),
         ("sc:Person", "Ada Lovelace"),
     ]
+
+
+SIGNS = (*"<>&`*_[]()|#=~-+\\\n !/.:ab1", "<b>", "<!--", "&lt;", "```", "\x1b[2J", "\0", "\u202e")
+HOSTILE = st.lists(st.sampled_from(SIGNS)).map("".join)
+
+
+def tokens_of(document: str) -> list[Token]:
+    """What a reader of Markdown that takes HTML makes of a document, the front matter of a card left out."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    body = document.split("\n---\n", 1)[-1]
+    return [part for token in parser.parse(body) for part in (token, *(token.children or ()))]
+
+
+@given(words=HOSTILE)
+@example("</h1><script>alert(1)</script>")
+@example("a\n\n<img src=x onerror=y>\n| b |")
+def test_no_words_of_people_are_html_or_markdown_or_steer_a_terminal(words: str) -> None:
+    table = ReleaseTable("labels", pd.DataFrame({"pair": [1]}), f"Labels {words}.", {"pair": f"the `pair` {words}"})
+    facts = replace(
+        facts_of(title=words, description=words, cite=words, funding=words),
+        tables=[table],
+        demographics=[(words, words, 5)],
+        notes=[words],
+        left_out=[words],
+        steps=[words],
+        sources=[words],
+        consent=words,
+        questions={words: words},
+        models={"m": words},
+    )
+    plain = document_texts(replace(facts, demographics=[("q", "a", 5)]))
+    for name, document in document_texts(facts).items():
+        assert not STEERS.search(document), name
+        if not name.endswith(".md"):
+            continue
+        tokens = tokens_of(document)
+        assert not [token.content for token in tokens if token.type.startswith("html")], name
+        assert [token.type for token in tokens if token.type in ("tr_open", "heading_open")] == [
+            token.type for token in tokens_of(plain[name]) if token.type in ("tr_open", "heading_open")
+        ]
+
+
+@given(words=HOSTILE)
+@example("#")
+def test_a_title_is_read_as_it_is(words: str) -> None:
+    statement = document_texts(facts_of(title=words))["data-statement.md"]
+    heading = tokens_of(statement)[1]
+    read = "".join(token.content for token in heading.children or ())
+    expected = " ".join(STEERS.sub("", f"Data statement: {words or 'A study'}").split())
+    assert read == expected
+
+
+@given(words=HOSTILE)
+@example("```\n<b>")
+@example("`a | <b> | `")
+def test_guidelines_stay_markdown_and_hold_no_html(words: str) -> None:
+    escaped = escape_html(words)
+    assert not [token.content for token in tokens_of(escaped) if token.type.startswith("html")]
+    assert escape_html("# Read\n\n*both* [texts](https://x.y), <https://x.y>, 1 < 2") == (
+        "# Read\n\n*both* [texts](https://x.y), <https://x.y>, 1 < 2"
+    )

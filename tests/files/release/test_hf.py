@@ -112,3 +112,13 @@ def test_the_card_says_when_answers_were_made_up() -> None:
 def test_a_title_stays_on_its_line_and_may_be_missing() -> None:
     assert "\n# Tea --- cats\n" in card("Tea\n---\ncats")
     assert "\n# A study without a title\n" in card(" ")
+
+
+def test_no_name_of_a_study_is_html_or_markdown() -> None:
+    hostile = "<b>*a*|`b`\x1b[2J\0"
+    card_text = hf_files(ROWS, replace(FACTS, title=hostile, hs_name=hostile, cn_name=hostile))[CARD]
+    assert isinstance(card_text, str)
+    assert r"# \<b>\*a\*\|\`b\`\[2J" in card_text
+    assert "\x1b" not in card_text
+    assert "\0" not in card_text
+    assert r"| number of the \<b>\*a\*\|\`b\`\[2J |" in card_text

@@ -83,3 +83,13 @@ def test_a_list_cannot_name_a_file_outside_the_folder(folder: Path, tmp_path: Pa
     with (folder / SUMS).open("a") as file:
         file.write(f"{hashlib.sha256(b'x').hexdigest()}  ../secret\n")
     assert "../secret is missing" in check_folder(folder).faults
+
+
+def test_a_name_that_would_forge_a_line_or_fill_the_screen_is_shown_in_short(folder: Path) -> None:
+    (folder / "a\nv1: 4 files, as it was written\x1b[2J\u202e").write_bytes(b"")
+    with (folder / SUMS).open("a") as file:
+        file.write(f"{'0' * 64}  {'x' * 1_000_000}\n")
+    faults = check_folder(folder).faults
+    assert f"{'x' * 200}... is missing" in faults
+    assert r"a\nv1: 4 files, as it was written\x1b[2J\u202e is not listed in SHA256SUMS" in faults
+    assert all(fault.isprintable() for fault in faults)

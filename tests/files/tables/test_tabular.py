@@ -15,6 +15,7 @@ from fcpair.errors import InputError
 from fcpair.files.tables.tabular import (
     LINE,
     SUFFIXES,
+    format_csv,
     guard,
     place_of,
     read_table,
@@ -432,3 +433,22 @@ def test_an_unknown_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ends in \.csv, \.jsonl, \.parquet"):
         write_table(pd.DataFrame({"a": ["x"]}), tmp_path / "t.xlsx")
     assert list(tmp_path.iterdir()) == []
+
+
+@given(
+    rows=st.lists(
+        st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=2)
+    )
+)
+def test_rows_are_formatted_as_a_table_is_written(
+    rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("formatted") / "t.csv"
+    write_table(pd.DataFrame(rows, columns=["=a", "b"]), path)
+    assert format_csv([["=a", "b"], *rows]) == path.read_bytes().decode()
+    assert path.read_text("utf-8").startswith("'=a,b\n")
+
+
+def test_a_column_called_like_a_formula_keeps_its_name(tmp_path: Path) -> None:
+    write_table(pd.DataFrame({"=a": ["1"], "'=b": ["2"]}), tmp_path / "t.csv")
+    assert list(read_table(tmp_path / "t.csv").columns) == ["=a", "'=b", "line"]

@@ -11,10 +11,12 @@ import pytest
 from openpyxl import load_workbook
 
 from fcpair.errors import InputError, StageError
+from fcpair.files.answers.sheets import SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table, write_table
 from fcpair.params import Assign, Import, Pair, Select, Setup
 from fcpair.records import Role
 from fcpair.study import Study
+from steps.asked import surveyed
 from steps.small import ANNOTATORS, assert_refused, labels_of, open_work, set_candidates, standing, write_csv
 
 At = Callable[[str], Study]
@@ -142,7 +144,7 @@ def test_a_name_in_other_capitals_is_meant_for_the_one_who_is_there(at: At, tmp_
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"hs": "another text"}, "these pairs have other texts in this study; is the sheet from another study"),
+        ({"hs": "another text"}, "is `another text`; is the sheet from another study?"),
         ({"annotator": "ben"}, "these pairs were not assigned to the person named"),
     ],
 )
@@ -163,6 +165,43 @@ def test_a_few_pairs_are_named_one_by_one(at: At, tmp_path: Path) -> None:
     assert_refused(
         study, lambda: study.grid().import_labels(path), InputError, r"3 things are wrong[\s\S]*pair 98 is not in"
     )
+
+
+def test_a_cell_that_a_spreadsheet_program_changed_is_named(at: At, tmp_path: Path) -> None:
+    study = Study.create(tmp_path / "s.db", Setup())
+    grid = study.grid()
+    study.import_corpus(Import(write_csv(tmp_path / "c.csv", [{"hs": "h", "cn": "c"}, {"hs": "g", "cn": "1/2"}])))
+    grid.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": "h"}])))
+    set_candidates(study, ["1/2"])
+    grid.pair(Pair())
+    study.add_people(["ana"], Role.ANNOTATOR)
+    grid.assign(Assign())
+    grid.write_sheets(tmp_path)
+    sheet = read_table(tmp_path / "ana.csv").drop(columns="line")
+    write_table(sheet.assign(label="2", cn="01-Feb"), tmp_path / "ana.csv")
+    said = (
+        "ana.csv:2: pair 1 has other texts in this study: `cn` was `1/2` and is `01-Feb`; a spreadsheet program changes"
+    )
+    assert_refused(study, lambda: grid.import_labels(tmp_path / "ana.csv"), InputError, said)
+
+
+def test_of_many_cells_that_changed_the_first_is_named(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    sheet = answered(study, tmp_path)
+    write_table(sheet.assign(hs=sheet["hs"].str.replace("trusted", "TRUSTED")), tmp_path / "ana.csv")
+    said = (
+        r"these pairs have other texts in this study: in the first, `hs` was `…cannot be trusted.` and is "
+        r"`…cannot be TRUSTED.`; a spreadsheet program changes .* \(14 lines: 2, 3, 4, 5, 6, ...\)"
+    )
+    assert_refused(study, lambda: study.grid().import_labels(tmp_path / "ana.csv"), InputError, said)
+
+
+def test_texts_that_were_sorted_apart_from_their_numbers_are_told_as_that(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    sheet = answered(study, tmp_path)
+    write_table(sheet.assign(cn=sorted(sheet["cn"])), tmp_path / "ana.csv")
+    said = "was a column sorted without the others"
+    assert_refused(study, lambda: study.grid().import_labels(tmp_path / "ana.csv"), InputError, said)
 
 
 # -- workbooks to fill in
@@ -207,24 +246,70 @@ def test_a_workbook_offers_the_answers_and_holds_the_guidelines(guided: Study, t
     assert str(choice.sqref) == "H2:H15"
     assert pairs["H1"].value == "label"
     column = [cell.value for cell in guidelines["A"]]
-    assert column[6:10] == ["Columns", "hs: hate speech", "cn: counter-narrative", None]
-    assert column[10:] == ["Guidelines", "# How to answer", None, "'- Read both.", "'=1+1"]
+    assert column[6:] == ["Guidelines", "# How to answer", None, "- Read both.", "=1+1"]
+    assert [cell.data_type for cell in guidelines["A"][-2:]] == ["s", "s"]
 
 
-def test_no_cell_of_a_workbook_is_a_formula(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "s.db", Setup())
+@pytest.mark.parametrize(
+    "text", ['=HYPERLINK("http://x")', "@d", "#N/A", "1/2", "007", "TRUE", "1e5", "'=1", "''+1", "'"]
+)
+def test_a_text_is_text_in_a_workbook_and_read_back_verbatim(text: str, tmp_path: Path) -> None:
+    layout = SheetLayout({"label": ("a", "b")}, text, {})
+    write_sheet(pd.DataFrame({"hs": [text], "label": [""]}), tmp_path / "s.xlsx", layout)
+    cell = load_workbook(tmp_path / "s.xlsx").worksheets[0]["A2"]
+    assert (cell.data_type, cell.number_format) == ("s", "@")
+    assert cell.value == (f"'{text}" if text in ("'=1", "''+1") else text)
+    assert read_table(tmp_path / "s.xlsx", ["hs"])["hs"].tolist() == [text]
+
+
+def test_numbers_that_are_typed_as_answers_stay_numbers(tmp_path: Path) -> None:
+    layout = SheetLayout({"rate": ("1", "2", "skip"), "label": ("a", "b")}, "", {})
+    write_sheet(pd.DataFrame({"rate": [""], "label": [""], "note": [""]}), tmp_path / "s.xlsx", layout)
+    row = load_workbook(tmp_path / "s.xlsx").worksheets[0][2]
+    assert [cell.number_format for cell in row] == ["General", "@", "@"]
+
+
+def test_headings_are_the_nouns_of_the_study(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    study.save_words(sides={"hs": "claim"}, nouns={"annotator": "case"})
+    study.grid().write_sheets(tmp_path, "xlsx")
+    path = tmp_path / "ana.xlsx"
+    headings = [cell.value for cell in load_workbook(path).worksheets[0][1]]
+    assert headings == [
+        "annotator",
+        "position",
+        "case number",
+        "hs_id",
+        "cn_id",
+        "claim",
+        "counter-narrative",
+        "label",
+        "note",
+    ]
+    _fill_in(path, "label", "appropriate")
+    assert study.grid().import_labels(path).counts["answers"] == 14
+    _fill_in(path, "claim", "Something else.")
+    assert_refused(study, lambda: study.grid().import_labels(path), InputError, "other texts in this study")
+
+
+def test_headings_that_two_columns_would_have_are_their_names(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    study.save_words(sides={"hs": "Label", "cn": "text"})
+    study.grid().write_sheets(tmp_path, "xlsx")
+    headings = [cell.value for cell in load_workbook(tmp_path / "ana.xlsx").worksheets[0][1]]
+    assert headings[2:] == ["pair", "hs_id", "cn_id", "hs", "text", "label", "note"]
+
+
+def test_a_survey_on_paper_has_its_nouns_and_goes_back_in(tmp_path: Path) -> None:
+    study = surveyed(tmp_path, "w")
+    study.add_people(["zoe"], Role.RESPONDENT)
     grid = study.grid()
-    formula = '=HYPERLINK("http://x")'
-    study.import_corpus(Import(write_csv(tmp_path / "c.csv", [{"hs": formula, "cn": "c"}, {"hs": "g", "cn": "@d"}])))
-    grid.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": formula}])))
-    set_candidates(study, ["@d"])
-    grid.pair(Pair())
-    study.add_people(["ana"], Role.ANNOTATOR)
-    grid.assign(Assign())
-    grid.write_sheets(tmp_path, "xlsx")
-    row = load_workbook(tmp_path / "ana.xlsx").worksheets[0][2]
-    assert [(cell.value, cell.data_type) for cell in row[5:7]] == [(f"'{formula}", "s"), ("'@d", "s")]
-    assert read_table(tmp_path / "ana.xlsx", ["hs", "cn"])[["hs", "cn"]].to_numpy().tolist() == [[formula, "@d"]]
+    grid.write_answer_sheets(tmp_path / "sheets", form="xlsx")
+    path = tmp_path / "sheets" / "zoe.xlsx"
+    headings = [cell.value for cell in load_workbook(path).worksheets[0][1]]
+    assert headings == ["by", "question number", "row", "column", "answer", "note"]
+    _fill_in(path, "answer", "yes")
+    assert grid.import_answers(path).counts["answers"] == 16
 
 
 def test_a_workbook_for_validators_offers_verdicts(at: At, tmp_path: Path) -> None:
@@ -237,13 +322,9 @@ def test_a_workbook_for_validators_offers_verdicts(at: At, tmp_path: Path) -> No
 
 
 def test_a_text_that_no_cell_can_hold_is_not_cut(tmp_path: Path) -> None:
-    from fcpair.files.answers.sheets import SheetLayout, write_sheet
-
     rows = pd.DataFrame({"hs": ["x" * 40_000], "label": [""]})
     with pytest.raises(InputError, match="40,000 characters, but a cell holds at most 32,767; write CSV"):
-        write_sheet(
-            rows, tmp_path / "s.xlsx", SheetLayout({"label": ("a", "b")}, "", {"hs": "hate speech", "cn": "reply"})
-        )
+        write_sheet(rows, tmp_path / "s.xlsx", SheetLayout({"label": ("a", "b")}, "", {}))
     assert list(tmp_path.iterdir()) == []
 
 

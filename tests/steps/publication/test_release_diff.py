@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.files.release.release_diff import PairChange
+from fcpair.files.release.sha256sums import SUMS, write_sums
 from fcpair.params import Partition
 from fcpair.records import Role
 from fcpair.study import Study
@@ -173,3 +176,33 @@ def test_the_frame_has_a_row_for_each_pair(at: At, tmp_path: Path) -> None:
     assert len(frame) == len(changes)
     assert set(frame["change"]) == {"changed"}
     assert repr(changes) == f"<ReleaseChanges: 0 came, 0 went, {len(changes)} changed>"
+
+
+@pytest.mark.parametrize("name", ["../../v2/data/", "a/b", "x" * 300, "a\nb\x1b[2J", ""])
+def test_a_grid_that_none_can_be_called_is_no_part_of_a_path(at: At, tmp_path: Path, name: str) -> None:
+    study, form = at("checked"), full_form(tmp_path)
+    study.release("v1", tmp_path / "v1", form)
+    shutil.copytree(tmp_path / "v1", tmp_path / "forged")
+    record = json.loads((tmp_path / "v1/release.json").read_text("utf-8"))
+    (tmp_path / "forged/release.json").write_text(json.dumps({**record, "rules": {name: {}}}), "utf-8")
+    (tmp_path / "forged" / SUMS).unlink()
+    write_sums(tmp_path / "forged")
+    with pytest.raises(InputError, match="cannot name a grid") as refusal:
+        Study.diff(tmp_path / "v1", tmp_path / "forged")
+    assert str(refusal.value).isprintable()
+    assert len(str(refusal.value)) < 400
+
+
+def test_words_of_a_foreign_release_do_not_forge_lines_or_fill_the_screen(at: At, tmp_path: Path) -> None:
+    study, form = at("checked"), full_form(tmp_path)
+    study.release("v1", tmp_path / "v1", form)
+    shutil.copytree(tmp_path / "v1", tmp_path / "forged")
+    for table, column in (("pairs", "label"), ("labels", "label"), ("decisions", "decision"), ("verdicts", "verdict")):
+        path = tmp_path / f"forged/data/{table}.parquet"
+        rows = pd.read_parquet(path)
+        rows.assign(**{column: "\x1b[2J\n" + "x" * 10_000}).to_parquet(path, index=False)
+    (tmp_path / "forged" / SUMS).unlink()
+    write_sums(tmp_path / "forged")
+    for change in Study.diff(tmp_path / "v1", tmp_path / "forged"):
+        words = [change.label_after, *change.because]
+        assert all(word.isprintable() and len(word) < 2_100 for word in words)

@@ -20,7 +20,7 @@ from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.calibrated import calibrated
 from steps.publication.releasing import bytes_of, full_form, pairs_of
-from steps.small import ANNOTATORS, CNS, HS, VALIDATORS, check, dump
+from steps.small import ANNOTATORS, CNS, HS, VALIDATORS, check, dump, label_of, open_work, record
 
 At = Callable[[str], Study]
 OWN_TIERS = {
@@ -111,16 +111,34 @@ def test_whoever_is_called_by_a_word_of_the_study_is_not_told_by_it(at: At, tmp_
     assert set(pd.read_csv(tmp_path / "v1/agreement.csv")["round"]) == {"label"}
 
 
-def test_the_log_does_not_tell_in_which_order_people_were_invited(at: At, tmp_path: Path) -> None:
+def test_acts_on_single_people_are_not_in_the_log(at: At, tmp_path: Path) -> None:
     study = at("checked")
     for name in ("zoe", "yan"):
         study.add_people([name], Role.ANNOTATOR)
         study.access.invite(name)
+    with study._store.write() as tx:
+        note_run(tx, "people", {"let_on": "ben", "grid": "main"}, {"people": 1})
+    study.dismiss("zoe", reason="Thank you.")
     study.release("v1", tmp_path / "v1", full_form(tmp_path))
     lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
-    invited = [line for line, run in zip(lines, study.log(), strict=False) if "invite" in run.params]
-    assert len(invited) == 2
-    assert [line["params"] for line in invited] == [{}, {}]
+    assert {"people", "dismiss"} < {run.stage for run in study.log()}
+    assert not {"people", "dismiss"} & {line["stage"] for line in lines}
+    assert [line["run"] for line in lines] == [*range(1, len(lines) + 1)]
+
+
+def test_the_log_has_one_line_for_all_answers_of_a_round(at: At, tmp_path: Path) -> None:
+    """Of 24 pairs six have two labels and six three: 12 + 12 + 18 = 42, which three people sent, 14 each."""
+    study = at("dealt")
+    for name in ANNOTATORS:
+        record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in open_work(study) if who == name])
+        study.grid().adjudicate(policy="majority")
+    assert [run.counts["answers"] for run in study.log() if run.stage == "label import"] == [14, 14, 14]
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
+    assert [line["counts"] for line in lines if line["stage"] == "label import"] == [
+        {"answers": 42, "skips": 0, "already_there": 0}
+    ]
+    assert [line["stage"] for line in lines].count("adjudicate") == 1
 
 
 def test_what_was_written_to_whoever_was_dismissed_is_not_published(at: At, tmp_path: Path) -> None:
@@ -160,7 +178,8 @@ def test_the_log_has_days_and_no_releases(at: At, tmp_path: Path) -> None:
     study.release("v1", tmp_path / "v1", full_form(tmp_path))
     study.release("v2", tmp_path / "v2", full_form(tmp_path))
     lines = [json.loads(line) for line in (tmp_path / "v2/runs.jsonl").read_text().splitlines()]
-    assert [line["stage"] for line in lines] == [run.stage for run in study.log() if run.stage != "release"]
+    expected = [run.stage for run in study.log() if run.stage not in ("people", "release")]
+    assert [line["stage"] for line in lines] == expected
     assert {len(line["day"]) for line in lines} == {10}
     assert {line["params"].get("path") for line in lines} == {
         None,
@@ -350,12 +369,3 @@ def test_a_calibration_is_not_counted_and_an_answer_that_was_carried_over_once(a
     left_out = "The 18 answers of calibration rounds are left out; those that count are among the labels."
     assert left_out in datasheet
     assert left_out in (tmp_path / "v1/README.md").read_text("utf-8")
-
-
-def test_who_was_let_on_without_having_qualified_is_not_published(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    with study._store.write() as tx:
-        note_run(tx, "people", {"let_on": "ben", "grid": "main"}, {"people": 1})
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
-    lines = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text().splitlines()]
-    assert lines[-1]["params"] == {"grid": "main"}

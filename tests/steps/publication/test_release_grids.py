@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 from cli.built import ROWS, curated
 
+from fcpair.errors import StageError
 from fcpair.files.release.release_form import ReleaseForm
+from fcpair.params import Adjudicate, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role
 from fcpair.stages.surveys.small_cells import LEAST_PEOPLE, MERGED
@@ -151,3 +153,77 @@ def test_without_texts_no_text_of_a_planned_grid_is_in_any_byte(tmp_path: Path) 
     for name, content in bytes_of(tmp_path / "v1").items():
         if name.startswith("data/"):
             assert not [text for text in (*ROWS, *written) if text.encode() in content], name
+
+
+FORMS = {
+    "two": "heard: one_of(no,yes+)",
+    "unsure": "heard: one_of(no,not_sure?,yes+)",
+    "rate": "heard: scale(1,5,1)",
+    "several": "heard: any_of(no,yes); sure: one_of(no,yes+)",
+    "own": "said: text(); sure: one_of(no,yes+)",
+}
+"""A survey of every kind of question, with and without a positive choice, from which tiers could be made."""
+
+
+def survey_of_every_kind(folder: Path) -> Study:
+    """Nine respondents answer each of FORMS; what they write is edited, and is the rows of a grid that is labelled."""
+    statements = SidePlan(names=STATEMENTS[:3])
+    edit = RoundPlan("edit", "edited: curate(rude)", "writer", edits="ask")
+    plans = [
+        GridPlan(
+            name,
+            statements,
+            SidePlan(names=("heard",)),
+            (RoundPlan("ask", form, "respondent", answers=0), *([edit] if "text()" in form else ())),
+        )
+        for name, form in FORMS.items()
+    ]
+    labelled = (RoundPlan("fit", "fit: one_of(no,yes+)"), RoundPlan("look", "look: one_of(no,yes)"))
+    plans.append(GridPlan("judged", SidePlan(answers="own"), SidePlan(names=("good",)), labelled))
+    study = Study.create(folder / "every.db", grids=plans)
+    study.add_people([f"p{at}" for at in range(9)], Role.RESPONDENT)
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    study.add_people(["wim"], Role.WRITER)
+    for plan in plans:
+        grid = study.grid(plan.name)
+        grid.pair()
+        for round_ in plan.rounds:
+            grid.assign_round(round_.name)
+            grid.simulate(Simulate(skips=0.1, not_sure=0.1, seed=3))
+        if plan.name in ("two", "unsure", "judged"):
+            grid.adjudicate(Adjudicate("majority"))
+    return study
+
+
+def test_whatever_respondents_are_asked_only_counts_of_five_of_them_are_released(tmp_path: Path) -> None:
+    study = survey_of_every_kind(tmp_path)
+    n_skipped = {name: int(study.grid(name).answers("ask")["skipped"].sum()) for name in FORMS}
+    texts = [text for text in study.grid("own").answers("ask")["said"] if text]
+    assert all(n_skipped.values())
+    assert texts
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    tables = {path.stem: pd.read_parquet(path) for path in (tmp_path / "v1/data").glob("*.parquet")}
+    counted = {"two-ask-heard", "unsure-ask-heard", "rate-ask-heard", "several-ask-sure", "own-ask-sure"}
+    assert set(tables) == counted | {f"{name}-rows" for name in FORMS}
+    for name in counted:
+        assert list(tables[name].columns) == ["row", "column", "answer", "people"]
+        assert tables[name]["people"].min() >= LEAST_PEOPLE
+    content = bytes_of(tmp_path / "v1")
+    assert not [path for path in content if path.startswith("qrels")]
+    assert "ask" not in set(pd.read_csv(tmp_path / "v1/agreement.csv")["round"])
+    for path, written in content.items():
+        assert not [text for text in texts if text.encode() in written], path
+    lines = [json.loads(line) for line in content["runs.jsonl"].decode().splitlines()]
+    for line in lines:
+        is_edited = line["counts"].get("round") == "edit"
+        if line["params"].get("grid") in FORMS and line["stage"] in ("simulate", "adjudicate") and not is_edited:
+            assert not line["counts"].keys() - {"answers and skips"}
+    card = content["README.md"].decode()
+    assert "The round edit of the grid own is left out: it edits what respondents wrote." in card
+    assert "The grid judged is left out: it is made of what respondents wrote." in card
+
+
+def test_a_survey_of_too_few_people_gives_no_release(tmp_path: Path) -> None:
+    study = surveyed(tmp_path, "wwmm")
+    with pytest.raises(StageError, match="nothing can be released of this study yet: of what respondents answer"):
+        study.release("v1", tmp_path / "v1", full_form(tmp_path))

@@ -76,11 +76,11 @@ def test_people_of_a_list_are_added_and_their_links_let_in(site: Site) -> None:
 
 
 def test_the_links_are_a_table_and_in_a_mail_each(site: Site) -> None:
-    _, page = send(site.browser("lea"), "zoe\nyan, validator")
+    _, page = send(site.browser("lea"), "zoe\n=yan, validator")
     table = re.search(r'href="data:text/csv;charset=utf-8,([^"]+)"', page)
     assert table
     rows = list(csv.reader(io.StringIO(unquote(table[1]), newline="")))
-    assert [row[:2] for row in rows] == [["name", "role"], ["zoe", "annotator"], ["yan", "validator"]]
+    assert [row[:2] for row in rows] == [["name", "role"], ["zoe", "annotator"], ["'=yan", "validator"]]
     mails = re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
     assert [row[2] in mail for row, mail in zip(rows[1:], mails, strict=True)] == [True, True]
 
