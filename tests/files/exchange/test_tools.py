@@ -21,6 +21,7 @@ from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.exchange.label_studio import format_config
 from fcpair.stages.questions import parse_form
+from fcpair.values import visible_text
 
 FORM = parse_form('types: any_of("two words","à la",plain)')
 ROUND = "main:what is it"
@@ -54,7 +55,7 @@ def test_what_is_said_is_what_is_read(tool: str, data: st.DataObject) -> None:
         read = reader.read(open_export(path, reader.suffixes), FORM)
         round_ = ExportedRound(ROUND, FORM, CELL_COLUMNS)
         rows = collect_exported(path, reader, read, round_, read_users(people_table(tool, project))).checked_rows()
-    expected = {at: (one.words["types"], one.note) for at, one in zip(ids, said, strict=True)}
+    expected = {at: (one.words["types"], visible_text(one.note)) for at, one in zip(ids, said, strict=True)}
     for row in rows.to_dict("records"):
         chosen, note = expected.pop(row["pair"])
         assert FORM.store(row["answer"]) == FORM.store(FORM.read({"types": "; ".join(chosen)}))
