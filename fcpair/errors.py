@@ -6,6 +6,7 @@ Each class also subclasses the builtin that fits, so that library users may catc
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -186,6 +187,15 @@ class ConflictError(FcpairError, RuntimeError):
     """The study has moved on since the person saw it: the work was taken back, the label has changed, ..."""
 
 
+class TableNote(UserWarning):
+    """What whoever reads a table should know of how it was read."""
+
+
+def warn_of_table(note: str) -> None:
+    """Warn of how a table was read; a command says it on standard error."""
+    warnings.warn(note, TableNote, stacklevel=2)
+
+
 def suggest_name(name: str, known_names: Iterable[str], otherwise: str = "known are") -> str:
     """Suggest a replacement for an unknown name: the nearest known one, whatever its capitals, else all known ones."""
     spelled = {one.lower(): one for one in known_names}
@@ -220,7 +230,7 @@ def translate_read_errors(path: str | Path, error: type[InputError] = InputError
     """
     try:
         yield
-    except FcpairError:
+    except (FcpairError, Warning):
         raise
     except Exception as cause:
         if isinstance(cause, OSError) and cause.errno:

@@ -96,6 +96,22 @@ class Setup(Checked):
     )
 
 
+FORMAT_BY_SUFFIX: dict[str, CorpusFormat] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".xlsx": "xlsx",
+    ".ods": "ods",
+}
+
+
+def format_of(path: Path) -> CorpusFormat:
+    """The format of a table with named columns by the suffix of its name; any other suffix means CSV."""
+    return FORMAT_BY_SUFFIX.get(path.suffix.lower(), "csv")
+
+
 IN_MEMORY = Path("<frame>")  # the path of a corpus that came as a frame
 
 
@@ -105,13 +121,16 @@ class Import(Checked):
 
     stage: ClassVar[str] = "import"
     path: Path = field(metadata={"help": "the corpus file"})
-    format: CorpusFormat = param("csv", "the kind of file that is read. Its suffix does not matter", flag="--reader")
+    format: CorpusFormat | None = param(
+        None, "the kind of file that is read. If not given, its suffix says so", flag="--reader"
+    )
     language: str | None = param(None, "keep this language only, such as en", flag="--only-language")
     hs_column: str = param("hs", "the column of the HS")
     cn_column: str = param("cn", "the column of the CN")
     hs_id_column: str | None = param(None, "the column of the HS's own ids; `hs_id` if there is one")
     cn_id_column: str | None = param(None, "the column of the CN's own ids; `cn_id` if there is one")
     unpaired: bool = param(False, "treat a row whose HS or CN is empty as an unpaired text")
+    sheet_name: str | None = param(None, "the sheet of a workbook that is read. If not given, the one with the columns")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from fcpair.params import (
     grid_names,
 )
 from fcpair.round_options import ROW, Checks, RoundDesign
+from fcpair.values import is_blank
 
 __all__ = ["Checks", "GridPlan", "RoundPlan", "SidePlan", "Source"]
 
@@ -134,7 +135,7 @@ class SidePlan(Checked):
         if self.kind != "text" and not self.file:
             raise InputError("`kind` says what the texts of a file are; omit it")
         check_unique("name of a source", [one.called for one in self.sources])
-        if any(not name.strip() for name in self.names):
+        if any(is_blank(name) for name in self.names):
             raise InputError("a name of a side is empty; give each a text, or omit it")
         check_unique("name", [name.strip() for name in self.names])
 

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import Checked, param, short_repr
 from fcpair.records import Role
+from fcpair.values import is_blank
 
 PRACTISING = (Role.ANNOTATOR, Role.VALIDATOR, Role.RATER)  # who judges what has a right answer
 EXPLANATION = "explanation"
@@ -67,7 +68,7 @@ def item_problems(item: Mapping[str, str], answers: Sequence[str] = (), *, expla
             yield f"there is no `{name}`; {suggest_name(name, COLUMNS, 'expected')}"
     for name in COLUMNS:
         value = item.get(name, "")
-        if not value.strip() and name not in optional:
+        if is_blank(value) and name not in optional:
             yield f"`{name}` is empty"
         elif len(value) > LONGEST_ITEM:
             yield f"`{name}` has {len(value):,} characters; at most {LONGEST_ITEM:,}"

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import Checked, param, short_repr
 from fcpair.records import WORKERS, Role
+from fcpair.values import is_blank
 
 NOUNS = ("pair", "statement", "text", "reply", "item", "question", "case")
 READERS = tuple(role.value for role in (*WORKERS, Role.ADJUDICATOR))
@@ -165,7 +166,7 @@ def _text_problems(part: str, value: Any) -> Iterator[str]:
     for language, text in texts.items():
         if not _LANGUAGE.fullmatch(language):
             yield f"`{part}` has `{language}`; expected the code of a language, such as en or fa"
-        if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_WORDING:
+        if not isinstance(text, str) or is_blank(text) or len(text) > LONGEST_WORDING:
             yield f"`{part}` is {short_repr(text)}; expected a text of 1 to {LONGEST_WORDING:,} characters"
 
 

@@ -83,7 +83,7 @@ LAYERS = {
             "start_draft",
             "tier_plans",
             "words",
-            "calibration_records",
+            "values",
             "work_records",
         ),
         "base",

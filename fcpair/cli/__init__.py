@@ -21,7 +21,7 @@ from fcpair import revisions
 from fcpair.cli.reading import word_error
 from fcpair.cli.repeated_options import check_once, refuse_repeated
 from fcpair.cli.sanitize import sanitize
-from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, tolerate_closed_pipes
+from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, table_notes_on_stderr, tolerate_closed_pipes
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
@@ -165,7 +165,7 @@ class CommandGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""
-        with tolerate_closed_pipes(), _sanitized_errors():
+        with tolerate_closed_pipes(), _sanitized_errors(), table_notes_on_stderr():
             try:
                 return super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, BrokenPipeError):

@@ -39,6 +39,7 @@ MEANINGS = {
     "--sample": "Number to draw at random; all if not given.",
     "--seed": "Random seed.",
     "--sheet-format": "The file format of a sheet.",
+    "--sheet-name": "The sheet of a workbook that is read.",
     "--source": "The column of the sources of the texts.",
     "--text": "The column of the texts.",
     "--tier": "The tier to use.",

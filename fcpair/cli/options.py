@@ -67,6 +67,28 @@ round_option = shared_option("--round", "name", metavar="NAME", detail="By defau
 seed_option = shared_option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 
 
+def sheet_option(command: Command) -> Command:
+    """Give a command that reads tables `--sheet-name`: all workbooks that it reads are read there."""
+
+    @shared_option("--sheet-name", detail="If not given, the one with the columns.")
+    @functools.wraps(command)
+    def call_with_sheet(sheet_name: str | None, **arguments: Any) -> Any:
+        from fcpair.files.tables.tabular import WORKBOOKS, choose_sheet
+
+        named = [*arguments.values(), *arguments.get("said", {}).values()]
+        paths = [path for value in named for path in (value if isinstance(value, tuple) else (value,))]
+        if sheet_name is not None and not any(
+            isinstance(path, Path) and path.suffix.lower() in WORKBOOKS for path in paths
+        ):
+            raise InputError(
+                f"--sheet-name names a sheet of a workbook, and no file is one ({', '.join(WORKBOOKS)}); omit it"
+            )
+        with choose_sheet(sheet_name):
+            return command(**arguments)
+
+    return call_with_sheet
+
+
 def resamples_option(command: Command) -> Command:
     """Give the command `--resamples` and `--seed`, of the draws on which its intervals rest."""
     return shared_option("--resamples", type=int, default=RESAMPLES, show_default=True)(seed_option(command))

@@ -7,14 +7,16 @@ import os
 import shutil
 import sys
 import unicodedata
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from fcpair.cli.sanitize import sanitize
+from fcpair.errors import TableNote
 
 STOPPED, PIPE_CLOSED = 130, 141  # as shells have it: 128 and the number of the signal
 USUAL_WIDTH = 80
@@ -178,3 +180,21 @@ def tolerate_closed_pipes() -> Iterator[None]:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())  # what is still to be flushed goes there
         sys.exit(PIPE_CLOSED)
+
+
+@contextmanager
+def table_notes_on_stderr() -> Iterator[None]:
+    """Say on standard error what whoever reads a table should know, each note once."""
+    usual, shown = warnings.showwarning, set[str]()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, TableNote):
+            usual(message, category, *place, **more)
+        elif str(message) not in shown:
+            shown.add(str(message))
+            print_wrapped(f"Note: {message}.", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", TableNote)
+        warnings.showwarning = show
+        yield

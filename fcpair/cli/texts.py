@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import close_at_end, grid_option, round_option, seed_option, study_option
+from fcpair.cli.options import close_at_end, grid_option, round_option, seed_option, sheet_option, study_option
 from fcpair.cli.output import print_message
 from fcpair.errors import InputError, StageError, suggest_name
 
@@ -84,6 +84,7 @@ def with_texts(command: Command) -> Command:
     @shared_option("--sample", type=click.IntRange(min=1), metavar="N", detail="Of these lines, by --seed.")
     @round_option
     @grid_option
+    @sheet_option
     @study_option
     @functools.wraps(command)
     def call_with_texts(

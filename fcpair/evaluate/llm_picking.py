@@ -20,6 +20,7 @@ from fcpair.models.cached_requests import (
 )
 from fcpair.models.encode import Progress
 from fcpair.models.service import message_content, query_and_cache
+from fcpair.values import is_blank, parse_json
 
 EXAMPLES = 5  # HS that a note names
 _SHOWN = 40  # characters of what was named
@@ -151,7 +152,7 @@ def format_examples(text_by_hs: Mapping[int, str]) -> str:
 
 def _message_text(payload: Any) -> str:
     content = message_content(payload)
-    if not isinstance(content, str) or not content.strip():
+    if not isinstance(content, str) or is_blank(content):
         raise BrokenReply("it answered with a message without content")
     return content
 
@@ -159,7 +160,7 @@ def _message_text(payload: Any) -> str:
 def _parse_ranking(content: Any) -> list[Any]:
     """The list `ranking` of a JSON object, bare or in a ```json fence."""
     try:
-        parsed = json.loads(strip_fence(content) if isinstance(content, str) else content)
+        parsed = parse_json(strip_fence(content) if isinstance(content, str) else content)
     except (ValueError, TypeError, RecursionError):
         parsed = None
     ranking = parsed.get("ranking") if isinstance(parsed, dict) else None

@@ -21,6 +21,7 @@ from fcpair.param_values import invalid_value, short_repr
 from fcpair.params import DEFAULT_MEASURES, RESAMPLES, Evaluate, NoPositives, check_unique
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.stats.intervals import check_resamples
+from fcpair.values import as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,8 +69,12 @@ class _Side:
         """The position of an id or a text; None where the side has neither. Raises InputError for what is none."""
         try:
             position = self._positions.get(key)
+            if isinstance(key, float):
+                as_text(key)  # which refuses one that may have been another id
         except TypeError:
             raise invalid_value(self.what, key, "an id or a text") from None
+        except ValueError as error:
+            raise InputError(f"the ids of {self.what}: {short_repr(key)} {error}") from None
         if position is None and isinstance(key, str):
             position = self._positions.get(identity(key))
             if position is None and key.isdecimal():  # as keys are in JSON
@@ -202,7 +207,7 @@ def _read_columns(name: str, frame: Any) -> list[str]:
 
 def _is_positive(labels: list[Any], positive: list[str]) -> list[bool]:
     """Whether each label is one of those; raises InputError where none is."""
-    texts = [str(int(label)) if isinstance(label, float) and label.is_integer() else str(label) for label in labels]
+    texts = [as_text(label) for label in labels]
     if not {*texts} & {*positive}:
         known = sorted({*texts})[:SHOWN]
         hint = suggest_name(positive[0], known, "its labels are") if positive else f"its labels are {', '.join(known)}"

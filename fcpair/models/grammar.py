@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from importlib.metadata import version
 from threading import Lock
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 from fcpair.errors import ServiceError
 from fcpair.extras import require
 from fcpair.models.http import ACCEPT_GZIP, TooLongError, post
+from fcpair.values import parse_json
 
 HARPER = "harper"
 TIMEOUT_S = 3.0  # for a whole request: somebody waits for what they have written to be taken
@@ -77,7 +77,7 @@ def _server_faults(text: str, url: str, language: str) -> list[Fault]:
             Fault(
                 str(one["rule"]["category"]["id"]), str(one["message"]), _words_at(text, one["offset"], one["length"])
             )
-            for one in json.loads(answer.body)["matches"]
+            for one in parse_json(answer.body)["matches"]
         ]
     except (*_UNUSABLE, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ServiceError(f"the grammar checker at {url} gives no usable answer ({error})") from error

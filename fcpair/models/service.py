@@ -7,7 +7,6 @@ header and nowhere else.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 from fcpair.errors import ServiceError
 from fcpair.models.cached_requests import BrokenReply, Prompt, Reply, cache_answer, quote_beginning, reported_model
 from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
+from fcpair.values import is_blank, parse_json
 
 if TYPE_CHECKING:
     from httpx2 import Client
@@ -210,10 +210,10 @@ def message_content(payload: Any) -> Any:
 
 def _parse_json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (ValueError, RecursionError):
         kind = "HTML" if text.lstrip()[:1] == "<" else "incomplete JSON"
-        raise BrokenReply("it answered with nothing" if not text.strip() else f"it answered with {kind}") from None
+        raise BrokenReply("it answered with nothing" if is_blank(text) else f"it answered with {kind}") from None
 
 
 def _wait_s(state: RetryCallState) -> float:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fcpair.bias import ScoredAnswers
-    from fcpair.calibration_records import CalibrationResult
     from fcpair.evaluate.outcome import Outcome
+    from fcpair.examination_records import CalibrationResult
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
     from fcpair.stages.stats.group_differences import GroupComparison
 

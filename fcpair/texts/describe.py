@@ -15,6 +15,7 @@ from fcpair.stages.corpus.text_identity import identity
 from fcpair.texts.cross_table import CrossCount, Groups, cross_counts
 from fcpair.texts.keywords import Keywords, find_keywords
 from fcpair.texts.lengths import count_words, mean, round_half_up, standard_deviation
+from fcpair.values import is_blank
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,7 @@ class _TextTable:
     figures: list[DescribedFigure] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.has_text = self.frame[self.columns.text].str.strip() != ""
+        self.has_text = ~self.frame[self.columns.text].map(is_blank).astype(bool)
         self.texts = self.frame[self.has_text]
         self.n_words = count_words(self.texts[self.columns.text])
         row = self.columns.row

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from fcpair.errors import InputError
 from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.values import parse_json
 
 _SEPARATOR = re.compile(r"\s*[,;،؛]\s*|\s*[\r\n]+\s*")
 _SHOWN = 60  # characters of a cell that cannot be read
@@ -25,7 +25,7 @@ def split_cell(cell: str) -> list[str]:
     if not cell.startswith("["):
         return _SEPARATOR.split(cell)
     try:
-        listed = json.loads(cell)
+        listed = parse_json(cell)
     except (ValueError, RecursionError):
         raise InputError(f"`{cell[:_SHOWN]}` is not a JSON list") from None
     if not all(isinstance(one, str) and not NO_TEXT.search(one) for one in listed):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import openpyxl
 import pytest
 from steps.small import labels_of, open_work, write_csv
 
@@ -83,3 +84,29 @@ def test_a_language_that_the_format_knows_nothing_of_is_warned_of(fcpair: Fcpair
     result = fcpair("import", path, "--only-language", "it", "--reader", "conan", "--redo")
     assert result.stdout == "import: rows 1 · hs 1 · cn 1\n"
     assert result.stderr == ""
+
+
+def test_what_was_left_unread_of_a_workbook_is_said_beside_the_result(
+    fcpair: Fcpair, study: Path, tmp_path: Path
+) -> None:
+    book = openpyxl.Workbook()
+    (first,) = book.worksheets
+    first.title = "one"
+    first.append(["hs", "cn"])
+    first.append([True, "x"])
+    second = book.create_sheet("two")
+    for row in [["hs", "cn"], ["q", "r"], ["s", "t"]]:
+        second.append(row)
+    book.save(path := tmp_path / "book.xlsx")
+    fcpair("init")
+    assert "choose one by --sheet-name" in fcpair("import", path, code=2).stderr
+    imported = fcpair("import", path, "--sheet-name", "two")
+    assert (imported.stdout, imported.stderr) == ("import: rows 2 · hs 2 · cn 2\n", "")
+    described = fcpair("describe", path, "--text", "hs", "--sheet-name", "one")
+    assert described.stderr.count("1 cell is no text (TRUE or FALSE: 1)") == 1
+
+
+@pytest.mark.parametrize("command", ["select", "describe --text hs"])
+def test_a_sheet_of_no_workbook_is_refused(fcpair: Fcpair, command: str) -> None:
+    refusal = fcpair(*command.split(), "--sheet-name", "one", code=2).stderr
+    assert "--sheet-name names a sheet of a workbook, and no file is one" in refusal

@@ -10,7 +10,7 @@ import click
 from fcpair.cli.adjudication.dialogue import Dialogue, check_terminal
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import supersede_option, with_grid
+from fcpair.cli.options import sheet_option, supersede_option, with_grid
 from fcpair.cli.output import format_counts, print_message, print_run
 from fcpair.cli.reading import note_trial
 from fcpair.cli.receipts import print_receipt
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The pseudonym of the person who decides.",
 )
+@sheet_option
 @with_grid
 def adjudicate(grid: Grid, **arguments: Any) -> None:
     """Turn each pair's labels into one.

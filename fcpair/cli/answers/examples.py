@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option, redo_option, with_grid
+from fcpair.cli.options import format_option, redo_option, sheet_option, with_grid
 from fcpair.cli.output import Table, emit, print_run, progress
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.warnings import warn_of_simulated
@@ -106,6 +106,7 @@ def sheet(grid: Grid, out: Path, name: str) -> None:
 @examples.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @round_option
+@sheet_option
 @with_grid
 def review(grid: Grid, path: Path, name: str) -> None:
     """Import a sheet in which `used` was filled in: yes or no.

@@ -15,7 +15,7 @@ import click
 from fcpair.cli.answers.old_sheets import warn_of_old_sheets
 from fcpair.cli.meanings import Command, shared_option
 from fcpair.cli.old_spellings import with_old_values
-from fcpair.cli.options import round_option, supersede_option, with_grid
+from fcpair.cli.options import round_option, sheet_option, supersede_option, with_grid
 from fcpair.cli.output import for_each_file, print_message, print_run, status_spinner
 from fcpair.cli.receipts import print_receipt
 from fcpair.cli.warnings import warn_of_simulated
@@ -137,6 +137,7 @@ def _import(door: _Door) -> click.Command:
         "default users have the names of people.",
     )
     @supersede_option
+    @sheet_option
     @with_grid
     def import_(
         grid: Grid, paths: tuple[Path, ...], name: str | None, reader: str, people: Path | None, supersede: bool

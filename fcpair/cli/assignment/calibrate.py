@@ -13,8 +13,8 @@ from fcpair.cli.output import Table, emit, print_run, status_spinner
 from fcpair.params import ANNOTATORS_HELP, Calibration
 
 if TYPE_CHECKING:
-    from fcpair.calibration_records import CalibrationResult
     from fcpair.cli.table import Cell
+    from fcpair.examination_records import CalibrationResult
     from fcpair.grid import Grid
 
 PERSON_COLUMNS = ("name", "answered", "open", "again", "again open")

@@ -10,7 +10,7 @@ import click
 from fcpair.cli.answers.old_sheets import warn_of_old_sheets
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_values
-from fcpair.cli.options import recipe_params, redo_option, supersede_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, sheet_option, supersede_option, with_grid
 from fcpair.cli.output import for_each_file, print_run, status_spinner
 from fcpair.cli.receipts import print_receipt
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
@@ -81,6 +81,7 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
 @validate.command("import")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @supersede_option
+@sheet_option
 @with_grid
 def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
     """Record verdicts from files, each file whole or not at all.

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from fcpair.cli.old_spellings import with_old_spellings, with_old_values
 from fcpair.cli.options import recipe_params, redo_option, with_study
 from fcpair.cli.output import print_run, status_spinner
-from fcpair.params import Import
+from fcpair.params import CorpusFormat, Import
 
 if TYPE_CHECKING:
     from fcpair.study import Study
 
-FORMATS = get_args(get_type_hints(Import)["format"])
+FORMATS = get_args(CorpusFormat)
 
 
 @with_old_values("--reader", **{name: name for name in FORMATS})
@@ -31,7 +31,8 @@ def import_(study: Study, path: Path, said: dict[str, Any], redo: bool) -> None:
     \b
     Example:
       fcpair import CONAN.csv --reader conan --only-language en
-      fcpair import corpus.jsonl --reader jsonl --hs-column claim --cn-column reply
+      fcpair import corpus.jsonl --hs-column claim --cn-column reply
+      fcpair import corpus.xlsx --sheet-name pairs
       fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
     """
     with status_spinner("reading the corpus"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import recipe_params, redo_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, sheet_option, with_grid
 from fcpair.cli.output import print_run, progress
 from fcpair.params import Retrieve
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @recipe_params(Retrieve)
 @redo_option
+@sheet_option
 @with_grid
 def retrieve(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """Retrieve candidate CNs.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import recipe_params, redo_option, with_grid
+from fcpair.cli.options import recipe_params, redo_option, sheet_option, with_grid
 from fcpair.cli.output import print_run
 from fcpair.params import Select
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @recipe_params(Select)
 @redo_option
+@sheet_option
 @with_grid
 def select(grid: Grid, said: dict[str, Any], redo: bool) -> None:
     """Choose the HS, by seed or from a file.

@@ -12,7 +12,7 @@ import click
 from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, format_option, seed_option, study_option, with_study
+from fcpair.cli.options import close_at_end, format_option, seed_option, sheet_option, study_option, with_study
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError, StageError
@@ -74,6 +74,7 @@ def ask() -> None:
 @shared_option("--title", default=Setup().title, detail="For a new study.")
 @seed_option
 @survey_option
+@sheet_option
 @study_option
 def import_(
     file: Path,
@@ -202,6 +203,7 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
 @figures_option
 @format_option
 @survey_option
+@sheet_option
 @study_option
 def results(
     file: Path | None,

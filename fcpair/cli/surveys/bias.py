@@ -13,7 +13,7 @@ import click
 from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, study_option
+from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, sheet_option, study_option
 from fcpair.cli.output import Table, emit
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
@@ -81,6 +81,7 @@ def bias() -> None:
     help="Add this to both shares of the model, so that a zero does not leave the divergence undefined.",
 )
 @figures_option
+@sheet_option
 @format_option
 @round_option
 @grid_option

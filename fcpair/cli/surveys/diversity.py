@@ -9,7 +9,7 @@ import click
 
 from fcpair.cli.analysis.measure import figure_rows, figure_table
 from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import close_at_end, format_option, grid_option, study_option
+from fcpair.cli.options import close_at_end, format_option, grid_option, sheet_option, study_option
 from fcpair.cli.output import emit, progress
 from fcpair.errors import InputError, suggest_name
 
@@ -65,6 +65,7 @@ class _TextSample(NamedTuple):
 @shared_option("--language", metavar="CODE")
 @format_option
 @grid_option
+@sheet_option
 @study_option
 def diversity(
     file: Path | None,

@@ -11,7 +11,7 @@ import click
 from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, study_option
+from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, sheet_option, study_option
 from fcpair.cli.output import Table, emit, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
@@ -39,6 +39,7 @@ TOGETHER = ("groups", "n", "agreement")
 @format_option
 @round_option
 @grid_option
+@sheet_option
 @study_option
 def groups(
     file: Path | None,

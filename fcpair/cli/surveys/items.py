@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option
+from fcpair.cli.options import format_option, sheet_option
 from fcpair.cli.output import Table, emit, print_message
 from fcpair.errors import InputError
 
@@ -62,6 +62,7 @@ def items() -> None:
     show_default=True,
     help="Write nothing if one template makes more items than this.",
 )
+@sheet_option
 @format_option
 def expand(
     file: Path, reader: str, count: bool, out: Path | None, layout: str, seed: int, limit: int, form: str

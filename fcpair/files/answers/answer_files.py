@@ -50,7 +50,7 @@ class ImportedAnswers:
     stand in the file, one for each row. `filled` are the columns of the file, read or not, that have any content.
     `brings_work` says that nobody was dealt what it answers. Where the rows are of several files, each has its `place`.
     `earlier` has answers that the same people gave before those of `rows`; `later_row` is the index of the row. `notes`
-    are sentences for whoever imports.
+    are sentences for whoever imports. `has_answers` says whether any row of the file has one.
     """
 
     path: str
@@ -64,6 +64,7 @@ class ImportedAnswers:
     brings_work: bool = False
     earlier: pd.DataFrame | None = None
     notes: list[str] = field(default_factory=list)
+    has_answers: bool = True
 
     @property
     def lines(self) -> list[tuple[str, int]]:
@@ -103,8 +104,11 @@ class ImportedAnswers:
             self.earlier = self.earlier[stays].assign(later_row=numbers[later_row[stays]])
 
     def checked_rows(self) -> pd.DataFrame:
-        """The rows; raises InputError with every finding when there is one."""
+        """The rows; raises InputError with every finding when there is one, and where nobody has answered."""
         reject(self.path, self.findings)
+        if not self.has_answers:
+            columns = " or ".join(f"`{name}`" for name in self.said)
+            raise InputError(f"{self.place}: no row has an answer in {columns}; fill it in, or leave it out for now")
         return self.rows
 
 
@@ -219,7 +223,15 @@ def _collect_answers(
     verbatim = {name: cells.parse(name, str, "") for name in answers}
     place = cells.place
     incoming = ImportedAnswers(
-        name_of(path), rows, cells.findings, place, by_text, cell_columns, verbatim, cells.filled
+        name_of(path),
+        rows,
+        cells.findings,
+        place,
+        by_text,
+        cell_columns,
+        verbatim,
+        cells.filled,
+        has_answers=bool(len(rows)),
     )
     _report_repeats(incoming, [*((HS, CN) if by_text else ["pair"]), *(["person"] if needs_person else [])])
     return incoming

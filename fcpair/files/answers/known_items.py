@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.delimited import RawTable, check_texts, parse_csv
-from fcpair.files.tables.tabular import READERS, check_file, require_columns, unguard
+from fcpair.files.tables.tabular import READERS, check_file, kind_of, require_columns, unguard
 from fcpair.practice import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, check_number, item_problems
 from fcpair.stages.corpus.text_identity import fold_name
 
@@ -38,7 +38,7 @@ def read_known_pairs(path: Path, answers: Sequence[str], *, explained: bool) -> 
 
 def _read(path: Path, *, explained: bool = True) -> RawTable:
     check_file(path)
-    return READERS.get(path.suffix.lower(), READERS[".csv"])(path, _needed(explained=explained))
+    return READERS[kind_of(path)](path, _needed(explained=explained))
 
 
 def _needed(*, explained: bool) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fcpair.errors import InputError
+from fcpair.files.tables.spreadsheet import GUIDELINES
 from fcpair.files.tables.tabular import replace_file, unguard, write_table
 from fcpair.stages.corpus.text_identity import fold_name
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SheetFormat = Literal["csv", "xlsx"]
 SHEET_FORMATS: tuple[SheetFormat, ...] = get_args(SheetFormat)
 LONGEST_CELL = 32_767  # characters; a spreadsheet program cuts the rest off
-PAIRS, GUIDELINES = "pairs", "guidelines"
+PAIRS = "pairs"
 WIDTHS = {
     **dict.fromkeys(("hs", "cn", "row", "column", "original", "text"), 60),
     "labels": 40,

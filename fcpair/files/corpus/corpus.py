@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import FRAME, LINE, READERS, name_of, place_of, read_table
+from fcpair.files.tables.tabular import FRAME, LINE, choose_sheet, name_of, place_of, read_table
+from fcpair.params import format_of
 from fcpair.stages.corpus.text_identity import digest
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Corpus:
 
 def read_corpus(
     path: Source,
-    format: str,
+    format: str | None = None,
     *,
     language: str | None = None,
     hs_column: str = HS,
@@ -50,6 +51,7 @@ def read_corpus(
     hs_id_column: str | None = None,
     cn_id_column: str | None = None,
     unpaired: bool = False,
+    sheet_name: str | None = None,
     digest_of: Callable[[str], str] = digest,
 ) -> Corpus:
     """Read a corpus.
@@ -57,7 +59,7 @@ def read_corpus(
     Args:
         path: the file, or a frame in memory with its columns.
         format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
-            file is read, whatever its suffix.
+            file is read, whatever its suffix; without it the suffix does.
         language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
             files in a column `language`. A file without such a column is taken to be all in this language.
         hs_column: the column of the HS (named-column formats).
@@ -66,6 +68,7 @@ def read_corpus(
         cn_id_column: the same of the CN, `cn_id`.
         digest_of: gives the digest by which a text is known; two with the same one are the same text.
         unpaired: take a row in which one of the two texts is empty for the other without a pair.
+        sheet_name: the name of the sheet, of a workbook; without it, the one that has the columns.
 
     Returns:
         A Corpus. In the named-column formats a metadata column whose name starts with `hs` describes the HS, one
@@ -75,7 +78,9 @@ def read_corpus(
         InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
             line numbers), no row of the language.
     """
-    frame = _read_frame(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
+    format = format or (format_of(Path(path)) if isinstance(path, str | Path) else "csv")
+    with choose_sheet(sheet_name):
+        frame = _read_frame(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
     is_assumed = bool(language) and "language" not in frame.columns
     if "language" not in frame.columns:
         frame["language"] = language or ""
@@ -121,17 +126,8 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
             return _read_published(path, format)
         return _read_named(path, format, columns, ids)
     except InputError as error:
-        hints = (_suffix_hint(path, format), _columns_hint(path, format))
-        message = "; ".join([str(error.args[0]), *filter(None, hints)])
+        message = "; ".join([str(error.args[0]), *filter(None, [_columns_hint(path, format)])])
         raise InputError(message, error.findings) from None
-
-
-def _suffix_hint(path: Source, format: str) -> str:
-    """Hint for a file that could not be read in a format that its name does not stand for; empty for others."""
-    suffix = Path(path).suffix.lower() if isinstance(path, str | Path) else ""
-    if suffix not in READERS or suffix == _file_kind(format):
-        return ""
-    return f"it was read as {format}, despite its name: `--reader {suffix[1:]}` may fit"
 
 
 def _columns_hint(path: Source, format: str) -> str:
@@ -144,11 +140,6 @@ def _columns_hint(path: Source, format: str) -> str:
         return "these are the columns of a published FC-CONAN partition: `fcpair labels import FILE --reader fc-conan`"
     fits = [name for name, one in _PUBLISHED.items() if {one.hs, one.cn} <= header and name != format]
     return f"these are the columns of `--reader {fits[0]}`" if fits else ""
-
-
-def _file_kind(format: str) -> str:
-    """Kind of a file in this format, as `tabular.READERS` has it."""
-    return ".csv" if format in _PUBLISHED else f".{format}"
 
 
 def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:

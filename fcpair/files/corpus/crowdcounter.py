@@ -20,6 +20,7 @@ from fcpair.files.tables.delimited import NO_TEXT_HERE
 from fcpair.files.tables.json_lines import JsonObjects, Member
 from fcpair.files.tables.tabular import LINE, check_file, with_place
 from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.values import as_text, is_blank
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,7 +142,7 @@ def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]
     """List the problems of an object that is to have a text under each of `names`."""
     found_names = ", ".join(fields) or "nothing"
     missing = [f"no text `{name}`; found {found_names}" for name in names if not isinstance(fields.get(name), str)]
-    empty = [name for name in names if isinstance(fields.get(name), str) and not fields[name].strip()]
+    empty = [name for name in names if isinstance(fields.get(name), str) and is_blank(fields[name])]
     return missing + [f"`{name}` is empty" for name in empty]
 
 
@@ -150,4 +151,4 @@ def _as_list(labels: Any) -> list[Any]:
 
 
 def _join_labels(labels: Any) -> str:
-    return ",".join(dict.fromkeys(str(one) for one in _as_list(labels)))
+    return ",".join(dict.fromkeys(filter(None, map(as_text, _as_list(labels)))))

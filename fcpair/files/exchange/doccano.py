@@ -20,8 +20,9 @@ from fcpair.files.exchange.annotation_tool import (
     option_names,
     to_json_lines,
 )
-from fcpair.files.exchange.export_files import PEOPLE, ExportFile, is_json_list, read_json_lines, read_json_list
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
 from fcpair.stages.questions import AnyOf, Form
+from fcpair.values import as_text
 
 EVERYBODY = "all"  # the name of the file of a project that is annotated together
 LACKS = "doccano's exports have no skips and no times, and only the last of several answers"
@@ -99,8 +100,7 @@ class Doccano(AnnotationTool):
         answers: list[ToolAnswer] = []
         findings: list[Finding] = []
         for file in files:
-            records = read_json_list(file) if is_json_list(file) else read_json_lines(file, findings)
-            for line, value in records:
+            for line, value in read_json_lines(file, findings):
                 words, notes = value.get("label"), value.get("Comments") or []
                 if not isinstance(words, list) or not isinstance(notes, list):
                     findings.append(Finding(file.place, line, _not_of_doccano(value)))
@@ -110,10 +110,10 @@ class Doccano(AnnotationTool):
                             file.place,
                             line,
                             file.stem,
-                            str(value.get(KEY, "")),
-                            {question: [str(word) for word in words]},
-                            "\n".join(map(str, notes)),
-                            shown=str(value.get("text", "")),
+                            as_text(value.get(KEY)),
+                            {question: [as_text(word) for word in words]},
+                            "\n".join(map(as_text, notes)),
+                            shown=as_text(value.get("text")),
                         )
                     )
         return ToolExport(answers, [LACKS], findings)

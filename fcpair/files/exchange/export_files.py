@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcpair.errors import Finding, InputError, translate_read_errors
 from fcpair.files.tables.delimited import decode_bytes
+from fcpair.files.tables.json_lines import Record, read_records
 from fcpair.files.tables.tabular import check_file
 
 PEOPLE = "people.csv"  # the table of users, which is written beside a project and is no export
 LARGEST = 1 << 30  # bytes that a zip file may unpack to
-_BLANK = " \t\r\n"
 _BLANK_BYTES = b"\xef\xbb\xbf \t\r\n"
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")  # of a zip file, and of one without files
 
@@ -35,13 +33,6 @@ class ExportFile(NamedTuple):
     def suffix(self) -> str:
         """Its suffix in lower case."""
         return PurePosixPath(self.place).suffix.lower()
-
-
-class Record(NamedTuple):
-    """A JSON object of an export, and the line on which it begins."""
-
-    line: int
-    value: dict[str, Any]
 
 
 def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
@@ -92,91 +83,18 @@ def _unzip(path: Path, suffixes: Sequence[str]) -> dict[str, bytes]:
 
 
 def read_json_lines(file: ExportFile, findings: list[Finding]) -> list[Record]:
-    """The objects of a file with one a line; what is no object is put into `findings`.
+    """The objects of a file with one a line, or of one list; what is no object is put into `findings`.
 
-    Raises InputError where the file does not begin with an object.
+    Raises InputError where the file begins with neither.
     """
-    records, lines = list[Record](), [(at, line) for at, line in enumerate(file.text.split("\n"), 1) if line.strip()]
-    if not lines[0][1].lstrip().startswith("{"):
+    if not file.text.lstrip().startswith(("{", "[")):
         raise InputError(f"{file.place}: expected an export with a JSON object on each line (JSONL)")
-    for line, content in lines:
-        with _note_broken(file.place, line, findings, is_last=line == lines[-1][0]):
-            records.append(Record(line, _check_object(_DECODER.decode(content.strip()))))
-    return records
-
-
-def is_json_list(file: ExportFile) -> bool:
-    """Whether a file begins as one list, whatever its name ends in."""
-    return file.text.lstrip().startswith("[")
+    return read_records(file.text, file.place, findings)
 
 
 def read_json_list(file: ExportFile) -> list[Record]:
     """The objects of a file that is one list; raises InputError where it is cut off or no list."""
-    return list(_walk_list(file))
-
-
-def _walk_list(file: ExportFile) -> Iterator[Record]:
-    text, at = file.text, _skip_blanks(file.text, 0)
-    line, counted = 1, 0
-    if text[at : at + 1] != "[":
-        raise _broken(file, at, "expected an export in JSON, which is one list of objects")
-    at = _skip_blanks(text, at + 1)
-    while text[at : at + 1] != "]":
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-            line, counted = line + text.count("\n", counted, at), at
-            yield Record(line, _check_object(value))
-        except json.JSONDecodeError as error:
-            raise _broken(file, error.pos, f"not JSON: {error.msg}; is the file cut off?") from None
-        except (ValueError, RecursionError) as error:
-            raise _broken(file, at, str(error)) from None
-        at = _skip_blanks(text, end)
-        if text[at : at + 1] not in {",", "]"}:
-            raise _broken(file, at, "the list does not end; is the file cut off?")
-        at = _skip_blanks(text, at + 1) if text[at] == "," else at
-    if end_of_list := text[at + 1 :].strip():
-        raise _broken(file, at + 1, f"expected nothing after the list, found `{end_of_list[:20]}`")
-
-
-def _broken(file: ExportFile, at: int, message: str) -> InputError:
-    return InputError(f"{file.place}: cannot be read", [Finding(file.place, _line_of(file.text, at), message)])
-
-
-def _line_of(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANK:
-        at += 1
-    return at
-
-
-def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Python's own reader takes the last of two members with the same key, and says nothing."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"duplicate key `{next(key for key in keys if keys.count(key) > 1)}` in an object")
-    return members
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repeats)
-
-
-def _check_object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"expected an object, found {type(value).__name__}")
-    return value
-
-
-@contextmanager
-def _note_broken(place: str, line: int, findings: list[Finding], *, is_last: bool) -> Iterator[None]:
-    """Note what is wrong with a line, and go on; only the last one can be cut off."""
-    try:
-        yield
-    except json.JSONDecodeError as error:
-        question = "is the file cut off?" if is_last else "was the file edited by hand?"
-        findings.append(Finding(place, line, f"not JSON: {error.msg}; {question}"))
-    except (ValueError, RecursionError) as error:
-        findings.append(Finding(place, line, str(error)))
+    if not file.text.lstrip().startswith("["):
+        message = "expected an export in JSON, which is one list of objects"
+        raise InputError(f"{file.place}: cannot be read", [Finding(file.place, 1, message)])
+    return read_records(file.text, file.place, [])

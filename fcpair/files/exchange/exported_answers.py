@@ -21,6 +21,7 @@ from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_dec
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.form import Answer
+from fcpair.values import visible_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,7 +217,10 @@ def _split_repeats(rows: Sequence[_Row], unit: str, findings: list[Finding]) -> 
         by_item[row.key.number, row.person].append(row)
     ordered = []
     for (_, person), repeats in by_item.items():
-        distinct = [row for at, row in enumerate(repeats) if all(row.content != one.content for one in repeats[:at])]
+        by_content: dict[str, _Row] = {}
+        for row in repeats:
+            by_content.setdefault(repr(row.content), row)
+        distinct = list(by_content.values())
         times = [row.at for row in distinct]
         if len(distinct) > 1 and ("" in times or len({*times}) < len(times)):
             first, *others = distinct
@@ -246,7 +250,7 @@ def _frame(rows: Sequence[_Row]) -> pd.DataFrame:
         "shown": [""] * len(rows),
         "seconds": pd.array([row.source.seconds for row in rows], "float64"),
         "at": [row.at for row in rows],
-        "note": [row.source.note for row in rows],
+        "note": [visible_text(row.source.note) for row in rows],
         "origin": [Origin.IMPORTED.value] * len(rows),
         "digest": [row.key.digest for row in rows],
         "tool_text": [row.source.shown for row in rows],

@@ -20,10 +20,12 @@ from fcpair.files.exchange.annotation_tool import (
     note_name,
     option_names,
 )
-from fcpair.files.exchange.export_files import PEOPLE, ExportFile, Record, read_json_list
+from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_list
 from fcpair.files.tables.delimited import parse_csv
+from fcpair.files.tables.json_lines import Record
 from fcpair.files.tables.tabular import require_columns
 from fcpair.stages.questions import AnyOf, Form, Question
+from fcpair.values import as_text, parse_json
 
 _TEXT = f"{KEY}_"  # begins the names of the texts of an item, which are numbered
 _TABLES = (".csv", ".tsv")
@@ -169,12 +171,12 @@ def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAns
                 file.place,
                 record.line,
                 _user(annotation.get("completed_by")),
-                str(data.get(KEY, "")),
+                as_text(data.get(KEY)),
                 {} if is_skip else words,
                 note,
                 is_skip,
                 _seconds(annotation.get("lead_time")),
-                str(annotation.get("updated_at") or ""),
+                as_text(annotation.get("updated_at")),
                 _texts(data),
             )
 
@@ -186,7 +188,7 @@ def _results(results: Sequence[Mapping[str, Any]], form: Form) -> dict[str, list
         name, kind = str(result["from_name"]), str(result["type"])
         if name not in expected or kind not in _PART_BY_TYPE:
             raise InputError(f"`{name}` ({kind}) is not a question of this round; is the configuration another one?")
-        words.setdefault(name, []).extend(map(str, result["value"][_PART_BY_TYPE[kind]]))
+        words.setdefault(name, []).extend(map(as_text, result["value"][_PART_BY_TYPE[kind]]))
     return words
 
 
@@ -200,11 +202,11 @@ def _read_row(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnsw
             file.place,
             record.line,
             _user(row.get("annotator")),
-            str(row.get(KEY, "")),
+            as_text(row.get(KEY)),
             {name: chosen for name, chosen in words.items() if chosen},
             note,
             seconds=_seconds(row.get("lead_time")),
-            at=str(row.get("updated_at") or ""),
+            at=as_text(row.get("updated_at")),
             shown=_texts(row),
         )
 
@@ -212,14 +214,14 @@ def _read_row(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnsw
 def _words(value: Any, question: Question[Any]) -> list[str]:
     """What a cell says: one word, or of several choices `{"choices": [..]}`, which a CSV has as text."""
     if isinstance(value, str) and value.startswith("{") and option_names(question):
-        value = json.loads(value)
+        value = parse_json(value)
     return _listed(value["choices"] if isinstance(value, dict) else value)
 
 
 def _listed(value: Any) -> list[str]:
     if value is None or value == "":
         return []
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+    return [as_text(one) for one in (value if isinstance(value, list) else [value])]
 
 
 def _table_records(file: ExportFile) -> list[Record]:
@@ -233,7 +235,7 @@ def _user(completed_by: Any) -> str:
     """The e-mail address of who answered, where it is there, else the number; empty where nobody is named."""
     if isinstance(completed_by, Mapping):
         completed_by = completed_by.get("email") or completed_by.get("id")
-    return "" if completed_by is None else str(completed_by).strip()
+    return as_text(completed_by).strip()
 
 
 def _seconds(lead_time: Any) -> float:
@@ -242,7 +244,7 @@ def _seconds(lead_time: Any) -> float:
 
 def _texts(data: Mapping[str, Any]) -> str:
     names = sorted((name for name in data if name.startswith(_TEXT) and name[len(_TEXT) :].isdecimal()), key=_place)
-    return "\n\n".join(str(data[name]) for name in names)
+    return "\n\n".join(as_text(data[name]) for name in names)
 
 
 def _place(name: str) -> int:

@@ -24,6 +24,7 @@ from fcpair.files.exchange.annotation_tool import (
 )
 from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
 from fcpair.stages.questions import AnyOf, Form, Question
+from fcpair.values import as_text
 
 DATA, STYLE, OUTPUT, BOX = "data/items.jsonl", "style.css", "annotation_output", "text_box"
 LACKS = "Potato's exports have no skips, no times and no texts, and only the last of several answers"
@@ -79,9 +80,9 @@ class Potato(AnnotationTool):
                     findings.append(Finding(file.place, line, _not_of_potato(value)))
                     continue
                 words = {name: _words(labels[name], question) for name, question in form.questions if name in labels}
-                note = str(labels.get(note_name(form), {}).get(BOX, ""))
+                note = as_text(labels.get(note_name(form), {}).get(BOX))
                 if note or any(words.values()):
-                    key, user = str(value.get("instance_id", "")), str(value.get("user_id") or "")
+                    key, user = as_text(value.get("instance_id")), as_text(value.get("user_id"))
                     answers.append(ToolAnswer(file.place, line, user, key, words, note))
         return ToolExport(answers, [LACKS], findings)
 
@@ -144,4 +145,4 @@ def _box(name: str, description: str, *, required: bool) -> dict[str, Any]:
 
 def _words(labels: Mapping[str, Any], question: Question[Any]) -> list[str]:
     """What was chosen, which are the names of the labels, or written."""
-    return list(labels) if option_names(question) else [str(text) for text in labels.values() if str(text)]
+    return list(labels) if option_names(question) else [as_text(text) for text in labels.values() if as_text(text)]

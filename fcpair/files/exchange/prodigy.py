@@ -26,6 +26,7 @@ from fcpair.files.exchange.annotation_tool import (
 )
 from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_lines
 from fcpair.stages.questions import AnyOf, Form
+from fcpair.values import as_text
 
 BOX = f"{KEY}_text"  # the field of a text that is the answer
 _UNNAMED = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # a session that nobody named is called by its time
@@ -111,16 +112,16 @@ def _read_task(file: ExportFile, line: int, value: Mapping[str, Any], form: Form
     chosen = value.get("accept") if option_names(question) else [value.get(BOX)]
     if not isinstance(chosen, list | None):
         raise InputError("`accept` is no list, as Prodigy's is")
-    words = [str(word) for word in chosen or () if word not in (None, "")]
+    words = [as_text(word) for word in chosen or () if word not in (None, "")]
     time = value.get("_timestamp")
     return ToolAnswer(
         file.place,
         line,
-        str(value.get("_annotator_id") or value.get("_session_id") or ""),
-        str(value.get(KEY, "")),
+        as_text(value.get("_annotator_id") or value.get("_session_id")),
+        as_text(value.get(KEY)),
         {name: words} if words and act == "accept" else {},
-        str(value.get(NOTE) or ""),
+        as_text(value.get(NOTE)),
         act == "ignore",
         at="" if time is None else datetime.fromtimestamp(float(time), UTC).isoformat(),
-        shown=str(value.get("text", "")),
+        shown=as_text(value.get("text")),
     )

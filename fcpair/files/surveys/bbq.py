@@ -7,7 +7,6 @@ DOI 10.18653/v1/2022.findings-acl.165.
 from __future__ import annotations
 
 import gzip
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from io import BufferedReader
@@ -23,6 +22,7 @@ from fcpair.bias.answers import UNREADABLE, AnsweredItems, Answers, Bools, Ints
 from fcpair.bias.bbq_rules import find_option, group_of, is_target, key_of_category, reported_category
 from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
 from fcpair.files.tables.tabular import check_file
+from fcpair.values import parse_json
 
 OPTIONS = ("ans0", "ans1", "ans2")
 _POLARITIES = {"neg": True, "nonneg": False}
@@ -112,16 +112,16 @@ def _find_broken(path: Path) -> Iterator[Finding]:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
-                    json.loads(line)
+                    parse_json(line)
                 except (ValueError, RecursionError) as error:
-                    yield Finding(str(path), number, f"not JSON: {error}")
+                    yield Finding(str(path), number, str(error))
 
 
 def _check_table(path: Path, table: pa.Table, answer: str) -> None:
     """Raise InputError for rows that lack something, or hold what means nothing."""
     if table[answer].null_count == len(table):
         with _open(path) as file:
-            names = list(json.loads(next(line for line in file if line.strip())))
+            names = list(parse_json(next(line for line in file if line.strip())))
         raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
     wrong = {f"no `{name}`, or not what it must be": _is_null(table[name]) for name in [*_FIELDS, answer]}
     for name, values in {"question_polarity": _POLARITIES, "context_condition": _CONTEXTS}.items():

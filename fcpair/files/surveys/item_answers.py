@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from fcpair.bias.answers import Answers
 from fcpair.bias.answers_to_items import COLUMNS, OPTIONS, STATEMENT, answers_to_items
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.tabular import LINE, place_of, read_table, read_text
+from fcpair.values import as_text, parse_json
 
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
@@ -81,7 +81,7 @@ def read_lm_eval(paths: Sequence[Path]) -> Answers:
 def _parse_sample(text: str) -> dict[str, Any] | str:
     """Parse an item, all strings, and its options' log-likelihoods (`logs`) from a line; or say what is wrong."""
     try:
-        sample = json.loads(text)
+        sample = parse_json(text)
         doc, logs = sample["doc"], [float(one[0]) for one in sample["filtered_resps"]]
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
         return (
@@ -93,4 +93,4 @@ def _parse_sample(text: str) -> dict[str, Any] | str:
         return f"the item has no `{missing[0]}`; it must be one that `fcpair items expand` has written"
     if len(logs) != len(OPTIONS) or not np.isfinite(logs).all():
         return f"expected {len(OPTIONS)} likelihoods that are finite numbers"
-    return {**{name: str(doc[name]) for name in COLUMNS}, STATEMENT: str(doc.get(STATEMENT, "")), "logs": logs}
+    return {**{name: as_text(doc[name]) for name in COLUMNS}, STATEMENT: as_text(doc.get(STATEMENT)), "logs": logs}

@@ -1,26 +1,28 @@
-"""Text files with one record a line: decoding them, and reading CSV as people send it back, and JSONL."""
+"""Text files: decoding them, and reading CSV as people send it back."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from fcpair.errors import Finding, InputError, reject
-from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.errors import Finding, InputError, reject, warn_of_table
+from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name
+from fcpair.values import is_blank
 
 SEPARATORS = (",", ";", "\t")
+MOST_COLUMNS = 1_000
 SAMPLED_ROWS = 20  # rows below the column names, to find out what separates cells
 WINDOWS = "cp1252"
 NO_TEXT_HERE = "a NUL character or half a surrogate pair, which a text may not contain"
+_NAMELESS = re.compile(r"Unnamed: \d+(_level_\d+)?|__index_level_\d+__")  # what pandas calls such a column
 _WORD = re.compile(r"""[^\s,;"']+""")
+_SEPARATORS = {",": r"(?<!\d),(?! )|(?<=\d),(?! |\d{3}(?!\d))"}  # not those of prose: `a, b` and `1,000`
 _SEPARATOR_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)  # the first line of some CSVs, for Excel alone
 _NO_TEXT_FILE = {
     b"PK\x03\x04": "this is a spreadsheet or a zip file; a spreadsheet must be named .xlsx or .ods",
@@ -85,12 +87,39 @@ def _remedy(raw: bytes, at: int) -> str:
     )
 
 
+def check_width(place: str, n_columns: int) -> None:
+    """Raise InputError where a table has more columns than any study has."""
+    if n_columns > MOST_COLUMNS:
+        raise InputError(
+            f"{place}: has {n_columns:,} columns; expected at most {MOST_COLUMNS:,}. Leave out what is not needed"
+        )
+
+
 def check_texts(raw: RawTable) -> None:
     """Raise InputError where a column name or a cell holds what no text does; lists and objects are looked into."""
     if any(map(NO_TEXT.search, raw.header)):
         reject(raw.place, [Finding(raw.place, 1, f"a column name has {NO_TEXT_HERE}")])
     broken = [line for row, line in zip(raw.rows, raw.lines, strict=True) if any(map(NO_TEXT.search, row))]
     reject(raw.place, [Finding(raw.place, line, NO_TEXT_HERE) for line in broken])
+
+
+def leave_out_nameless(raw: RawTable, names: set[str]) -> RawTable:
+    """The table without columns that have no name, unless they are asked for; what is behind the last name stays."""
+    width = max((at for at, name in enumerate(raw.header, 1) if not is_blank(name)), default=0)
+    nameless = [
+        at
+        for at, name in enumerate(raw.header[:width])
+        if (is_blank(name) or _NAMELESS.fullmatch(name.strip())) and fold_name(name) not in names
+    ]
+    if not nameless:
+        return raw
+    for at in nameless:
+        n = sum(not is_blank(cell) for row in raw.rows for cell in row[at : at + 1])
+        if n:
+            cells = f"{n:,} cell{'s' * (n > 1)}"
+            warn_of_table(f"{raw.place}: column {at + 1} has no name and was left out ({cells}); name it to keep it")
+    header, *rows = ([cell for at, cell in enumerate(row) if at not in nameless] for row in (raw.header, *raw.rows))
+    return RawTable(raw.place, header, rows, raw.lines)
 
 
 def read_csv(path: Path) -> RawTable:
@@ -106,15 +135,13 @@ def parse_csv(text: str, place: str) -> RawTable:
     if not body.strip("\r\n"):
         raise InputError(f"{place}: the file is empty; expected a line of column names and one line a row")
     skipped = 1 if separator_line else 0
-    reader = csv.reader(
-        io.StringIO(body, newline=""),
-        strict=True,
-        delimiter=separator_line.group(1) if separator_line else _guess_separator(body),
-    )
+    separator = separator_line.group(1) if separator_line else _guess_separator(body)
+    reader = csv.reader(io.StringIO(body, newline=""), strict=True, delimiter=separator)
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
         header = next(row for row in reader if row)
+        check_width(place, len(header))
         line = reader.line_num + 1
         for row in reader:
             if row:
@@ -123,7 +150,49 @@ def parse_csv(text: str, place: str) -> RawTable:
             line = reader.line_num + 1
     except csv.Error as error:
         reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}{_cut_off_hint(error)}")])
-    return RawTable(place, header, rows, lines)
+    raw = RawTable(place, header, rows, lines)
+    _check_swallowed_rows(raw, separator)
+    return raw
+
+
+def _check_swallowed_rows(raw: RawTable, separator: str) -> None:
+    """Raise InputError for a cell that holds whole rows, as it does between two stray quotation marks; warn of a cell
+    that may hold some.
+
+    The lines of such a cell have the separators of rows, and a number where all rows have one.
+    """
+    width, separators = len(raw.header), re.compile(_SEPARATORS.get(separator, rf"{re.escape(separator)}(?! )"))
+    suspects = [
+        (number, at, lines)
+        for number, row in enumerate(raw.rows)
+        for at, cell in enumerate(row)
+        if width > 1 and "\n" in cell and (lines := _swallowed_rows(cell, at, width, separators))
+    ]
+    if not suspects:
+        return
+    own = {(number, at) for number, at, _ in suspects}
+    numbers = []  # the columns in which all other cells have one
+    for at in range(width):
+        cells = [row[at] for number, row in enumerate(raw.rows) if len(row) > at and (number, at) not in own]
+        if cells and all(cell.strip().isdecimal() for cell in cells):
+            numbers.append(at)
+    message = "a cell holds line breaks and as many separators as a row"
+    findings = []
+    for number, _, lines in suspects:
+        evidence = [cells[at].strip().isdecimal() for cells in lines for at in numbers if at < len(cells)]
+        if evidence and all(evidence):
+            findings.append(Finding(raw.place, raw.lines[number], f"{message}; remove the stray quotation marks"))
+        elif not evidence:
+            place = f"{raw.place}:{raw.lines[number]}"
+            warn_of_table(f"{place}: {message}; if it swallows rows, remove its quotation marks")
+    reject(raw.place, findings)
+
+
+def _swallowed_rows(cell: str, at: int, width: int, separators: re.Pattern[str]) -> list[list[str]]:
+    """The rows that the cell in a column holds below its own; none where its lines are no rows of the table."""
+    first, *others = [separators.split(line) for line in cell.splitlines()]
+    whole = all(len(cells) == width for cells in others[:-1])
+    return others if whole and others and len(first) == width - at and len(others[-1]) == at + 1 else []
 
 
 def _cut_off_hint(error: csv.Error) -> str:
@@ -139,42 +208,3 @@ def _n_columns(text: str, separator: str) -> int:
     rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     header, below = next(rows), list(islice(rows, SAMPLED_ROWS))
     return len(header) if not below or any(len(row) > 1 for row in below) else 1
-
-
-def read_jsonl(path: Path) -> RawTable:
-    """Read a file with one JSON object a line."""
-    header: dict[str, None] = {}
-    records: list[dict[str, Any]] = []
-    lines: list[int] = []
-    findings: list[Finding] = []
-    for line, content in enumerate(decode(path).split("\n"), 1):
-        if not content.strip():
-            continue
-        try:
-            record = json.loads(content)
-        except json.JSONDecodeError as error:
-            findings.append(Finding(str(path), line, f"not JSON: {error.msg} at column {error.colno}"))
-            continue
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
-            findings.append(Finding(str(path), line, f"cannot be read: {error}"))
-            continue
-        if not isinstance(record, dict):
-            findings.append(Finding(str(path), line, f"expected an object, found {type(record).__name__}"))
-            continue
-        if any(NO_TEXT.search(as_text(cell)) for cell in record.values() if isinstance(cell, str | list | dict)):
-            findings.append(Finding(str(path), line, NO_TEXT_HERE))
-            continue
-        header.update(dict.fromkeys(record))
-        records.append(record)
-        lines.append(line)
-    reject(path, findings)
-    return RawTable(str(path), list(header), [[as_text(one.get(name)) for name in header] for one in records], lines)
-
-
-def as_text(cell: Any) -> str:
-    """A cell of a table that is not made of text: nothing is empty, lists and objects are JSON."""
-    if cell is None:
-        return ""
-    if isinstance(cell, str):
-        return cell
-    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, dict | list) else str(cell)

@@ -1,4 +1,4 @@
-"""Objects in JSON files, member by member with their lines; a key that an object has twice is a finding."""
+"""Files of JSON with their lines: a record a line, one list of records, or objects that are read member by member."""
 
 from __future__ import annotations
 
@@ -10,10 +10,117 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fcpair.errors import Finding, InputError
-from fcpair.files.tables.delimited import decode
+from fcpair.errors import Finding, InputError, reject
+from fcpair.files.tables.delimited import NO_TEXT_HERE, RawTable, check_width, decode
+from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.values import as_text, decode_json, parse_json
 
 _BLANK = " \t\n\r"
+
+
+class Record(NamedTuple):
+    """A JSON object of a file, and the line on which it begins."""
+
+    line: int
+    value: dict[str, Any]
+
+
+def read_jsonl(path: Path) -> RawTable:
+    """Read a file with one JSON object a line, or with one list of objects."""
+    findings: list[Finding] = []
+    header: dict[str, None] = {}
+    rows: list[dict[str, str]] = []
+    records = read_records(decode(path), str(path), findings)
+    for line, record in records:
+        header.update(dict.fromkeys(record))
+        check_width(str(path), len(header))
+        try:
+            rows.append({name: as_text(cell) for name, cell in record.items()})
+            if any(map(NO_TEXT.search, rows[-1].values())):
+                findings.append(Finding(str(path), line, NO_TEXT_HERE))
+        except (ValueError, RecursionError) as error:
+            findings.append(Finding(str(path), line, f"cannot be read: {error}"))
+    reject(path, findings)
+    lines = [line for line, _ in records]
+    return RawTable(str(path), list(header), [[row.get(name, "") for name in header] for row in rows], lines)
+
+
+def read_records(text: str, place: str, findings: list[Finding]) -> list[Record]:
+    """The objects of a text that is one list of them, or has one a line; errors call it `place`.
+
+    A line that is no object is put into `findings`.
+
+    Raises:
+        InputError: a list that is cut off or has something else in it; one value over several lines.
+    """
+    if text.lstrip(_BLANK).startswith("["):
+        return list(_list_items(text, place))
+    records = []
+    lines = [(line, content) for line, content in enumerate(text.split("\n"), 1) if content.strip()]
+    for line, content in lines:
+        try:
+            value = parse_json(content)
+        except json.JSONDecodeError as error:
+            if line == lines[0][0] and len(lines) > 1:
+                _check_single_line(text, place)
+            is_cut_off = line == lines[-1][0] and error.msg.startswith("not JSON")
+            end = "; is the file cut off?" if is_cut_off else ""
+            findings.append(Finding(place, line, f"{_describe(error)}{end}"))
+            continue
+        if isinstance(value, dict):
+            records.append(Record(line, value))
+        else:
+            findings.append(Finding(place, line, f"expected an object, found {type(value).__name__}"))
+    return records
+
+
+def _check_single_line(text: str, place: str) -> None:
+    """Raise InputError where the text is one value that goes over several lines."""
+    try:
+        parse_json(text)
+    except json.JSONDecodeError:
+        return
+    raise InputError(f"{place}: one JSON object in several lines; expected a list of objects, or one object a line")
+
+
+def _list_items(text: str, place: str) -> Iterator[Record]:
+    starts = _line_starts(text)
+    at = _skip_space(text, _skip_space(text, 0) + 1)
+    while text[at : at + 1] != "]":
+        try:
+            value, end = decode_json(text, at)
+        except json.JSONDecodeError as error:
+            hint = "; is the file cut off?" if error.msg.startswith("not JSON") else ""
+            raise _broken(place, error.lineno, f"{_describe(error)}{hint}") from None
+        line = bisect_right(starts, at)
+        if not isinstance(value, dict):
+            raise _broken(place, line, f"expected an object, found {type(value).__name__}")
+        yield Record(line, value)
+        at = _skip_space(text, end)
+        if text[at : at + 1] not in {",", "]"}:
+            raise _broken(place, bisect_right(starts, at), "the list does not end; is the file cut off?")
+        at = _skip_space(text, at + 1) if text[at] == "," else at
+    if end_of_list := text[at + 1 :].strip():
+        message = f"expected nothing after the list, found `{end_of_list[:20]}`"
+        raise _broken(place, bisect_right(starts, at + 1), message)
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+
+
+def _skip_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at
+
+
+def _describe(error: json.JSONDecodeError) -> str:
+    return f"{error.msg} at column {error.colno}" if error.msg.startswith("not JSON") else error.msg
+
+
+def _broken(place: str, line: int, message: str) -> InputError:
+    return InputError(f"{place}: cannot be read", [Finding(place, line, message)])
 
 
 class Member(NamedTuple):
@@ -28,8 +135,6 @@ class Member(NamedTuple):
 class JsonObjects:
     """The text of a JSON file whose objects are read member by member; what is wrong is put into `findings`.
 
-    Python's own reader takes the last of two members with the same key, and says nothing.
-
     Raises:
         InputError: no file of text, or no JSON.
     """
@@ -39,30 +144,30 @@ class JsonObjects:
 
     def __post_init__(self) -> None:
         self.text = decode(self.path)
-        self._starts = [0, *(at + 1 for at, sign in enumerate(self.text) if sign == "\n")]
-        self._decoder = json.JSONDecoder()
+        self._starts = _line_starts(self.text)
 
     def first_value(self) -> Member:
         """The first value of the file."""
-        at = self._skip_space(0)
+        at = _skip_space(self.text, 0)
         return Member("", self._decode_value(at)[0], at)
 
     def only_value_at(self) -> int:
         """Where the one value of the file begins; raises InputError where another follows."""
-        at = self._skip_space(0)
-        end = self._skip_space(self._decode_value(at)[1])
+        at = _skip_space(self.text, 0)
+        end = _skip_space(self.text, self._decode_value(at)[1])
         if end < len(self.text):
-            raise self._error(end, "more than one value; expected a single object")
+            raise _broken(str(self.path), self.line_of(end), "more than one value; expected a single object")
         return at
 
     def line_starts(self) -> Iterator[int]:
         """Where the value of each line begins; empty lines have none. A line with more than a value is refused."""
         for start, end in pairwise([*self._starts, len(self.text) + 1]):
-            at = self._skip_space(start)
+            at = _skip_space(self.text, start)
             if at < end - 1:
-                after = self._skip_space(self._decode_value(at)[1])
+                after = _skip_space(self.text, self._decode_value(at)[1])
                 if after < end - 1:
-                    raise self._error(after, "more than one value in a line; expected a single object")
+                    message = "more than one value in a line; expected a single object"
+                    raise _broken(str(self.path), self.line_of(after), message)
                 yield at
 
     def line_of(self, at: int) -> int:
@@ -74,43 +179,28 @@ class JsonObjects:
         self.findings.append(Finding(str(self.path), self.line_of(at), message))
 
     def members(self, at: int) -> Iterator[Member]:
-        """The members of the object that begins at a place; one whose key was there before is a finding, and left out.
+        """The members of the object that begins at a place.
 
         A value that is no object is a finding and has no members.
         """
         if self.text[at] != "{":
             self.add_finding(at, f"expected an object, found {self.text[at : at + 20].split(chr(10))[0]}")
             return
-        keys_seen: set[str] = set()
-        at = self._skip_space(at + 1)
+        at = _skip_space(self.text, at + 1)
         while self.text[at] != "}":
             key, after = self._decode_value(at)
-            value_at = self._skip_space(self._skip_space(after) + 1)
+            value_at = _skip_space(self.text, _skip_space(self.text, after) + 1)
             value, end = self._decode_value(value_at)
-            if key in keys_seen:
-                self.add_finding(at, f"duplicate key `{key}` in an object")
-            else:
-                yield Member(key, value, value_at)
-            keys_seen.add(key)
-            at = self._skip_space(end)
-            at = self._skip_space(at + 1) if self.text[at] == "," else at
+            yield Member(key, value, value_at)
+            at = _skip_space(self.text, end)
+            at = _skip_space(self.text, at + 1) if self.text[at] == "," else at
 
     def fields(self, at: int) -> dict[str, Any]:
         """The members of the object that begins at a place, without their places."""
         return {member.key: member.value for member in self.members(at)}
 
-    def _skip_space(self, at: int) -> int:
-        while at < len(self.text) and self.text[at] in _BLANK:
-            at += 1
-        return at
-
     def _decode_value(self, at: int) -> tuple[Any, int]:
         try:
-            return self._decoder.raw_decode(self.text, at)
+            return decode_json(self.text, at)
         except json.JSONDecodeError as error:
-            raise self._error(error.pos, f"not JSON: {error.msg} at column {error.colno}") from None
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
-            raise self._error(at, f"cannot be read: {error}") from None
-
-    def _error(self, at: int, message: str) -> InputError:
-        return InputError(f"{self.path}: cannot be read", [Finding(str(self.path), self.line_of(at), message)])
+            raise _broken(str(self.path), error.lineno, _describe(error)) from None

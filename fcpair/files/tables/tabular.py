@@ -13,17 +13,22 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, InputError, name_file, reject, translate_read_errors
-from fcpair.files.tables.delimited import RawTable, as_text, check_texts, read_csv, read_jsonl
+from fcpair.files.tables.delimited import RawTable, check_texts, check_width, leave_out_nameless, read_csv
+from fcpair.files.tables.json_lines import read_jsonl
 from fcpair.files.tables.spreadsheet import read_workbook
+from fcpair.params import format_of
 from fcpair.stages.corpus.text_identity import fold_name
+from fcpair.values import as_text, is_blank, visible_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,20 +61,23 @@ def read_table(
     optional: Sequence[str] = (),
     blank: Sequence[str] = (),
     kind: str | None = None,
+    sheet_name: str | None = None,
     verbatim: bool = False,
     headings: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Read a CSV, JSONL, Parquet, Excel or OpenDocument file as text.
 
-    A column is found whatever its name's capitals are and however words are parted in it. Columns without a name are
-    ignored where they are empty and the last ones.
+    A column is found whatever its name's capitals are and however words are parted in it. Columns without a name, such
+    as a frame's index, are left out, with a warning if they hold anything; but cells beyond the last name are an
+    error. A cell that nobody can see anything in is empty, and empty rows at the end are ignored.
 
     Args:
         path: the file; or a frame in memory, which is read as if it stood in a file, and left as it is.
         columns: the columns that must be there.
         optional: columns that may be there.
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
-        kind: what the file is, a key of `READERS`; without it the suffix says so, and any other suffix means CSV.
+        kind: what the file is, a key of `READERS`; without it the suffix says so (`kind_of`).
+        sheet_name: the name of the sheet, of a workbook; without it `choose_sheet` or the columns say so.
         verbatim: leave the cells as they are, for files that fcpair did not write.
         headings: other names that columns may have, with what they are called here.
 
@@ -83,17 +91,23 @@ def read_table(
     import pandas as pd
 
     if isinstance(path, pd.DataFrame):
+        if sheet_name:
+            raise InputError(f"a frame has no sheet `{sheet_name}`; omit its name")
         raw, kind = _read_frame(path), FRAME
     else:
         path = Path(path)
         check_file(path)
-        kind = kind or path.suffix.lower()
-        with translate_read_errors(path):
-            raw = READERS.get(kind, _read_csv)(path, columns)
+        kind = kind or kind_of(path)
+        with choose_sheet(sheet_name or _SHEET.get()), translate_read_errors(path):
+            if _SHEET.get() and kind not in WORKBOOKS:
+                raise InputError(f"{path}: is no workbook, and has no sheet `{_SHEET.get()}`; omit --sheet-name")
+            raw = READERS[kind](path, columns)
+    check_width(raw.place, len(raw.header))
     check_texts(raw)
     is_guarded = not verbatim and kind not in _UNGUARDED_KINDS
     if is_guarded:
         raw = replace(raw, header=[unguard(name) for name in raw.header])
+    raw = leave_out_nameless(raw, {fold_name(name) for name in (*columns, *optional, *blank)})
     header = _match_names(raw, (*columns, *optional, *blank), headings)
     require_columns(raw.place, header, columns)
     if LINE in header:
@@ -107,6 +121,21 @@ def read_table(
             frame[name] = [unguard(cell) for cell in frame[name]]
     frame[LINE] = lines
     return with_place(frame, raw.place)
+
+
+def kind_of(path: Path) -> str:
+    """The key of `READERS` for a file by its suffix; any unknown suffix means CSV."""
+    return f".{format_of(path)}"
+
+
+@contextmanager
+def choose_sheet(name: str | None) -> Iterator[None]:
+    """Have all workbooks that are read in the block be read at the sheet of this name."""
+    token = _SHEET.set(name)
+    try:
+        yield
+    finally:
+        _SHEET.reset(token)
 
 
 def with_place(frame: pd.DataFrame, place: str) -> pd.DataFrame:
@@ -128,7 +157,7 @@ def place_of(frame: pd.DataFrame) -> str:
 def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str]) -> list[str]:
     """The column names, with each of `names` in the place of what is the same name; unnamed last ones left out."""
     header = list(raw.header)
-    while header and not header[-1].strip():
+    while header and is_blank(header[-1]):
         header.pop()
     own_names = set(map(fold_name, header))
     called = {fold_name(heading): name for heading, name in headings.items() if fold_name(name) not in own_names}
@@ -141,23 +170,26 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
             findings.append(Finding(raw.place, 1, f"columns {named} have the same name; rename one"))
         elif len(matching) == 1:
             header[matching[0]] = name
-    repeated = sorted({name for name in header if header.count(name) > 1})
+    repeated = sorted(name for name, n in Counter(header).items() if n > 1)
     reject(raw.place, [*findings, *(Finding(raw.place, 1, f"column `{name}` is duplicated") for name in repeated)])
     return header
 
 
 def _pad_rows(raw: RawTable, header: list[str], blank: Sequence[str]) -> tuple[list[list[str]], list[int]]:
-    """The rows, all as wide as the header, and their lines; what is missing at the end may be missing, or is found."""
+    """The rows, all as wide as the header, and their lines; what is missing at the end may be missing, or is found.
+
+    Cells that show nothing are empty, and empty rows at the end are left out.
+    """
     least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
     rows, lines, findings = [], [], []
     for row, line in zip(raw.rows, raw.lines, strict=True):
-        more = "".join(row[len(header) :]).strip()
-        if more or least > len(row):
+        if not is_blank("".join(row[len(header) :])) or least > len(row):
             findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
-        rows.append(row[: len(header)] + [""] * (len(header) - len(row)))
+        rows.append([*map(visible_text, row[: len(header)])] + [""] * (len(header) - len(row)))
         lines.append(line)
-    reject(raw.place, findings)
-    return rows, lines
+    n = max((at for at, row in enumerate(rows, 1) if any(row)), default=0)
+    reject(raw.place, [finding for finding in findings if finding.line is None or finding.line <= lines[n - 1]])
+    return rows[:n], lines[:n]
 
 
 def check_file(path: Path) -> None:
@@ -212,33 +244,60 @@ def _read_jsonl(path: Path, _columns: Sequence[str]) -> RawTable:
 
 
 def _read_parquet(path: Path, _columns: Sequence[str]) -> RawTable:
-    import pandas as pd
     import pyarrow as pa
+    from pyarrow import parquet
 
     try:
-        frame = pd.read_parquet(path)
+        table = parquet.ParquetFile(path).read()
     except pa.ArrowException as error:
         raise InputError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
-    return _raw_table(str(path), frame)
+    check_width(str(path), table.num_columns)
+    is_float = [pa.types.is_floating(kind) for kind in table.schema.types]
+    columns = [
+        column.to_numpy() if of_floats else column.to_pylist(maps_as_pydicts="strict")
+        for column, of_floats in zip(table.columns, is_float, strict=True)
+    ]
+    return _text_table(str(path), table.column_names, columns)
 
 
 def _read_frame(frame: pd.DataFrame) -> RawTable:
     if frame.empty:
         raise InputError("the frame has no rows; expected at least one")
-    return _raw_table(FRAME, frame)
+    check_width(FRAME, frame.shape[1])
+    names = [as_text(name) for name in frame.columns]
+    return _text_table(FRAME, names, [_frame_cells(frame.iloc[:, at]) for at in range(len(names))])
 
 
-def _raw_table(place: str, frame: pd.DataFrame) -> RawTable:
-    """The cells of a frame as text, empty where it has none; its index is no part of it."""
-    cells = frame.astype(object).where(frame.notna(), None)
-    rows = [[as_text(cell) for cell in row] for row in cells.itertuples(index=False, name=None)]
-    return RawTable(place, [str(name) for name in frame.columns], rows, list(range(1, len(rows) + 1)))
+def _frame_cells(column: pd.Series[Any]) -> Iterable[Any]:
+    """The cells of a column of a frame, None where there is nothing; floats as numpy has them, with their precision."""
+    if column.dtype.kind == "f" and not hasattr(column.dtype, "na_value"):
+        return column.to_numpy()
+    return column.astype(object).where(column.notna(), None)
+
+
+def _text_table(place: str, names: list[str], columns: Iterable[Iterable[Any]]) -> RawTable:
+    """The table of these columns with their cells as text; raises InputError for those that are none, by their rows."""
+    findings: list[Finding] = []
+    text_columns = []
+    for name, values in zip(names, columns, strict=True):
+        cells = []
+        for number, value in enumerate(values, 1):
+            try:
+                cells.append(as_text(value))
+            except ValueError as error:
+                findings.append(Finding(place, number, f"column `{name}` {error}"))
+        text_columns.append(cells)
+    reject(place, findings)
+    rows = list(map(list, zip(*text_columns, strict=True)))
+    return RawTable(place, names, rows, list(range(1, len(rows) + 1)))
 
 
 def _read_workbook(kind: str) -> Callable[[Path, Sequence[str]], RawTable]:
     def read(path: Path, columns: Sequence[str]) -> RawTable:
         names = {fold_name(name) for name in columns}
-        return read_workbook(path, kind, lambda header: bool(names) and names <= {fold_name(one) for one in header})
+        return read_workbook(
+            path, kind, lambda header: bool(names) and names <= {fold_name(one) for one in header}, _SHEET.get()
+        )
 
     return read
 
@@ -250,6 +309,8 @@ READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
     ".xlsx": _read_workbook(".xlsx"),
     ".ods": _read_workbook(".ods"),
 }
+WORKBOOKS = (".xlsx", ".ods")
+_SHEET: ContextVar[str | None] = ContextVar("sheet", default=None)
 _UNGUARDED_KINDS = (".jsonl", ".parquet", FRAME)
 
 

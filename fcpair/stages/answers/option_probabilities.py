@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fcpair.errors import InputError
+from fcpair.values import parse_json
 
 TOLERANCE = 1e-3  # in which probabilities add up to 1: files round them
 LEAST_MASS = 0.5
@@ -75,7 +75,7 @@ def parse_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -
         InputError: no such object, a number below 0, or probabilities that do not add up to 1.
     """
     try:
-        probabilities = json.loads(reply)
+        probabilities = parse_json(reply)
     except (ValueError, RecursionError):
         probabilities = None
     if not isinstance(probabilities, Mapping) or not set(names) <= set(probabilities) <= {*names, all_}:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from fcpair.stages.corpus.folding import fold_letters
-from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions import Text, n_words
+from fcpair.values import is_blank
 
 EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = (
     "empty",
@@ -63,7 +63,7 @@ def find_marks(reply: str, question: Text, language: str | None = None) -> tuple
         characters, by one of `REFUSALS`; `several replies` where it has two or more lines of a list, a line that begins
         as an option does ("Option 1"), or several paragraphs; `wrong language`. An empty reply has no other mark.
     """
-    if not identity(reply):
+    if is_blank(reply):
         return (EMPTY,)
     n = n_words(reply)
     is_marked = {

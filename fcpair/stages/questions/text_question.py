@@ -11,6 +11,7 @@ from fcpair.errors import InputError
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity
 from fcpair.stages.questions.base import SKIP, Part, Question
 from fcpair.stages.questions.notation import Item, parse_whole_number, take_options
+from fcpair.values import is_blank
 
 Act = Literal["accepted", "edited", "rejected"]
 ACCEPTED: Act = "accepted"
@@ -73,7 +74,7 @@ class Text(Question[str]):
         if NO_TEXT.search(cell):
             raise InputError("the text holds a NUL character or half a surrogate pair")
         n, most = n_words(cell), self.max_words
-        if self.min_words and not identity(cell):
+        if self.min_words and is_blank(cell):
             raise InputError("the text is empty")
         if n < self.min_words:
             raise InputError(f"the text has {_format_n_words(n)}; expected at least {self.min_words}")
@@ -110,7 +111,7 @@ class Text(Question[str]):
 
     def body(self, answer: str) -> str | None:
         """The text that the answer adds to the study, verbatim; None where it is empty."""
-        return answer if identity(answer) else None
+        return None if is_blank(answer) else answer
 
     def parts(self) -> tuple[Part, ...]:
         """None; `no_parts_reason` says why."""

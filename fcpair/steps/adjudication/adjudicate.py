@@ -41,6 +41,7 @@ from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
+from fcpair.values import visible_text
 from fcpair.work_records import Agenda, Conflict, DryRun
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def record_decision(
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is not a definite label; expected one of {scheme_of(tx).definite}")
     permissions.check_may_decide(tx, person, cell_id)
-    return disputes.add_decision(tx, cell_id, Rule.PERSON, code, person.id, note_, flagged=flagged)
+    return disputes.add_decision(tx, cell_id, Rule.PERSON, code, person.id, visible_text(note_), flagged=flagged)
 
 
 def _find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Person:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fcpair.calibration_records import CalibratedPerson, CalibrationResult, FigureChange
+from fcpair.examination_records import CalibratedPerson, CalibrationResult, FigureChange
 from fcpair.params import Agree, Calibration
 from fcpair.records import Figure, Round, Status
 from fcpair.stages.stats.agreement import AgreementBlock

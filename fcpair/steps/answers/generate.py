@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,6 +35,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
+from fcpair.values import DuplicateKeyError, parse_json
 
 GENERATE = "generate"
 MAX_TRIES = 3
@@ -268,7 +268,7 @@ def _read_reply(form: Form, round_: Round, reply: str | None, cell: Cell) -> _Re
             else form.without_limits.load_submitted(_parse_json_object(reply))
         )
     except InputError as error:
-        mark = (DUPLICATE_KEYS,) if isinstance(error, _DuplicateKeysError) else ()
+        mark = (DUPLICATE_KEYS,) if isinstance(error.__cause__, DuplicateKeyError) else ()
         note = f"the reply cannot be used ({error}): {reply[:MAX_SHOWN]}"
         return _ReplyOutcome(escape_non_text(reply), None, mark, escape_non_text(note))
     written = form[form.written_question] if form.written_question else None
@@ -303,10 +303,6 @@ def _reply_marks(round_: Round, text: str, question: Text) -> tuple[str, ...]:
     return find_marks(text, question, detected and detected[0])
 
 
-class _DuplicateKeysError(InputError):
-    """A JSON object has a key twice, and so may have two answers to a question."""
-
-
 def _is_verbatim(question: Question[Any]) -> TypeGuard[Text]:
     """Whether any reply is an answer; what curates a text has to be read, as it may reject one."""
     return isinstance(question, Text) and not isinstance(question, Curate)
@@ -315,22 +311,14 @@ def _is_verbatim(question: Question[Any]) -> TypeGuard[Text]:
 def _parse_json_object(reply: str) -> dict[str, Any]:
     """The JSON object that a reply is, bare or in a fence; raises InputError for anything else."""
     try:
-        value = json.loads(strip_fence(reply), object_pairs_hook=_reject_duplicate_keys)
-    except InputError:
-        raise
-    except (ValueError, RecursionError):
+        value = parse_json(strip_fence(reply))
+    except DuplicateKeyError as error:
+        raise InputError(error.msg) from error
+    except ValueError:
         value = None
     if not isinstance(value, dict):
         raise InputError("expected a JSON object with an answer to each question")
     return value
-
-
-def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs; raises InputError where a key is given twice."""
-    counts = Counter(name for name, _ in pairs)
-    if duplicates := [name for name in counts if counts[name] > 1]:
-        raise _DuplicateKeysError(f"`{duplicates[0]}` is given twice")
-    return dict(pairs)
 
 
 def _save_outcomes(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome], run_id: int) -> None:

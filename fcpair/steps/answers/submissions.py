@@ -33,6 +33,7 @@ from fcpair.store.assignment import distinct_answers, rounds, vacant_slots
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.corpus import grids
 from fcpair.store.people import opt_out_pairs, people
+from fcpair.values import visible_text
 from fcpair.work_records import Remark, Submission
 
 NOT_YOURS = (
@@ -196,7 +197,7 @@ class Submissions:
             if isinstance(answer, Answer)
             else answer,
             "adjudication_id": adjudication_id,
-            "note": submission.note,
+            "note": visible_text(submission.note),
             "seconds": submission.seconds,
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fcpair.errors import InputError, StageError
 from fcpair.files.corpus import corpus as corpora
 from fcpair.param_values import choose_params, invalid_value
-from fcpair.params import IN_MEMORY, CorpusFormat, Import
+from fcpair.params import IN_MEMORY, CorpusFormat, Import, format_of
 from fcpair.records import RunRecord
 from fcpair.steps.base.context import StudyContext, begin_building, note_stage_run
 from fcpair.steps.base.text_digests import digester
@@ -28,13 +28,14 @@ def import_corpus(
     path: Import | str | Path | pd.DataFrame,
     *,
     redo: bool = False,
-    format: CorpusFormat = "csv",
+    format: CorpusFormat | None = None,
     language: str | None = None,
     hs_column: str = "hs",
     cn_column: str = "cn",
     hs_id_column: str | None = None,
     cn_id_column: str | None = None,
     unpaired: bool = False,
+    sheet_name: str | None = None,
 ) -> RunRecord:
     """Read the corpus: the source pairs that the study starts from.
 
@@ -43,13 +44,14 @@ def import_corpus(
     the HS, one that starts with `cn` the CN.
 
     Args:
-        format: how the file is made, whatever its suffix; of a frame, which columns it has.
+        format: how the file is made, which its suffix says if it is not given; of a frame, which columns it has.
         language: keep this language only, such as en.
         hs_column: the column of the HS.
         cn_column: the column of the CN.
         hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
         cn_id_column: the column of the CN's own ids; `cn_id` if there is one.
         unpaired: treat a row whose HS or CN is empty as an unpaired text.
+        sheet_name: the sheet of a workbook that is read; if not given, the one with the columns.
 
     Raises:
         InputError: no such file, a missing or duplicated column, a broken encoding, an empty text (all of them, with
@@ -58,7 +60,7 @@ def import_corpus(
     """
     frame = None if isinstance(path, Import | str | PathLike) else _check_frame(path, format)
     file = path.path if isinstance(path, Import) else IN_MEMORY if frame is not None else cast("Path", path)
-    keywords = Import(file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired)
+    keywords = Import(file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired, sheet_name)
     options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
     with study._store.read() as tx:
         digest = digester(tx)
@@ -71,6 +73,7 @@ def import_corpus(
         hs_id_column=options.hs_id_column,
         cn_id_column=options.cn_id_column,
         unpaired=options.unpaired,
+        sheet_name=options.sheet_name,
         digest_of=digest,
     )
     with study._store.write() as tx:
@@ -92,20 +95,21 @@ def import_corpus(
     return replace(run, notes=(_assumed_language_note(options, len(pairs)),)) if corpus.assumed_language else run
 
 
-def _check_frame(frame: Any, format: str) -> pd.DataFrame:
+def _check_frame(frame: Any, format: str | None) -> pd.DataFrame:
     """The frame; raises InputError for what is none, and for a format that only a file has."""
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
         raise invalid_value("path", frame, "the name of a file, a pandas DataFrame, or Import(...) of fcpair.params")
-    if format not in COLUMN_FORMATS:
+    if format not in (None, *COLUMN_FORMATS):
         raise InputError(f"format is {format!r}, but a frame was read already; expected {', '.join(COLUMN_FORMATS)}")
     return frame
 
 
 def _assumed_language_note(options: Import, rows: int) -> str:
+    kind = options.format or format_of(options.path)
     return (
-        f"read as {options.format}, {options.path} does not say which language a row is in, so all {rows:,} rows "
+        f"read as {kind}, {options.path} does not say which language a row is in, so all {rows:,} rows "
         f"were assumed to be `{options.language}`; add a column `language`, or read CONAN's own file with `--reader "
         "conan`"
     )

@@ -10,7 +10,19 @@ from typing import Any
 
 from fcpair.errors import RecipeError
 from fcpair.param_values import as_params
-from fcpair.params import MAIN, Adjudicate, Annotate, Assign, Plan, Setup, Simulate, defaults_of, result_params
+from fcpair.params import (
+    MAIN,
+    Adjudicate,
+    Annotate,
+    Assign,
+    Import,
+    Plan,
+    Setup,
+    Simulate,
+    defaults_of,
+    format_of,
+    result_params,
+)
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe
 from fcpair.records import Round
@@ -200,6 +212,8 @@ def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
         recipe_value = values[key]
         saved_value = saved_settings.get(key, defaults[key])
         option = getattr(options, key)
+        if isinstance(options, Import) and key == "format":
+            recipe_value, saved_value = (value or format_of(options.path) for value in (recipe_value, saved_value))
         if key in PEOPLE_PARAMS and recipe_value is None:
             continue
         if is_file(option) and saved_value:

@@ -42,6 +42,7 @@ from fcpair.store.corpus import grids
 from fcpair.store.database import backends
 from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import guidelines, people
+from fcpair.values import is_blank
 
 if TYPE_CHECKING:
     from fcpair.models.encode import Progress
@@ -178,7 +179,7 @@ class StudyStart:
 
     def keep_guidelines(self, draft: Draft, body: str) -> GuidelinesDraft:
         """Write guidelines to a file; raises InputError for a text that is too long or holds a NUL."""
-        if not body.strip():
+        if is_blank(body):
             return GuidelinesDraft()
         check_length(body)
         if "\0" in body:

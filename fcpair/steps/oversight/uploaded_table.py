@@ -13,6 +13,7 @@ from fcpair.errors import InputError
 from fcpair.files.corpus import corpus as corpora
 from fcpair.files.corpus.columns import guess_columns
 from fcpair.files.tables.tabular import LINE, READERS, read_table
+from fcpair.params import FORMAT_BY_SUFFIX, format_of
 from fcpair.start_draft import ColumnsDraft, PlanDraft, PlanFigures, TablePreview
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ USUAL_HS = 45  # as FC-CONAN has
 HOUR_S = 3600
 UNPAIRED_HINT = "tick “rows with one text” to read such a row as a text without a pair"
 _OPTION_HINTS = ((re.compile(r"`--unpaired` reads such a row as a text without a pair"), UNPAIRED_HINT),)
-_READER_HINT = re.compile(r"; (it was read as|these are the columns of)[^\n]*`--?[^\n]*")
+_READER_HINT = re.compile(r"; these are the columns of[^\n]*`--?[^\n]*")
 
 
 def check_suffix(name: str) -> str:
     """The suffix of a file that can be a table; raises InputError for any other."""
     suffix = Path(name).suffix.lower()
-    if suffix not in READERS:
+    if suffix not in FORMAT_BY_SUFFIX:
         raise InputError(f"`{name}` is not a table that can be read; choose a file that ends in {', '.join(READERS)}")
     return suffix
 
@@ -48,7 +49,7 @@ def read_header(path: Path, name: str, least: int = 2) -> list[str]:
 @lru_cache(maxsize=1)
 def _read_header(path: Path, name: str, _mtime: int) -> list[str]:
     try:
-        return [column for column in read_table(path, kind=path.suffix, verbatim=True).columns if column != LINE]
+        return [column for column in read_table(path, verbatim=True).columns if column != LINE]
     except InputError as error:
         raise InputError(_reword(error, path, name)) from None
 
@@ -57,11 +58,11 @@ def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> Column
     """The columns that were chosen before, if the table has them all; else those that the names suggest."""
     header = read_header(path, name)
     has_columns = chosen and {chosen.hs, chosen.cn, *filter(None, (chosen.hs_id, chosen.cn_id))} <= set(header)
-    if chosen and has_columns and chosen.reader in (*corpora.PUBLISHED_COLUMNS, path.suffix[1:]):
+    if chosen and has_columns and chosen.reader in (*corpora.PUBLISHED_COLUMNS, format_of(path)):
         return chosen
     guess = guess_columns(header)
     is_published = guess.reader is not None and path.suffix == ".csv"
-    reader: Any = guess.reader if is_published else path.suffix[1:]
+    reader: Any = guess.reader if is_published else format_of(path)
     return replace(
         chosen or ColumnsDraft(),
         reader=reader,

@@ -11,6 +11,7 @@ from fcpair.records import WORKERS, Role, RunRecord
 from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people.people import find_person
 from fcpair.store.people import guidelines, people
+from fcpair.values import is_blank
 
 EDIT_CONFLICT = "somebody else has edited the guidelines since you opened them, and version {} is current now"
 
@@ -80,7 +81,7 @@ def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) ->
         StageError: the text is the one that holds already.
     """
     with study._store.write() as tx:
-        if not body.strip() or "\0" in body:
+        if is_blank(body) or "\0" in body:
             raise InputError("the guidelines are empty or hold a NUL; write what annotators should do")
         check_length(body)
         newest = guidelines.current_version(tx)[0]

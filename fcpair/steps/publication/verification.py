@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from fcpair.steps.base.context import StudyContext
 from fcpair.steps.oversight.doctor import RELEASE
 from fcpair.steps.publication.release_folder import RECORD, load_content, write_content
 from fcpair.steps.publication.release_privacy import Pseudonyms
+from fcpair.values import parse_json
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _differences(folder: Path, study: StudyContext) -> tuple[str, ...]:
 def read_record(folder: Path) -> dict[str, Any]:
     """The record of how a release was made; raises InputError where the folder has none."""
     try:
-        record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
+        record: dict[str, Any] = parse_json((folder / RECORD).read_text("utf-8"))
         missing = {"name", "seed", "texts", "last_run", "study", "pseudonyms", "rules"} - record.keys()
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(f"{folder}: is no release: {RECORD} cannot be read ({error})") from None

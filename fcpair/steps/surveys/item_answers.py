@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +16,7 @@ from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
+from fcpair.values import parse_json
 
 _UNKNOWN = (np.nan,) * len(LETTERS)
 
@@ -83,7 +83,7 @@ def _option_probabilities(replies: list[str], skipped: list[bool]) -> np.ndarray
 
 def _read_probabilities(reply: str) -> Sequence[float]:
     try:
-        probabilities = json.loads(reply)
+        probabilities = parse_json(reply)
         return [float(probabilities[letter]) for letter in LETTERS]
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return _UNKNOWN

@@ -18,6 +18,7 @@ from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
 from fcpair.errors import StudyError
+from fcpair.values import parse_json
 
 FORMAT = 1
 PART = ".part"
@@ -203,7 +204,7 @@ def _check_whole(file: IO[bytes], path: Path) -> None:
 
 def _read_manifest(packed: ZipFile, path: Path) -> Manifest:
     try:
-        fields = json.loads(packed.read(MANIFEST))
+        fields = parse_json(packed.read(MANIFEST))
         is_known_format = fields["format"] == FORMAT
         manifest = Manifest(**fields) if is_known_format else None
     except (KeyError, TypeError, ValueError) as error:

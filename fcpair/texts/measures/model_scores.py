@@ -13,6 +13,7 @@ from fcpair.errors import InputError, suggest_name
 from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Rows, SetFigure, Values, count_reasons, fill_defined
 from fcpair.texts.measures.measured_texts import TextTable
 from fcpair.texts.measures.references import ReferenceMeasure
+from fcpair.values import is_blank
 
 if TYPE_CHECKING:
     from fcpair.models.transformer import TokenLosses
@@ -114,7 +115,7 @@ class Head(Measure):
         return table.beside[self.beside]
 
     def _reason(self, text: str, one: str) -> str:
-        if not text.strip():
+        if is_blank(text):
             return NO_TOKEN
         return "" if one.strip() else f"there is nothing in `{self.beside}`"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
@@ -20,6 +21,7 @@ from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.exchange.label_studio import format_config
 from fcpair.stages.questions import parse_form
+from fcpair.values import visible_text
 
 FORM = parse_form('types: any_of("two words","à la",plain)')
 ROUND = "main:what is it"
@@ -53,7 +55,7 @@ def test_what_is_said_is_what_is_read(tool: str, data: st.DataObject) -> None:
         read = reader.read(open_export(path, reader.suffixes), FORM)
         round_ = ExportedRound(ROUND, FORM, CELL_COLUMNS)
         rows = collect_exported(path, reader, read, round_, read_users(people_table(tool, project))).checked_rows()
-    expected = {at: (one.words["types"], one.note) for at, one in zip(ids, said, strict=True)}
+    expected = {at: (one.words["types"], visible_text(one.note)) for at, one in zip(ids, said, strict=True)}
     for row in rows.to_dict("records"):
         chosen, note = expected.pop(row["pair"])
         assert FORM.store(row["answer"]) == FORM.store(FORM.read({"types": "; ".join(chosen)}))
@@ -81,6 +83,30 @@ def test_a_broken_export_is_refused_or_read_and_never_a_defect(tool: str, data: 
             collect_exported(path, reader, read, ExportedRound(ROUND, FORM, CELL_COLUMNS), None).checked_rows()
         except FcpairError:
             pass
+
+
+def test_thousands_of_annotations_of_one_pair_are_soon_refused(tmp_path: Path) -> None:
+    (task,) = tasks_of("label-studio", write("label-studio", tmp_path / "project", [("a", "b")], [1]))
+    said = [(task, Said({"types": ["plain"]}, str(at))) for at in range(12_000)]
+    path, reader = export("label-studio", tmp_path / "export", said), TOOLS["label-studio"]
+    start = time.process_time()
+    read = reader.read(open_export(path, reader.suffixes), FORM)
+    with pytest.raises(InputError, match="nothing says which answer is the later"):
+        collect_exported(path, reader, read, ExportedRound(ROUND, FORM, CELL_COLUMNS), None).checked_rows()
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("value", ["null", "NaN", "true", "1e5"])
+def test_a_note_of_an_export_is_text_or_refused(tmp_path: Path, value: str) -> None:
+    (task,) = tasks_of("prodigy", write("prodigy", tmp_path / "project", [("a", "b")], [1]))
+    path, reader = export("prodigy", tmp_path / "export", [(task, Said({"types": ["plain"]}, "N1"))]), TOOLS["prodigy"]
+    (file,) = path.iterdir()
+    file.write_text(file.read_text("utf-8").replace('"N1"', value), "utf-8")
+    read = reader.read(open_export(path, reader.suffixes), FORM)
+    if value == "NaN":
+        assert [(one.line, one.message.split(";")[0]) for one in read.findings] == [(1, "`NaN` is not JSON")]
+    else:
+        assert [answer.note for answer in read.answers] == ["" if value == "null" else value]
 
 
 @given(st.text(min_size=1), st.integers(0, 10**17), st.text("0123456789abcdef", min_size=1))

@@ -168,8 +168,8 @@ def test_repeated_rows_and_spaces_are_read(tmp_path: Path) -> None:
     [
         ('office:value-type="float" office:value="2"', "2", "2"),
         ('office:value-type="percentage" office:value="0.5"', "50 %", "0.5"),
-        ('office:value-type="boolean" office:boolean-value="true"', "WAHR", "True"),
-        ('office:value-type="date" office:date-value="2026-11-21T14:05:00"', "21.11.26", "2026-11-21T14:05:00"),
+        ('office:value-type="boolean" office:boolean-value="true"', "WAHR", "TRUE"),
+        ('office:value-type="date" office:date-value="2026-11-21T14:05:00"', "21.11.26", "2026-11-21 14:05:00"),
         ('office:value-type="time" office:time-value="PT14H05M00S"', "02:05 PM", "14:05:00"),
         ('office:value-type="string"', "<text:span>a</text:span> b</text:p><text:p>c", "a b\nc"),
         (
@@ -177,7 +177,10 @@ def test_repeated_rows_and_spaces_are_read(tmp_path: Path) -> None:
             "a</text:p><office:annotation><text:p>to whom it may</text:p></office:annotation><text:p>b",
             "a\nb",
         ),
-        ('office:value-type="string"', "#N/A", ""),
+        ('office:value-type="date" office:date-value="2026-01-02"', "2.1.26", "2026-01-02"),
+        ('office:value-type="float" office:value="7"', "007", "007"),
+        ('office:value-type="float" office:value="1890123456789012481"', "1,89E+18", "1890123456789012481"),
+        ('office:value-type="string"', "#N/A", "#N/A"),
     ],
 )
 def test_a_cell_of_an_open_document_is_read_by_its_value(tmp_path: Path, told: str, shown: str, text: str) -> None:

@@ -15,6 +15,7 @@ from fcpair.files.tables import toml
 from fcpair.params import Annotate, Evaluate, Import
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import Recipe, as_toml, load_recipe
+from fcpair.values import is_blank
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 PLAIN = st.one_of(TEXTS, st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False))
@@ -31,7 +32,10 @@ def test_a_text_of_several_lines_is_written_in_as_many() -> None:
     assert written == '[annotate]\nabout = """\nOne\n\nTwo\n"""\n'
 
 
-@given(names=st.lists(TEXTS.filter(str.strip), min_size=1, max_size=3, unique_by=str.strip), about=TEXTS)
+@given(
+    names=st.lists(TEXTS.filter(lambda text: not is_blank(text)), min_size=1, max_size=3, unique_by=str.strip),
+    about=TEXTS,
+)
 def test_a_recipe_is_read_back_whatever_its_texts_hold(names: list[str], about: str, tmp_path_factory: Any) -> None:
     plan = GridPlan("g", SidePlan(names=tuple(names)), SidePlan(names=("a",)), (RoundPlan("r", "r: one_of(no,yes)"),))
     recipe = Recipe(annotate=Annotate(about=about, demographics=tuple(names[:1])), grids=(plan,))

@@ -53,7 +53,7 @@ def test_probabilities_are_read_with_the_likeliest() -> None:
         ('{"A": 0.2, "B": 0.7, "C": 0.2}', "numbers that add up to 1"),
         ('{"A": 1.2, "B": -0.2, "C": 0}', "numbers that add up to 1"),
         ('{"A": "1", "B": 0, "C": 0}', "numbers that add up to 1"),
-        ('{"A": NaN, "B": 0, "C": 0}', "numbers that add up to 1"),
+        ('{"A": NaN, "B": 0, "C": 0}', "expected a JSON object with the probability of each"),
         ('{"A": 0.5, "B": 0.5, "C": 0}', "2 answers tie as the likeliest, at 0.5"),
         ('{"A": 0, "B": 0, "C": 0, "(all)": 0}', "add up to 1"),
         ('{"A": 1, "B": 0}', "the probability of each of A, B, C"),

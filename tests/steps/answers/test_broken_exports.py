@@ -107,7 +107,7 @@ def test_a_zip_file_with_a_changed_byte_is_refused(at: At, tmp_path: Path) -> No
         ('"fcpair":', '"key":', "there is no key of a pair"),
         ('"label":', '"labels":', "there is no `label`; is it an export of doccano"),
         ('"label":["not_sure"]', '"label":"not_sure"', "are no lists, as doccano's are"),
-        ('"id":2,', '"id":2', "ana.jsonl:2: not JSON: .*was the file edited by hand"),
+        ('"id":2,', '"id":2', "ana.jsonl:2: not JSON: "),
     ],
 )
 def test_an_edited_file_of_doccano_is_refused(at: At, tmp_path: Path, old: str, new: str, match: str) -> None:
@@ -151,7 +151,7 @@ def test_a_zip_file_without_files_is_refused(at: At, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("tool", "content"), [("doccano", "id,label\n1,x\n"), ("potato", STUDIO[".json"])])
 def test_a_file_of_another_format_is_refused_once(at: At, tmp_path: Path, tool: str, content: str) -> None:
-    match = "JSON object on each line|there is no `label`"
+    match = "JSON object on each line|there (is|are) no `labels?`"
     refuses(at("dealt"), tool, tmp_path / "ana.jsonl", content, match)
 
 

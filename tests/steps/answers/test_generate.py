@@ -204,7 +204,7 @@ def test_a_json_reply_with_a_key_twice_is_no_answer(tmp_path: Path) -> None:
     assert grid.generate("propose").counts["skips"] == 3
     with grid._store.read() as tx:
         note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
-    assert note.startswith("the reply cannot be used (`text` is given twice)")
+    assert note.startswith("the reply cannot be used (duplicate key `text` in an object)")
     assert grid.answers("propose")["marks"].tolist() == ["duplicate keys", "", ""]
 
 

@@ -155,6 +155,13 @@ def test_a_corpus_is_known_by_its_content_wherever_it_lies(at: At, recipe: Recip
     assert (stage, key, values[0]) == ("import", "path", str(moved))
 
 
+def test_a_kind_of_file_that_its_suffix_says_need_not_be_named(at: At, recipe: Recipe, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.csv"
+    assert list(at("dealt").walk(replace(recipe, import_=Import(path, "csv", language="en")))) == []
+    conan = refused(at("dealt"), replace(recipe, import_=Import(path, "conan", language="en")))
+    assert rows(conan) == [["import", "format", "conan", "csv"]]
+
+
 def test_a_corpus_that_is_gone_is_known_by_its_name(at: At, recipe: Recipe, tmp_path: Path) -> None:
     (tmp_path / "corpus.csv").unlink()
     assert list(at("dealt").walk(recipe)) == []

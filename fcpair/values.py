@@ -1,0 +1,217 @@
+"""Values of other programs as text: JSON read strictly, one rule for what a value looks like, and one of emptiness."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime, time
+from decimal import Decimal
+from functools import singledispatch
+from typing import Any, NoReturn
+
+_EXACT_BITS = {2: 11, 4: 24}  # by the bytes of a float; the usual one, of 8, holds each integer of 53 bits
+# What Unicode calls default ignorable: it takes no room, unlike the visible ones of its format characters.
+_INVISIBLE = (
+    r"\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_VISIBLE = re.compile(f"[^{_INVISIBLE}]")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|NaN|-?Infinity')
+_IS_KEY = re.compile(r"[ \t\r\n]*:")
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a text is empty to whoever looks at it: white space, control and invisible characters alone."""
+    return _VISIBLE.search(text) is None
+
+
+def visible_text(text: str) -> str:
+    """The text as it is; empty where it is blank."""
+    return "" if is_blank(text) else text
+
+
+class JsonFloat(float):
+    """A number of JSON that keeps its spelling as text: `1e5`, `1.10`."""
+
+    spelling: str
+
+    def __new__(cls, spelling: str) -> JsonFloat:
+        """Read a number as JSON spells it."""
+        number = super().__new__(cls, spelling)
+        number.spelling = spelling
+        return number
+
+    def __str__(self) -> str:
+        return self.spelling
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse a text that is one JSON value; raises JSONDecodeError as `decode_json` does, and where more follows."""
+    text = text if isinstance(text, str) else text.decode("utf-8")
+    start = len(text) - len(text.lstrip(" \t\r\n"))
+    value, end = decode_json(text, start)
+    if text[end:].strip(" \t\r\n"):
+        raise json.JSONDecodeError("not JSON: Extra data", text, end)
+    return value
+
+
+def decode_json(text: str, at: int) -> tuple[Any, int]:
+    """The JSON value that begins at a place, and where it ends.
+
+    Python's own reader takes the last of two members with the same key, and `NaN` and `Infinity`, and says nothing.
+
+    Raises:
+        json.JSONDecodeError: no JSON, a key that an object has twice, a number that is none; with its place.
+    """
+    try:
+        return _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(f"not JSON: {error.msg}", text, error.pos) from None
+    except (_RepeatedKeyError, _NoNumberError) as error:
+        kind = DuplicateKeyError if isinstance(error, _RepeatedKeyError) else json.JSONDecodeError
+        raise kind(str(error), text, _find_refused(text, at)) from None
+    except RecursionError:
+        raise json.JSONDecodeError("cannot be read: too many brackets in each other", text, at) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise json.JSONDecodeError(f"cannot be read: {error}", text, at) from None
+
+
+class DuplicateKeyError(json.JSONDecodeError):
+    """An object has a key twice, and so may say two things at once."""
+
+
+class _RepeatedKeyError(ValueError):
+    """A key that an object has twice, before its place is known."""
+
+
+class _NoNumberError(ValueError):
+    """A number that is none, before its place is known."""
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _NoNumberError(f"`{name}` is not JSON; write null where there is nothing, and a text in quotation marks")
+
+
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        seen: set[str] = set()
+        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise _RepeatedKeyError(f"duplicate key `{repeated}` in an object")
+    return members
+
+
+_KEY_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repeats, parse_constant=_refuse_constant, parse_float=JsonFloat)
+
+
+def _find_refused(text: str, at: int) -> int:
+    """The place of the first constant that is no JSON, or key that its object has twice, of a value."""
+    keys_of: list[set[str]] = []
+    for match in _TOKEN.finditer(text, at):
+        token = match.group()
+        if token in ("{", "["):
+            keys_of.append(set())
+        elif token in ("}", "]"):
+            keys_of.pop()
+        elif token[0] != '"':
+            return match.start()
+        elif keys_of and _IS_KEY.match(text, match.end()):
+            key = _KEY_DECODER.decode(token)
+            if key in keys_of[-1]:
+                return match.start()
+            keys_of[-1].add(key)
+    return at
+
+
+@singledispatch
+def as_text(value: Any) -> str:
+    """A value as text, as it looks where it comes from: nothing is empty, lists and objects are JSON.
+
+    A whole float is a whole number, since integers with gaps become floats in many programs; dates are ISO 8601, a time
+    of midnight is a date.
+
+    Raises:
+        ValueError: bytes, infinity, and a whole float so large that it may have been another integer before.
+    """
+    if not hasattr(value, "dtype") or value.dtype.kind in "mM":
+        return str(value)
+    if value.ndim == 0 and value.dtype.kind == "f":
+        return _float_text(float(str(value)), _EXACT_BITS.get(value.dtype.itemsize, 53))
+    return as_text(value.tolist())
+
+
+@as_text.register
+def _(value: str) -> str:
+    return value
+
+
+@as_text.register
+def _(_value: None) -> str:
+    return ""
+
+
+@as_text.register
+def _(value: bool) -> str:
+    return "true" if value else "false"
+
+
+@as_text.register(Mapping)
+@as_text.register(list)
+@as_text.register(tuple)
+def _(value: Any) -> str:
+    return _json_text(value)
+
+
+@as_text.register
+def _(value: Decimal) -> str:
+    return f"{value:f}"
+
+
+@as_text.register(bytes)
+@as_text.register(bytearray)
+@as_text.register(memoryview)
+def _(_value: Any) -> NoReturn:
+    raise ValueError("has bytes, which are no text; decode them, or leave the column out")
+
+
+@as_text.register
+def _(value: datetime) -> str:
+    is_date = value.tzinfo is None and value.time() == time.min
+    return str(value).removesuffix(" 00:00:00") if is_date else str(value)  # pandas' may have nanoseconds
+
+
+@as_text.register(float)
+def _float_text(number: float, bits: int = 53) -> str:
+    if isinstance(number, JsonFloat):
+        return number.spelling
+    if math.isnan(number):
+        return ""
+    if math.isinf(number):
+        raise ValueError("has an infinite number, which is no text; leave the cell empty where there is nothing")
+    if not number.is_integer():
+        return repr(float(number))
+    if abs(number) > 2**bits:
+        raise ValueError(
+            f"has a floating-point number beyond 2^{bits}, where integers are rounded and two ids become one; "
+            "read it as an integer or a text from the start"
+        )
+    return str(int(number))
+
+
+def _json_text(value: Any) -> str:
+    """A value inside a list or an object, as JSON."""
+    if hasattr(value, "dtype"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        members = (f"{json.dumps(as_text(key), ensure_ascii=False)}: {_json_text(one)}" for key, one in value.items())
+        return f"{{{', '.join(members)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_json_text, value))}]"
+    if value is None or isinstance(value, str | int):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and not math.isinf(value):
+        return "null" if math.isnan(value) else str(value)
+    return as_text(value) if isinstance(value, Decimal | float) else json.dumps(as_text(value), ensure_ascii=False)
