@@ -16,7 +16,7 @@ from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_fie
 from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import print_wrapped
-from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
+from fcpair.cli.warnings import warn_of_changes, warn_of_other_options, warn_of_sampled, warn_of_simulated
 from fcpair.examination_records import Explanation
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin
@@ -96,6 +96,7 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     data |= sampled_field(sampled)
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated, sampled=sampled)
     warn_of_changes(grid)
+    warn_of_other_options(grid, options)
 
 
 def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, form: str) -> None:

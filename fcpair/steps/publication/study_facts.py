@@ -23,6 +23,7 @@ from fcpair.steps.base.context import PLAN, effective_options, is_planned, label
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.publication.release_privacy import demographic_counts
 from fcpair.steps.publication.release_tables import uncounted_questions
+from fcpair.steps.rules.pair_counts import split_unanimous
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -214,8 +215,8 @@ def _answers_and_decisions(tx: Tx) -> Iterator[str]:
             if n_done or n_skipped:
                 yield _counted(f"round {round_.name}", grid, answers)
         decided = Counter(adjudications.current_adjudications(tx, "rule")["rule"])
-        if by_rule := {rule: n for rule, n in sorted(decided.items()) if rule not in UNDECIDED}:
-            yield _counted("decisions", grid, by_rule)
+        if by_rule := {rule: n for rule, n in decided.items() if rule not in UNDECIDED}:
+            yield _counted("decisions", grid, split_unanimous(tx, by_rule))
 
 
 def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:
