@@ -294,10 +294,14 @@ def release(
     options: Partition | None = None,
     *,
     published: bool = False,
+    download: bool = False,
     diamond: DiamondRule = own("unanimous"),
     own_tiers: Mapping[str, Any] = own(()),
 ) -> RunRecord:
-    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
+    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash.
+
+    Of a `download`, whose file does not stay where it is, the name alone is noted.
+    """
     options = options or grid.effective_options(Partition)
     rule = find_rule(tier_rules(options), tier)
     check_suffix(path)
@@ -305,12 +309,13 @@ def release(
     if rows.empty:
         raise InputError(empty_tier_message(rule.tier))
     counts = {"pairs": len(rows)}
-    params = {"tier": rule.tier, "out": str(path), **options.noted}
+    file, how = (Path(path).name, {runs.DOWNLOAD: True}) if download else (str(path), {})
+    params = {"tier": rule.tier, "out": file, **how, **options.noted}
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
-            runs.add_release(tx, rule.tier, {"rule": str(rule)}, counts, str(path), sha256)
+            runs.add_release(tx, rule.tier, {"rule": str(rule), **how}, counts, file, sha256)
             run = note_run(tx, "partition", params, {**counts, "sha256": sha256})
     return replace(run, notes=(f"{rule.tier}: {rule}",))
 
