@@ -102,7 +102,8 @@ def grid_of(run: RunRecord) -> str:
 
 def _main_sentences(facts: _Facts) -> Iterator[str]:
     if run := facts.latest("import", has="rows"):
-        yield say("import", **facts.nouns, **counts_of(run.counts, "rows", "hs", "cn"))
+        n_rows = run.counts["rows"] - run.counts.get("repeated", 0)
+        yield say("import", rows=n_rows, **facts.nouns, **counts_of(run.counts, "hs", "cn"))
     yield from _building_sentences(facts)
     yield from _preparation_sentences(facts, MAIN)
     state, deals = facts.state(MAIN), last_deal(facts.runs("assign"))
