@@ -31,6 +31,7 @@ CAPTIONS = (
     "Table 2. {positive} and {other} {cells}",
     "Table 3. How many labels the {cells} rest on",
 )
+VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not valid"
 
 
 @with_old_spellings(columns="--layout")
@@ -82,7 +83,7 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
 
     tiers, simulated, sampled = grid.partition(options), grid.simulated_note, grid.sample_size
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
-    tables = [list(plain_rows(table)) for table in tiers.tables]
+    *tables, verdicts = [list(plain_rows(table)) for table in tiers.tables]
     merged: list[dict[str, Any]] = [
         {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
     ]
@@ -90,9 +91,15 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     heads = {"cells": columns[1][1], "positive": columns[1][2].capitalize(), "other": columns[1][3].replace("_", " ")}
     shown = [
         Table(caption.format(**heads), names, [[row[name] for name in names] for row in rows])
-        for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
+        for caption, names, rows in zip((*CAPTIONS, VERDICTS), columns, (*tables, verdicts), strict=True)
     ]
-    data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
+    data = {
+        "tiers": merged,
+        "verdicts": verdicts,
+        "rules": rules,
+        "second_look": tiers.n_second_look,
+        "simulated": simulated,
+    }
     data |= sampled_field(sampled)
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated, sampled=sampled)
     warn_of_changes(grid)
