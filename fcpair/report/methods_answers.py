@@ -5,6 +5,7 @@ A run says what only it knows: a seed, the files and tools that answers came fro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -143,55 +144,57 @@ def labels_clause(state: GridState) -> str:
 def source_sentences(state: RoundState, runs: Mapping[int, RunRecord], unit: str) -> Iterator[str]:
     """Where the answers of a round come from, without what was withdrawn or superseded."""
     name = state.round.name
-    for origin, template in ((Origin.SIMULATED, "simulate"), (Origin.GENERATED, "generate")):
-        sources = [one for one in state.sources if one.origin == origin.value]
-        if not sources:
-            continue
-        n, n_skips = (sum(one.n for one in sources if one.skipped is skipped) for skipped in (False, True))
-        if origin is Origin.SIMULATED:
-            skipped = f" and skipped {times(n_skips)}" if n_skips else ""
-            values = {"seed": listed([f"{s:,}" for s in dict.fromkeys(_runs_of(sources, runs, "seed"))] or ["unknown"])}
-        else:
-            replies = "1 reply that was" if n_skips == 1 else f"{n_skips:,} replies that were"
-            skipped = f", and {replies} no answer" if n_skips else ""
-            names = sorted({one.model for one in sources})
-            values = {"models": f"{counted(len(names), 'model')} ({listed([f'`{one}`' for one in names])})"}
-        yield say(template, round=name, answers=counted(n, "answer"), skipped=skipped, **values)
-    n_online = _n_from(state, Origin.ONLINE)
-    parts = [(n_online, "on the pages")] if n_online else []
-    parts += [(n, where) for n, where in _imported(state, runs) if n]
-    n_skips = sum(_n_from(state, origin, skipped=True) for origin in (Origin.ONLINE, Origin.IMPORTED))
-    skipped = f", and {unit} were skipped {times(n_skips)}" if n_skips else ""
-    if parts:
-        n = sum(n for n, _ in parts)
+    if simulated := [source for source in state.sources if source.origin == Origin.SIMULATED.value]:
+        n, n_skips = _n_answers(simulated)
+        made = {source.run for source in simulated}
+        simulations = [run for run in runs.values() if run.stage == "simulate"]
+        known = [run for run in simulations if run.id in made]
+        seeds = dict.fromkeys(run.params["seed"] for run in known or simulations)
+        skipped = f" and skipped {times(n_skips)}" if n_skips else ""
+        yield say(
+            "simulate", round=name, answers=counted(n, "answer"), skipped=skipped, seed=listed([*map(str, seeds)])
+        )
+    if generated := [source for source in state.sources if source.origin == Origin.GENERATED.value]:
+        n, n_skips = _n_answers(generated)
+        names = sorted({source.model for source in generated})
+        models = f"{counted(len(names), 'model')} ({listed([f'`{model}`' for model in names])})"
+        replies = "1 reply that was" if n_skips == 1 else f"{n_skips:,} replies that were"
+        skipped = f", and {replies} no answer" if n_skips else ""
+        yield say("generate", round=name, models=models, answers=counted(n, "answer"), skipped=skipped)
+    given = [source for source in state.sources if source.origin in (Origin.ONLINE.value, Origin.IMPORTED.value)]
+    n, n_skips = _n_answers(given)
+    if n:
+        parts = list(_places(given, runs))
+        where = f" {parts[0][1]}" if len(parts) == 1 else f": {listed([f'{of:,} {place}' for of, place in parts])}"
+        skipped = f", and {unit} were skipped {times(n_skips)}" if n_skips else ""
         were = "was" if n == 1 else "were"
-        wheres = [f"{of_part:,} {where}" for of_part, where in parts]
-        where = f" {parts[0][1]}" if len(parts) == 1 else f": {listed(wheres)}"
         yield say("answers", round=name, answers=counted(n, "answer"), were=were, where=where, skipped=skipped)
 
 
-def _n_from(state: RoundState, origin: Origin, *, skipped: bool = False) -> int:
-    return sum(one.n for one in state.sources if one.origin == origin.value and one.skipped is skipped)
+def _n_answers(sources: Sequence[AnswerSource]) -> tuple[int, int]:
+    """The number of answers and of skips."""
+    return sum(source.n for source in sources if not source.skipped), sum(
+        source.n for source in sources if source.skipped
+    )
 
 
-def _imported(state: RoundState, runs: Mapping[int, RunRecord]) -> Iterator[tuple[int, str]]:
-    """How many answers came from files and from the exports of each tool, and in which words that is said."""
-    by_tool: dict[str, dict[int | None, int]] = {}
-    for one in state.sources:
-        if one.origin == Origin.IMPORTED.value and not one.skipped:
-            run = runs.get(one.run or 0)
-            by_run = by_tool.setdefault(run.params.get("tool") or "" if run else "", {})
-            by_run[one.run] = by_run.get(one.run, 0) + one.n
-    for tool, by_run in by_tool.items():
-        kind = f" of `{tool}`" if tool else ""
-        noun = "export" if tool else "file"
-        yield sum(by_run.values()), f"in {counted(len(by_run), noun)}{kind}"
+def _places(sources: Sequence[AnswerSource], runs: Mapping[int, RunRecord]) -> Iterator[tuple[int, str]]:
+    """How many answers came from the pages, from files and from the exports of each tool, and how that is said.
 
-
-def _runs_of(sources: Sequence[AnswerSource], runs: Mapping[int, RunRecord], param: str) -> Iterator[int]:
-    """The value of a parameter in each run that answers came from, as far as the log has them."""
-    ids = dict.fromkeys(one.run for one in sources)
-    yield from (runs[one].params[param] for one in ids if one in runs and param in runs[one].params)
+    What came by a file into a calibration was carried over by the run that assigned the round.
+    """
+    by_place: dict[str, Counter[int | None]] = {}
+    for source in sources:
+        run = None if source.run is None else runs.get(source.run)
+        tool = run.params.get("tool") if run else None
+        file = "calibration" if run and run.stage == "assign" else f"export of `{tool}`" if tool else "file"
+        if not source.skipped:
+            place = "pages" if source.origin == Origin.ONLINE.value else file
+            by_place.setdefault(place, Counter())[source.run] += source.n
+    for place, by_run in by_place.items():
+        noun, of, tool = place.partition(" of ")
+        words = {"pages": "on the pages", "calibration": "in the calibration"}
+        yield by_run.total(), words.get(place, f"in {counted(len(by_run), noun)}{of}{tool}")
 
 
 def times(n: int) -> str:

@@ -60,7 +60,7 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
     for caution in _cautions(measured, blocks) if form == "table" else ():
         print_message(f"Warning: {caution}.")
-    if named is None:
+    if named is None and not options.by:
         warn_of_other_options(grid, options)
 
 

@@ -177,7 +177,7 @@ def test_where_answers_come_from_is_said_of_those_that_stand() -> None:
     )
     state = RoundState(label, sources=sources)
     assert write_sections(log, {MAIN: GridState((state,))})[0].text == (
-        "In the round `label`, 132 answers were given: 117 on the pages, 10 in 2 files and 5 in 1 export of `doccano`, "
+        "In the round `label`, 132 answers were given: 10 in 2 files, 5 in 1 export of `doccano` and 117 on the pages, "
         "and pairs were skipped twice."
     )
     alone = RoundState(label, sources=(AnswerSource("online", None, "", False, 1),))
