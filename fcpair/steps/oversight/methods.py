@@ -154,13 +154,13 @@ def _checking_rounds(tx: Tx) -> list[Round]:
 def _round_state(tx: Tx, round_: Round) -> RoundState:
     loads, by_status, sources = Counter[int](), Counter[str](), Counter[tuple[str, int | None, str, bool]]()
     models = {person.id: person.name for person in people.people(tx, Role.MODEL)}
-    n_blind = 0
+    n_blind, is_private = 0, round_.role is Role.RESPONDENT  # a few skips may be one respondent's
     for row in assignments.work_counts(tx, round_):
         by_status[row.status] += row.n
         if row.status in assignments.ACTIVE:
             loads[row.person_id] += row.n
             n_blind += row.n * row.blind
-        if row.origin is not None:
+        if row.origin is not None and not (row.skipped and is_private):
             sources[row.origin, row.run_id, models.get(row.person_id, ""), bool(row.skipped)] += row.n
     return RoundState(
         round_,
@@ -168,7 +168,7 @@ def _round_state(tx: Tx, round_: Round) -> RoundState:
         n_cells=assignments.n_active_cells(tx, round_),
         n_open=by_status[Status.OPEN],
         n_blind=n_blind,
-        n_skipped=by_status[Status.SKIPPED],
+        n_skipped=0 if is_private else by_status[Status.SKIPPED],
         n_withdrawn=by_status[Status.WITHDRAWN],
         sources=tuple(AnswerSource(*source, n) for source, n in sources.items()),
     )

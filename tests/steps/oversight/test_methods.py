@@ -60,11 +60,9 @@ def unfounded(study: Study) -> list[str]:
     """
     log = json.loads(json.dumps([vars(run) for run in study.log()], default=str))
     numbers = {*numbers_in(log), *numbers_in(study.status()), *numbers_in(overview(study))}
-    for name in study.grids:
-        grid = study.grid(name)
-        with suppress(FcpairError):
-            numbers |= {*numbers_in(grid.agreement(round=None if name == MAIN else "").as_dict())}
     if MAIN in study.grids:
+        with suppress(FcpairError):
+            numbers |= {*numbers_in(study.grid(MAIN).agreement().as_dict())}
         numbers |= {float(number) for values in numbers_counted(study).values() for number in numbers_in(values)}
     missing = []
     for section in study.methods().sections:

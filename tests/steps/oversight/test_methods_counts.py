@@ -32,8 +32,8 @@ def _by_file(study: Study, folder: Path, random: Random) -> None:
 
 def _by_page(study: Study, _: Path, random: Random) -> None:
     desk, visitor = at_desk(study, random.choice(ANNOTATORS))
-    for _ in range(random.randint(1, 4)):
-        give(desk, visitor, random.choice([*NAMES, "appropriate", "skip"]))
+    for answer in random.choices([*NAMES, "appropriate", "skip"], k=random.randint(1, 4)):
+        give(desk, visitor, answer)
 
 
 def _supersede(study: Study, folder: Path, random: Random) -> None:
