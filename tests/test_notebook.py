@@ -15,7 +15,7 @@ import fcpair
 from fcpair.bias.divergence import ModelDivergence, StatementDivergence
 from fcpair.bias.scoring import BiasFigure, ScoredAnswers
 from fcpair.evaluate.outcome import Outcome, Score
-from fcpair.notebook import MOST_ROWS, Result
+from fcpair.notebook import MOST_ROWS, Result, html_of
 from fcpair.records import RunLog, RunRecord
 from fcpair.stages.stats.agreement import AgreementBlock, PartAgreements
 from fcpair.stages.stats.group_differences import Difference, GroupComparison
@@ -151,7 +151,7 @@ def test_tiers_have_a_row_for_each_pair_by_the_names_of_a_tier_frame(checked: St
     gold = frame[frame["tier"].isin(["diamond", "gold"])].reset_index(drop=True)
     pd.testing.assert_frame_equal(gold, grid.tier("gold")[list(frame.columns)], check_dtype=False)
     assert repr(tiers) == "<Tiers: diamond 7, gold 9, silver 13, bronze 19>"
-    assert "2 labels or more; valid" in tiers._repr_html_()
+    assert html_of(repr(tiers), frame) == tiers._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,12 @@ def test_every_release_has_its_schema_and_none_goes_back() -> None:
     assert {*revisions.RELEASED.values()} <= {*revisions.OLDER, revisions.HEAD}
 
 
-def test_what_is_cited_is_the_newest_release() -> None:
-    version, date = next(iter(released().items()))
+def test_what_is_cited_is_this_version_and_the_day_of_its_release() -> None:
     cited = (CHECKOUT / "CITATION.cff").read_text("utf-8")
-    assert f"\nversion: {version}\ndate-released: {date}\n" in cited
+    assert re.findall(r"^version: (.+)$", cited, re.MULTILINE) == [own()]
+    assert re.findall(r"^date-released: (.+)$", cited, re.MULTILINE) == [
+        date for version, date in released().items() if version == own()
+    ]
 
 
 def test_the_page_about_the_study_file_says_which_schema_each_release_has() -> None:

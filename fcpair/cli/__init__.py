@@ -74,7 +74,7 @@ SECTIONS = {
         "evaluate": ("release.evaluate:evaluate", "Rank by systems, and score them on tiers."),
         "export": ("release.export:export", "Write files for other tools."),
         "report": ("oversight.status:report", "Write a self-contained HTML report."),
-        "methods": ("release.methods:methods", "Write the methods section of a paper from the log."),
+        "methods": ("oversight.methods:methods", "Write the methods section of a paper."),
     },
     "Publish": {
         "release": ("release.release:release", "Freeze the study as a folder that others can cite, load and check."),

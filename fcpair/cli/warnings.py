@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fcpair.cli.output import print_message
 
@@ -26,3 +26,13 @@ def warn_of_simulated(grid: Grid) -> None:
     """Say on standard error that answers were made up, when any were."""
     if note := grid.simulated_note:
         print_message(f"Note: {note}.")
+
+
+def warn_of_other_options(grid: Grid, options: Any) -> None:
+    """Say on standard error that options are not the grid's own, by which other commands measure, where that is so."""
+    if options != grid.effective_options(type(options)):
+        print_message(
+            "Note: these options hold for this call alone; `fcpair methods` and `fcpair report` go by the study's own. "
+            f"To make them its own, write them into the section [{options.stage}] of its recipe (`fcpair recipe > "
+            "study.toml`), and run that (`fcpair run study.toml`)."
+        )

@@ -67,7 +67,7 @@ class GridMap:
 
 @dataclass(frozen=True)
 class TierFigures:
-    """The four tiers: which Diamond rule was used, every rule in words, and FC-CONAN's Tables 1 to 3."""
+    """The four tiers: which Diamond rule was used, every rule in words, and the tables of `tier_table_rows`."""
 
     diamond: str
     rules: tuple[tuple[str, str], ...]

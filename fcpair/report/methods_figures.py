@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fcpair.params import Agree
 from fcpair.records import TIERS, Role, RunRecord
 from fcpair.report.methods_templates import counted, listed, say, shown
 
@@ -45,21 +46,24 @@ def tier_name(tier: str) -> str:
     return tier.capitalize() if tier in TIERS else f"`{tier}`"
 
 
-def counts_of(run: RunRecord, *names: str) -> dict[str, Any]:
-    """Some counts of a run, by their names."""
-    return {name: run.counts[name] for name in names}
+def counts_of(counts: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Some of the counts, by their names."""
+    return {name: counts[name] for name in names}
 
 
-def agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:
+def agreement_sentences(counts: Mapping[str, Any], options: Agree, unit: str) -> Iterator[str]:
     """How far answers agree: on what it was measured, each figure with its interval, and what the intervals rest on."""
-    if "blocks" in run.counts:
-        yield say("blocks", **counts_of(run, "blocks"))
+    if "blocks" in counts:
+        yield say("blocks", **counts_of(counts, "blocks"))
+    elif not counts["overlapped"]:
+        yield say("no overlap", unit=unit)
+        return
     else:
-        yield say("agreement", unit=unit, **counts_of(run, "labels", "pairs", "overlapped"))
-    if run.params.get("not_sure") == "drop":
+        yield say("agreement", unit=unit, **counts_of(counts, "labels", "pairs", "overlapped"))
+    if options.not_sure == "drop":
         yield say("definite")
-    intervals, undefined = run.counts.get("intervals", {}), run.counts.get("undefined", {})
-    for name, value in run.counts.items():
+    intervals, undefined = counts.get("intervals", {}), counts.get("undefined", {})
+    for name, value in counts.items():
         if name in COUNTS_OF_AGREEMENT:
             continue
         key = next((key for start, key in CITED_FIGURES.items() if start in name), None)
@@ -67,15 +71,18 @@ def agreement_sentences(run: RunRecord, unit: str) -> Iterator[str]:
         kind, _, detail = name.partition(", ")
         figure = f"{kind[0].upper()}{kind[1:]}" + (f" ({detail})" if detail else "")
         if value is None:
-            yield say("undefined", name=figure, why=undefined.get(name, "the log does not say why"), citation=citation)
+            yield say("undefined", name=figure, why=undefined[name], citation=citation)
         else:
             yield say("figure", name=figure, value=_value_with_ends(value, intervals.get(name)), citation=citation)
     if intervals:
-        yield say("intervals", level=f"{run.params['level']:g}", scope=SCOPES[run.params["intervals"]])
+        yield say("intervals", level=f"{options.level:g}", scope=SCOPES[options.intervals])
 
 
-def evaluation_sentences(run: RunRecord, nouns: Mapping[str, str]) -> Iterator[str]:
-    """How systems were evaluated: which, on which tiers, by which measures and statistics."""
+def evaluation_sentences(run: RunRecord, nouns: Mapping[str, str], rules: Mapping[str, str]) -> Iterator[str]:
+    """How systems were evaluated: which, on which tiers, by which measures and statistics.
+
+    `rules` are those of its tiers that are not the study's own.
+    """
     yield say(
         "evaluate",
         names=listed(
@@ -87,8 +94,10 @@ def evaluation_sentences(run: RunRecord, nouns: Mapping[str, str]) -> Iterator[s
         which="each of which" if run.counts["systems"] > 1 else "which",
         n_systems=counted(run.counts["systems"], "system"),
         **nouns,
-        **counts_of(run, "pool", "hs"),
+        **counts_of(run.counts, "pool", "hs"),
     )
+    for tier, rule in rules.items():
+        yield say("evaluate rule", tier=tier_name(tier), rule=rule)
     tests = say("compared") if run.counts["systems"] > 1 else ""
     yield say("evaluate statistics", tests=tests, resamples=run.params["resamples"], seed=run.params["seed"])
 

@@ -1,4 +1,4 @@
-"""The sentences of the methods section of a paper: what fills them is in `methods` and `methods_figures`."""
+"""The sentences of the methods section of a paper; what fills them is in the modules `methods*` beside this one."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ TEMPLATES = {
         "From the {product} that the {hs} {rows_noun} and {cn} {columns_noun}{drawn} make{known}, {pairs} were drawn "
         "at random to be judged (seed {seed})."
     ),
-    "assign": "The pairs were assigned to {people} as {assignments} assignments (seed {seed}), {loads}{by_labels}.",
-    "assign open": "Pairs were given on request to whoever came, for {labels} in all (seed {seed}){by_labels}.",
+    "assign": "The pairs were assigned to {people} as {assignments} assignments ({seeds}), {loads}{by_labels}.",
+    "assign open": "Pairs were given on request to whoever came, for {labels} in all ({seeds}){by_labels}.",
+    "still open": "Of these, {n} {are} still open.",
+    "given back": "Besides, {gone}; others may have taken them over.",
     "qualification": (
         "Before their shards, people were to qualify on {asked} with known answers (seed {seed}); whoever had less "
         "than {pass_mark} of them right was to wait for a decision by the lead."
     ),
+    "qualified": "Of {people} who were given them, {outcomes}.",
     "controls": (
         "Among the other pairs of the shards, a share of {rate} {were} control pairs, drawn from {pairs} with known "
         "answers (seed {seed}), which nothing told from the others. Answers to them are in no tier and no agreement."
@@ -47,20 +50,23 @@ TEMPLATES = {
     "names": "{columns_were} {names}.",
     "drawn": "From the source `{source}`, {drawn} of {rows} {what} were taken.",
     "merged": "Rows with the same text are one row of the grid.",
-    "round": "In the round `{round}`, {assignments} units of work on {cells} cells were assigned to {people}, {loads}.",
+    "round": (
+        "In the round `{round}`, {assignments} units of work on {cells} cells were assigned to {people} ({seeds}), "
+        "{loads}."
+    ),
     "form": "The form was `{form}`.",
     "generate": "In the round `{round}`, {models} gave {answers}{skipped}.",
     "simulate": (
-        "The answers of the round `{round}` were simulated: software, and not people, gave {answers}"
-        "{skipped} (seed {seed})."
+        "In the round `{round}`, answers were simulated: software, and not people, gave {answers}{skipped} "
+        "(seed {seed})."
     ),
-    "labels import": "From {source}, {numbers} {answers} of the round `{round}` {were} imported.",
-    "published import": "With them came {decisions} and {verdicts} on them.",
+    "answers": "In the round `{round}`, {answers} {were} given{where}{skipped}.",
     "dismiss": "One person was dismissed; {set_aside}.",
     "agreement": (
         "Agreement was measured before adjudication, on {labels} answers to {pairs} {unit}; {overlapped} {unit} had "
         "two answers or more."
     ),
+    "no overlap": "Agreement was not measured, as none of the {unit} had two answers.",
     "blocks": "Agreement was measured before adjudication, on {blocks} parts of the answers.",
     "definite": "Answers that were not definite were left out.",
     "figure": "{name}{citation} was {value}.",
@@ -70,12 +76,14 @@ TEMPLATES = {
         "these have in common [@cameron2011]."
     ),
     "adjudicate manual": "Labels stood where none differed; all other {unit} were left to people.",
-    "adjudicate": "Labels were adjudicated by the rule `{policy}`: {outcomes}{undecided}.",
-    "undecided": "; what the rule could not decide {ties} ({n})",
+    "adjudicate": "Labels were adjudicated by the policy `{policy}`; what it could not decide {ties}.",
+    "decisions": "Of {judged} with a label or a decision, {outcomes}.",
     "validate": (
-        "For validation, {to_validate} adjudicated {unit} were assigned to {people}, to none of them one that they had "
-        "judged (seed {seed}), {loads}{blind}."
+        "For validation, {cells} were assigned to {people} as {assignments} assignments, to none of them one that they "
+        "had judged ({seeds}), {loads}{blind}."
     ),
+    "verdicts": "On the final label of {checked} there is a verdict: {valid} were accepted, and {invalid} were not.",
+    "lost verdicts": "{lost} {have} verdicts on an earlier label alone, which do not count.",
     "tiers": (
         "By labels, agreement and verdict, what was judged was graded into nested tiers: {sizes}. Bronze holds {unit} "
         "with a final label and a verdict, Silver those whose label the validators accepted, Gold those of them with "
@@ -87,6 +95,7 @@ TEMPLATES = {
         "{columns_noun} for each of {hs} {rows_noun}, and was scored on the tiers {tiers} by {measures}, at a cutoff "
         "of {k} unless the measure has its own."
     ),
+    "evaluate rule": "There, {tier} held pairs by another rule: {rule}.",
     "compared": ", and systems were compared by paired randomisation tests [@smucker2007], both",
     "evaluate statistics": (
         "Intervals of the scores rest on the Bayesian bootstrap [@rubin1981]{tests} with {resamples} resamples (seed "
@@ -106,7 +115,7 @@ TEMPLATES = {
     "release": "The dataset was released as `{name}`{texts}{tiers}; its digest is `{digest}`.",
     "software": "All of this was done with fcpair `{version}`.",
 }
-"""The sentences, by what they are about; the words in braces come from the log."""
+"""The sentences, by what they are about; the words in braces come from the tables and the log."""
 
 
 def say(template: str, **values: Any) -> str:

@@ -32,7 +32,7 @@ class Listing:
 
 
 def tier_tables(tiers: TierFigures, question: Closed) -> list[Listing]:
-    """FC-CONAN's Tables 1 to 3, best tier first."""
+    """The sizes, the balance and the labels of each tier, best first."""
     sizes, balance, labels = tiers.tables
     positive = ", ".join(formatting.named(name) for name in positive_names(question))
     cells, rows, columns = list(sizes[0])[1:4]

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         dashboard,
         doctor,
         grid_status,
+        methods,
         pair_search,
         recipe_runner,
         report,
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     )
     from fcpair.steps.people import access, guidelines, known_pairs, known_scores, people, qualification, terms
     from fcpair.steps.publication import release_folder, verification
-    from fcpair.steps.release import evaluate, explanation, export, methods, partition, systems_power
+    from fcpair.steps.release import evaluate, explanation, export, partition, systems_power
     from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks, word_settings, wording
     from fcpair.steps.surveys import bias_scores, group_comparison, item_answers, survey
 

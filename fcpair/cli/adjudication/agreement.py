@@ -13,6 +13,7 @@ from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import effective_params, format_option, with_grid
 from fcpair.cli.output import Table, emit, print_message, sampled_field, status_spinner
 from fcpair.cli.table import Cell
+from fcpair.cli.warnings import warn_of_other_options
 from fcpair.params import Agree
 from fcpair.records import Figure
 
@@ -47,7 +48,7 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
       fcpair agreement --grid write --round write
       fcpair agreement --format json
     """
-    name = name or grid.round_of_blocks(options)
+    named, name = name, name or grid.round_of_blocks(options)
     with status_spinner("measuring agreement"):
         blocks = grid.agreement(options, round=name) if name else ()
         measured = None if name else grid.agreement(options)
@@ -59,6 +60,8 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
     for caution in _cautions(measured, blocks) if form == "table" else ():
         print_message(f"Warning: {caution}.")
+    if named is None and not options.by:
+        warn_of_other_options(grid, options)
 
 
 def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_fie
 from fcpair.cli.reading import note_writing
 from fcpair.cli.table import Cell
 from fcpair.cli.terminal import print_wrapped
-from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
+from fcpair.cli.warnings import warn_of_changes, warn_of_other_options, warn_of_sampled, warn_of_simulated
 from fcpair.examination_records import Explanation
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin
@@ -31,6 +31,7 @@ CAPTIONS = (
     "Table 2. {positive} and {other} {cells}",
     "Table 3. How many labels the {cells} rest on",
 )
+VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not valid"
 
 
 @with_old_spellings(columns="--layout")
@@ -82,7 +83,7 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
 
     tiers, simulated, sampled = grid.partition(options), grid.simulated_note, grid.sample_size
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
-    tables = [list(plain_rows(table)) for table in tiers.tables]
+    *tables, verdicts = [list(plain_rows(table)) for table in tiers.tables]
     merged: list[dict[str, Any]] = [
         {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
     ]
@@ -90,12 +91,19 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     heads = {"cells": columns[1][1], "positive": columns[1][2].capitalize(), "other": columns[1][3].replace("_", " ")}
     shown = [
         Table(caption.format(**heads), names, [[row[name] for name in names] for row in rows])
-        for caption, names, rows in zip(CAPTIONS, columns, tables, strict=True)
+        for caption, names, rows in zip((*CAPTIONS, VERDICTS), columns, (*tables, verdicts), strict=True)
     ]
-    data = {"tiers": merged, "rules": rules, "second_look": tiers.n_second_look, "simulated": simulated}
+    data = {
+        "tiers": merged,
+        "verdicts": verdicts,
+        "rules": rules,
+        "second_look": tiers.n_second_look,
+        "simulated": simulated,
+    }
     data |= sampled_field(sampled)
     emit(form, data=data, tables=shown, rows=merged, simulated=simulated, sampled=sampled)
     warn_of_changes(grid)
+    warn_of_other_options(grid, options)
 
 
 def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, form: str) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DECIDING_RULES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
 DISCARDING_RULES = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
+ONE_LABEL = "one_label"
+"""What counts call a unanimous decision on a pair with a single label, which could not be otherwise."""
 HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 
@@ -120,9 +122,9 @@ class Forecast:
     """Effect of a policy on pairs as they are: what is to be written, and the state that results.
 
     `new` are decisions that do not stand yet, `reopened` pairs whose decision by rule no rule would make now. `by_rule`
-    counts the pairs that a rule has decided then, and `n_waiting` those with labels that nobody has. Of `n_standing`
-    decisions of pairs with labels, by hand or not, `n_compared` are about a pair that the policy decides too, and
-    those in `different` otherwise than it.
+    counts the pairs that a rule has decided then, those with ONE_LABEL apart, and `n_waiting` those with labels that
+    nobody has. Of `n_standing` decisions of pairs with labels, by hand or not, `n_compared` are about a pair that the
+    policy decides too, and those in `different` otherwise than it.
     """
 
     new: list[tuple[int, RuleDecision]] = field(default_factory=list)
@@ -171,7 +173,8 @@ def _count_pair(totals: Forecast, pair: PairState, settled: RuleDecision | None)
         if stands:
             totals.reopened.append(pair.cell_id)
     else:
-        totals.by_rule[settled.rule.value] += 1
+        is_single = settled.rule is Rule.UNANIMOUS and sum(pair.counts) == 1
+        totals.by_rule[ONE_LABEL if is_single else settled.rule.value] += 1
         if (settled.rule, settled.code) != (pair.rule, pair.code):
             totals.new.append((pair.cell_id, settled))
 

@@ -227,13 +227,12 @@ CELL_HEADS = ColumnHeads("cells", "rows", "columns", "positive", "not_positive")
 def tier_tables(
     pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...], heads: ColumnHeads = PAIR_HEADS
 ) -> list[pd.DataFrame]:
-    """The rows of `tier_table_rows` as frames."""
+    """The rows of `tier_table_rows` and of `verdict_table_rows` as frames."""
     import pandas as pd
 
-    return [
-        pd.DataFrame(rows)
-        for rows in tier_table_rows({str(one): pairs[one].to_numpy() for one in pairs}, question, rules, heads)
-    ]
+    columns = {str(name): pairs[name].to_numpy() for name in pairs}
+    tables = (*tier_table_rows(columns, question, rules, heads), verdict_table_rows(columns, heads))
+    return [pd.DataFrame(rows) for rows in tables]
 
 
 def tier_table_rows(
@@ -242,7 +241,7 @@ def tier_table_rows(
     rules: tuple[TierRule, ...],
     heads: ColumnHeads = PAIR_HEADS,
 ) -> tuple[TableRows, TableRows, TableRows]:
-    """FC-CONAN's Tables 1 to 3, best tier first and the study's own after the four, row by row.
+    """The sizes, the balance and the labels of each tier, best first and the study's own after the four, row by row.
 
     Args:
         pairs: a value per graded pair: `tiers` (bits), `hs_id`, `cn_id`, `final` (code), `n_labels`.
@@ -271,6 +270,24 @@ def tier_table_rows(
         n_labels = np.minimum(pairs["n_labels"][is_in], MOST_LABELS)
         labels.append({**head, **{_label_column(k): int((n_labels == k).sum()) for k in range(MOST_LABELS, 0, -1)}})
     return sizes, balance, labels
+
+
+def verdict_table_rows(pairs: Mapping[str, NDArray[np.int64]], heads: ColumnHeads = PAIR_HEADS) -> TableRows:
+    """How many of the pairs with a final label and a verdict are valid, by how many labels they have, and of all.
+
+    `pairs` is as in `tier_table_rows`, with the `verdict` of each. Columns: `labels`, `pairs`, `valid`, `not_valid` and
+    `share`, of those not valid (0 to 1; None without a pair).
+    """
+    is_checked = (pairs["final"] != NO_CODE) & (pairs["verdict"] != NO_CODE)
+    n_labels = np.minimum(pairs["n_labels"][is_checked], MOST_LABELS)
+    is_valid = pairs["verdict"][is_checked] == Verdict.AGREE
+    groups = {_label_column(k): n_labels == k for k in range(MOST_LABELS, 0, -1)}
+    rows: TableRows = []
+    for name, is_in in {**groups, "all": n_labels > 0}.items():
+        n, n_valid = int(is_in.sum()), int((is_in & is_valid).sum())
+        row = {"labels": name, heads.cells: n, "valid": n_valid, "not_valid": n - n_valid}
+        rows.append({**row, "share": (n - n_valid) / n if n else None})
+    return rows
 
 
 def _label_column(n: int) -> str:

@@ -212,22 +212,22 @@ def metadata_columns(tx: Tx) -> dict[sides.Axis, tuple[str, ...]]:
 @takes_params
 def note_agreement(grid: GridContext, options: Agree) -> RunRecord:
     """Measure agreement, and make these options the study's own."""
-    name = round_of_blocks(grid, options)
-    if name is None:
-        counts = _agreement_counts(measure_agreement(grid, options))
-    else:
-        counts = _block_counts(measure_agreement(grid, options, round=name))
+    with grid._store.read() as tx:
+        need_labels(tx, "agreement")
+        counts = agreement_counts(tx, options)
     with grid._store.write() as tx:
         return note_stage_run(tx, options, counts)
 
 
-def _agreement_counts(measured_agreement: Agreement) -> dict[str, Any]:
-    counts = {
-        "labels": measured_agreement.n_labels,
-        "pairs": measured_agreement.n_pairs,
-        "overlapped": measured_agreement.n_overlapped,
-    }
-    figures = measured_agreement.pooled
+def agreement_counts(tx: Tx, options: Agree) -> dict[str, Any]:
+    """The figures over all people of the round that counts, as the log keeps them: those that rest on any pair."""
+    if options.by or _round_to_be_named(tx):
+        of = rounds.primary(tx)
+        return _block_counts(agreement_blocks(tx, of, with_fitting_bins(tx, of, options)))
+    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
+    measured = compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
+    counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
+    figures = [figure for figure in measured.pooled if figure.n]
     return counts | {figure.name: figure.value for figure in figures} | _bases({one.name: one for one in figures})
 
 

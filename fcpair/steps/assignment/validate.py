@@ -107,7 +107,7 @@ def assign_validation(
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
         } | {name: n for name, n in (("wait_for_labels", n_not_due), ("asked_again", len(reopened))) if n}
-        run = note_run(tx, options.stage, as_params(options), counts)
+        run = note_run(tx, options.stage, {**as_params(options), **({"more": True} if more else {})}, counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
         save_options(tx, replace(options, validators=len(active_validators)), run, only={"blind"} if more else None)
         kind_changed = more and options.blind is not was_blind

@@ -84,15 +84,24 @@ def import_corpus(
         has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
         hs_ids = add_side(tx, corpora.HS, pairs[has_hs], corpus.hs_metadata)
         cn_ids = add_side(tx, corpora.CN, pairs[has_cn], corpus.cn_metadata)
+        ids_by_side = {corpora.HS: hs_ids, corpora.CN: cn_ids}
         complete_pairs = pairs[has_hs & has_cn]
         hs, cn = complete_pairs["hs_digest"].map(hs_ids), complete_pairs["cn_digest"].map(cn_ids)
         texts.add_source_pairs(
             tx, zip(hs.tolist(), cn.tolist(), _metadata(complete_pairs, corpus.metadata), strict=True)
         )
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
-        unpaired_count = {"without_pair": len(pairs) - len(complete_pairs)} if options.unpaired else {}
-        run = note_stage_run(tx, options, counts | unpaired_count)
-    return replace(run, notes=(_assumed_language_note(options, len(pairs)),)) if corpus.assumed_language else run
+        lone_texts = (len(ids) - complete_pairs[f"{side}_digest"].nunique() for side, ids in ids_by_side.items())
+        n_repeated = len(pairs) - len(complete_pairs) - sum(lone_texts)
+        if options.unpaired:
+            counts |= {"without_pair": len(pairs) - len(complete_pairs)} | (
+                {"repeated": n_repeated} if n_repeated else {}
+            )
+        run = note_stage_run(tx, options, counts)
+    notes = [_assumed_language_note(options, len(pairs))] if corpus.assumed_language else []
+    if n_repeated:
+        notes.append(_repeated_rows_note(n_repeated, len(pairs)))
+    return replace(run, notes=tuple(notes)) if notes else run
 
 
 def _check_frame(frame: Any, format: str | None) -> pd.DataFrame:
@@ -104,6 +113,14 @@ def _check_frame(frame: Any, format: str | None) -> pd.DataFrame:
     if format not in (None, *COLUMN_FORMATS):
         raise InputError(f"format is {format!r}, but a frame was read already; expected {', '.join(COLUMN_FORMATS)}")
     return frame
+
+
+def _repeated_rows_note(n: int, n_rows: int) -> str:
+    repeat = "row without a pair repeats" if n == 1 else "rows without a pair repeat"
+    return (
+        f"{n:,} {repeat} a text of another row, which is kept once: `status` and exports have {n_rows - n:,} rows of "
+        f"the {n_rows:,} that were read"
+    )
 
 
 def _assumed_language_note(options: Import, rows: int) -> str:

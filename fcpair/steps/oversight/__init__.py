@@ -1,4 +1,4 @@
-"""The study as a whole: status, dashboard, report, recipe, doctor, backups.
+"""The study as a whole: status, dashboard, report, methods section, recipe, doctor, backups.
 
 `next_steps` is the one place for what comes next in a grid: `next_commands` says it, `recipe_runner` does it.
 `recipe_check` is the one place for whether a recipe says what the study is; `study_recipe` has the recipe that the

@@ -277,14 +277,16 @@ def _check_opt_outs(tx: Tx) -> CheckOutcome:
 
 def _check_releases(tx: Tx) -> CheckOutcome:
     """The file of each release is what was written; of several in one place the last."""
-    newest_sha256 = {row["path"]: row["sha256"] for row in runs.releases(tx)}
+    releases = runs.releases(tx)
+    newest_sha256 = {row["path"]: row["sha256"] for row in releases if row["path"]}
     sha256_by_file = {file: sha256_now for file in newest_sha256 if (sha256_now := _sha256(file))}
     changed_files = [file for file, sha256 in sha256_by_file.items() if sha256 != newest_sha256[file]]
     missing_files = [file for file in newest_sha256 if file not in sha256_by_file]
-    note = f"missing or unreadable, so not checked: {_by_folder(missing_files)}" if missing_files else ""
-    return CheckOutcome(
-        len(sha256_by_file), [f"{file} differs from what was released" for file in changed_files], note=note
-    )
+    notes = [f"missing or unreadable, so not checked: {_by_folder(missing_files)}"] if missing_files else []
+    if n_downloaded := sum(row["path"] is None for row in releases):
+        notes.append(f"downloaded, so not here to be checked: {n_downloaded:,}")
+    found = [f"{file} differs from what was released" for file in changed_files]
+    return CheckOutcome(len(sha256_by_file), found, note="; ".join(notes))
 
 
 def _by_folder(paths: Iterable[str]) -> str:

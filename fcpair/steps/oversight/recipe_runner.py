@@ -13,6 +13,7 @@ from fcpair.params import MAIN, Adjudicate, Agree, Calibration, Import, Partitio
 from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
+from fcpair.report.methods import grid_of
 from fcpair.steps.adjudication import adjudicate, agreement
 from fcpair.steps.answers import examples, generate, import_fc_conan, practice, simulate
 from fcpair.steps.assignment import assign, calibration, validate
@@ -26,11 +27,11 @@ from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
-from fcpair.steps.release.noted_figures import FigureStage, is_outdated
 from fcpair.steps.rules import word_settings
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import keys
+from fcpair.store.oversight import newer_evidence, runs
 from fcpair.store.oversight.build_progress import BUILDING
 
 CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
@@ -239,13 +240,29 @@ def _next_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progr
         options or (None if plan else effective_options(tx, cls, {}))
         for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
     )
-    stages: tuple[tuple[FigureStage, Callable[[GridContext, Any], RunRecord], Any], ...] = (
+    stages: tuple[Stage, ...] = (
         ("agreement", agreement.note_agreement, agree),
         ("partition", partition.note_partition, rules),
         ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
     )
     is_due = (
-        options and (not matches_saved_options(tx, options) or is_outdated(tx, name, grid))
+        options and (not matches_saved_options(tx, options) or _is_outdated(tx, name, grid))
         for name, _, options in stages
     )
     return next((stage for stage, due in zip(stages, is_due, strict=True) if due), None)
+
+
+def _is_outdated(tx: Tx, stage: str, grid: str) -> bool:
+    """Whether figures of the grid were noted, and there are answers or decisions that they do not rest on.
+
+    Those of agreement rest on answers alone, and not on those of a round that checks. A run that set options, or wrote
+    a tier, noted none.
+    """
+    noted = [run for run in runs.runs(tx, stage) if grid_of(run) == grid and run.counts and "tier" not in run.params]
+    if not noted:
+        return False
+    is_agreement = stage == "agreement"
+    meant = [round_ for round_ in rounds.of_grid(tx) if not (is_agreement and round_.checks is not None)]
+    return newer_evidence.is_answered_since(tx, noted[-1], meant) or (
+        not is_agreement and newer_evidence.is_decided_since(tx, noted[-1])
+    )

@@ -142,7 +142,7 @@ def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
 
 
 def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
-    latest = runs.latest_outcome(tx)
+    latest = next(runs.outcomes(tx), None)
     if latest is None:
         return None
     run, outcome = latest

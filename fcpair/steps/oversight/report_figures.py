@@ -11,7 +11,7 @@ from fcpair.stages.adjudication.partition import best_first, tier_rules, tier_ta
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
-from fcpair.steps.rules.pair_counts import Tally
+from fcpair.steps.rules.pair_counts import Tally, split_unanimous
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -35,9 +35,10 @@ def decision_figures(
     labels: LabelArrays,
 ) -> DecisionsPart:
     """Decisions in a grid, by its `tally`, and its tiers where it has any `labels` (GRADED)."""
+    standing = {rule: n for rule, n in tally.by_rule.items() if rule not in UNDECIDED}
     return DecisionsPart(
         question=question,
-        rules_used={rule: n for rule, n in sorted(tally.by_rule.items()) if rule not in UNDECIDED},
+        rules_used=split_unanimous(tx, standing),
         n_need_person=tally.pairs.wait_for_person,
         tiers=_tier_figures(tx, question, rules, labels)
         if len(labels["cell_id"]) and not tier_obstacle(question)

@@ -109,7 +109,7 @@ def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str,
         "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
         "rounds": {name: progress.counts for name, progress in work.rounds.items()},
         "adjudications": {
-            **work.tally.by_rule,
+            **pair_counts.split_unanimous(tx, work.tally.by_rule),
             "waiting": work.tally.pairs.wait_for_person,
             "second_look": work.n_second_look,
         },

@@ -23,6 +23,7 @@ from fcpair.steps.base.context import PLAN, effective_options, is_planned, label
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.publication.release_privacy import Withheld, demographic_counts, is_survey
 from fcpair.steps.publication.release_tables import uncounted_questions
+from fcpair.steps.rules.pair_counts import split_unanimous
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -220,9 +221,9 @@ def _answers_and_decisions(tx: Tx) -> Iterator[str]:
             if n_done or n_skipped:
                 yield _counted(f"round {round_.name}", grid, answers)
         decided = Counter(adjudications.current_adjudications(tx, "rule")["rule"])
-        by_rule = {rule: n for rule, n in sorted(decided.items()) if rule not in UNDECIDED}
+        by_rule = {rule: n for rule, n in decided.items() if rule not in UNDECIDED}
         if by_rule and not is_survey(rounds.primary(tx)):  # as how many statements all agreed on tells single answers
-            yield _counted("decisions", grid, by_rule)
+            yield _counted("decisions", grid, split_unanimous(tx, by_rule))
 
 
 def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from fcpair.errors import InputError
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
-from fcpair.notebook import Result, html_of
+from fcpair.notebook import Result
 from fcpair.params import DiamondRule, Partition
 from fcpair.records import Origin, RunRecord, Tier
 from fcpair.stages.adjudication.adjudicate import tally
@@ -70,8 +70,9 @@ class Tiers(Result):
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
     `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none), `tiers` (a bit for each of
-    `rules`, which `in_tier` reads). `tables` are FC-CONAN's Tables 1 to 3, which call pairs, HS and CN cells, rows and
-    columns in a planned grid. `n_second_look` pairs of a tier were decided before their labels changed.
+    `rules`, which `in_tier` reads). `tables` are those of `fcpair partition`: sizes, balance and labels of the tiers,
+    and verdicts by number of labels; they call pairs, HS and CN cells, rows and columns in a planned grid.
+    `n_second_look` pairs of a tier were decided before their labels changed.
     """
 
     rules: tuple[TierRule, ...]
@@ -103,9 +104,6 @@ class Tiers(Result):
 
     def _summary(self) -> str:
         return ", ".join(f"{name} {n:,}" for name, n in self.sizes.items())
-
-    def _repr_html_(self) -> str:
-        return html_of(repr(self), self.tables[0])
 
 
 @takes_params
@@ -294,10 +292,14 @@ def release(
     options: Partition | None = None,
     *,
     published: bool = False,
+    download: bool = False,
     diamond: DiamondRule = own("unanimous"),
     own_tiers: Mapping[str, Any] = own(()),
 ) -> RunRecord:
-    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash."""
+    """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash.
+
+    Of a `download`, whose file does not stay where it is, the name alone is noted.
+    """
     options = options or grid.effective_options(Partition)
     rule = find_rule(tier_rules(options), tier)
     check_suffix(path)
@@ -305,12 +307,13 @@ def release(
     if rows.empty:
         raise InputError(empty_tier_message(rule.tier))
     counts = {"pairs": len(rows)}
-    params = {"tier": rule.tier, "out": str(path), **options.noted}
+    file, how = (Path(path).name, {runs.DOWNLOAD: True}) if download else (str(path), {})
+    params = {"tier": rule.tier, "out": file, **how, **options.noted}
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
         with grid._store.write() as tx:  # short: whoever answers meanwhile waits for its end
-            runs.add_release(tx, rule.tier, {"rule": str(rule)}, counts, str(path), sha256)
+            runs.add_release(tx, rule.tier, {"rule": str(rule), **how}, counts, file, sha256)
             run = note_run(tx, "partition", params, {**counts, "sha256": sha256})
     return replace(run, notes=(f"{rule.tier}: {rule}",))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fcpair.params import Validate
-from fcpair.records import UNDECIDED
+from fcpair.records import UNDECIDED, Rule
+from fcpair.stages.adjudication.adjudicate import ONE_LABEL
 from fcpair.stages.assignment.validate import is_valid
 from fcpair.steps.base.context import effective_options, has_saved_options, scheme_of
 from fcpair.steps.rules import rule_decisions
@@ -74,6 +76,16 @@ def tally(tx: Tx) -> Tally:
         not_valid=n_checked - n_valid,
     )
     return Tally(pairs, by_rule, n_lost, tuple(waiting))
+
+
+def split_unanimous(tx: Tx, by_rule: Mapping[str, int]) -> dict[str, int]:
+    """Count those of the `unanimous` decisions apart, as `one_label`, whose pair has a single label: none could differ.
+
+    By rule, in their order; rules without a decision are left out.
+    """
+    n_single = adjudications.n_with_one_label(tx)
+    counts = {**by_rule, ONE_LABEL: n_single, Rule.UNANIMOUS.value: by_rule.get(Rule.UNANIMOUS.value, 0) - n_single}
+    return {rule: n for rule, n in sorted(counts.items()) if n}
 
 
 def n_decided_by_person(tx: Tx) -> Counter[int]:

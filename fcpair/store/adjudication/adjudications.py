@@ -14,7 +14,7 @@ from fcpair.store.database import hash_chain, latest_rows, sql_lists
 from fcpair.store.database.frames import frame, integer_arrays, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import adjudication, answer, assignment, cell, person
+from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,6 +96,16 @@ def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
         .group_by(*key)
     )
     return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
+
+
+def n_with_one_label(tx: Tx) -> int:
+    """Count the pairs whose newest decision is unanimous because they have a single label."""
+    labelled = select(latest_rows.BY_CELL.label("cell_id")).join(judgement, latest_rows.NEWEST)
+    labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
+    single = labelled.group_by(latest_rows.BY_CELL).having(func.count() == 1).subquery()
+    query = select(func.count()).select_from(single).join(adjudication, adjudication.c.cell_id == single.c.cell_id)
+    is_unanimous = adjudication.c.rule == Rule.UNANIMOUS.value
+    return int(tx.execute(query.where(is_unanimous, latest_rows.DECISION)).scalar_one())
 
 
 def pairs_without_validator(tx: Tx) -> list[int]:

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import sql_lists
+from fcpair.store.database import latest_rows, sql_lists
 from fcpair.store.database.frames import frame, insert_rows, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
@@ -253,6 +253,37 @@ def _counted(tx: Tx) -> Select[Any]:
     """Leave known pairs out, where a study has any."""
     known_ids = rounds.known_ids(tx)
     return _COUNTED.where(round_.c.id.not_in(known_ids)) if known_ids else _COUNTED
+
+
+class WorkCount(NamedTuple):
+    """Number of assignments of a person that are alike: in `status`, `blind` or not, and in where their answer is from.
+
+    `origin`, `run_id` and `skipped` are None where there is no current answer, and `run_id` for one from the pages.
+    """
+
+    person_id: int
+    status: str
+    blind: bool
+    origin: str | None
+    run_id: int | None
+    skipped: bool | None
+    n: int
+
+
+def work_counts(tx: Tx, of: Round) -> list[WorkCount]:
+    """Count the assignments of a round by person, status and where the current answer comes from."""
+    person_id, status, blind = assignment.c.person_id, assignment.c.status, round_.c.blind
+    answered = judgement.c.origin, judgement.c.run_id, judgement.c.skipped
+    query = select(person_id, status, blind, *answered, func.count()).join(round_, round_.c.id == assignment.c.round_id)
+    query = query.outerjoin(judgement, latest_rows.ANSWER).where(rounds.in_round(of))
+    key = (person_id, status, blind, *answered)
+    return [WorkCount(*row) for row in tx.execute(query.group_by(*key).order_by(*key))]
+
+
+def n_active_cells(tx: Tx, of: Round) -> int:
+    """Count the cells of a round that somebody has done or has open."""
+    query = select(func.count(assignment.c.cell_id.distinct()))
+    return int(tx.execute(query.where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))).scalar_one())
 
 
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:

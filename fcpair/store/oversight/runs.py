@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -15,6 +16,7 @@ from fcpair.store.database.tables import release, run, study
 from fcpair.store.people import guidelines
 
 OUTCOME = "outcome"
+DOWNLOAD = "download"  # in the rule of a release: its file went to whoever asked for it on the pages
 SECRET_BYTES = 32
 
 
@@ -96,25 +98,35 @@ def _run_record(row: Any) -> RunRecord:
     return RunRecord(row.id, row.stage, row.params, counts, row.version, row.at, row.model)
 
 
-def latest_outcome(tx: Tx) -> tuple[RunRecord, dict[str, Any]] | None:
-    """The newest run that kept all that it found, and what that is; None when there is none."""
-    rows = tx.execute(select(run).where(run.c.stage == "evaluate").order_by(run.c.id.desc()))
-    return next(((_run_record(row), row.counts[OUTCOME]) for row in rows if OUTCOME in row.counts), None)
+def outcomes(tx: Tx) -> Iterator[tuple[RunRecord, dict[str, Any]]]:
+    """The runs that kept all that they found, and what that is, newest first."""
+    for row in tx.execute(select(run).where(run.c.stage == "evaluate").order_by(run.c.id.desc())):
+        if OUTCOME in row.counts:
+            yield _run_record(row), row.counts[OUTCOME]
 
 
 def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any], file: str, sha256: str) -> None:
-    """Note a frozen tier; a file that is not named from the root on is noted as seen from the study's folder."""
-    place = file if os.path.isabs(file) else os.path.relpath(os.path.realpath(file), _study_folder(tx))
-    row = {"tier": tier, "rule": rule, "counts": counts, "file": place, "sha256": sha256, "at": now()}
+    """Note a frozen tier; a file that is not named from the root on is noted as seen from the study's folder.
+
+    One that was downloaded, as its `rule` says, has a name and no place.
+    """
+    if not (os.path.isabs(file) or rule.get(DOWNLOAD)):
+        file = os.path.relpath(os.path.realpath(file), _study_folder(tx))
+    row = {"tier": tier, "rule": rule, "counts": counts, "file": file, "sha256": sha256, "at": now()}
     tx.execute(insert(release), [{**row, "id": row_numbers.newest_number(tx, release) + 1}])
 
 
 def releases(tx: Tx) -> list[dict[str, Any]]:
-    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`."""
+    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`, which is None
+    where the file was downloaded.
+    """
     columns = (release.c.tier, release.c.rule, release.c.counts, release.c.file, release.c.sha256, release.c.at)
     rows = (dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id)))
     folder = _study_folder(tx)
-    return [{**one, "path": os.path.normpath(os.path.join(folder, one["file"]))} for one in rows]
+    return [
+        {**row, "path": None if row["rule"].get(DOWNLOAD) else os.path.normpath(os.path.join(folder, row["file"]))}
+        for row in rows
+    ]
 
 
 def _study_folder(tx: Tx) -> str:

@@ -210,7 +210,9 @@ DOWNLOADS = {
         mark("The pairs of a tier; kept in the study as a release."),
         ("tier", "form", "columns"),
         "{tier}.{form}",
-        lambda _study, grid, path, asked: grid.release(asked.tier, path, published=asked.columns == "fc-conan"),
+        lambda _study, grid, path, asked: grid.release(
+            asked.tier, path, published=asked.columns == "fc-conan", download=True
+        ),
     ),
     "report": Download(
         mark("Report"),

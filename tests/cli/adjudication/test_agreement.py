@@ -133,3 +133,13 @@ def test_kappa_on_bins_is_printed_beside_the_weighted_one(study: Path, fcpair: F
     assert round(float(kappas["Cohen's kappa on bins, ana and ben"]), 9) == 0.6
     assert round(float(kappas["Cohen's kappa, ana and ben"]) * 15, 9) == -1
     assert "no bin has 2.5" in fcpair("agreement", "--bin", "1-2", "--bin", "3-5", code=2).stderr
+
+
+def test_options_of_a_call_that_only_looks_are_said_to_be_its_own(at: At, fcpair: Fcpair) -> None:
+    """They are in no log, and neither in `methods` nor in the report, which go by the study's own."""
+    at("checked")
+    note = "`fcpair methods` and `fcpair report` go by the study's own"
+    assert note not in fcpair("agreement").stderr
+    assert note in " ".join(fcpair("agreement", "--indefinite", "drop").stderr.split())
+    assert note not in fcpair("partition").stderr
+    assert "into the section [partition]" in " ".join(fcpair("partition", "--diamond", "majority").stderr.split())

@@ -223,7 +223,7 @@ def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: F
 
 def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_policy(at: At, fcpair: Fcpair) -> None:
     study = Study.open(at("labelled"))
-    assert "adjudicate: unanimous 17" in fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
+    assert "adjudicate: one label 9 · unanimous 8" in fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
     fcpair("adjudicate", "--policy", "majority")
     before = standing(study)
     assert "majority" in {rule for rule, _ in before.values()}
@@ -423,7 +423,7 @@ def test_a_real_terminal_is_read_key_by_key(waiting: Study) -> None:
 def test_a_dry_run_opens_no_dialogue(waiting: Study, fcpair: Fcpair) -> None:
     before = dump(waiting)
     printed = fcpair("adjudicate", "--dry-run").stdout
-    assert "would be: majority 2 · unanimous 17 · new 0 · reopened 0 · waiting 5" in printed
+    assert "would be: majority 2 · one label 9 · unanimous 8 · new 0 · reopened 0 · waiting 5" in printed
     printed = fcpair("adjudicate", "--policy", "manual", "--dry-run", code=1).stdout
-    assert "would be: unanimous 17 · new 0 · reopened 2 · waiting 7" in printed
+    assert "would be: one label 9 · unanimous 8 · new 0 · reopened 2 · waiting 7" in printed
     assert dump(waiting) == before

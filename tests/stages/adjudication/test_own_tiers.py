@@ -160,7 +160,9 @@ def test_tables_list_own_tiers_after_the_four() -> None:
     evidence = evidence_of(([2, 2], 2, 1), ([0], 0, NO_CODE), ([1], NO_CODE, NO_CODE))
     bits = memberships(evidence, rules)
     pairs = pd.DataFrame({"tiers": bits, "hs_id": [1, 1, 2], "cn_id": [1, 2, 3], "final": evidence.final})
-    sizes, _, _ = tier_tables(pairs.assign(n_labels=evidence.tally.n_labels), APPROPRIATENESS, rules)
+    sizes, *_ = tier_tables(
+        pairs.assign(n_labels=evidence.tally.n_labels, verdict=evidence.verdict), APPROPRIATENESS, rules
+    )
     assert sizes[["tier", "pairs"]].to_numpy().tolist() == [
         ["diamond", 1],
         ["gold", 1],

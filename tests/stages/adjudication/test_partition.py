@@ -190,10 +190,10 @@ def test_reasons_by_hand(labels: list[int], final: int, verdict: int, tier: str,
 
 def test_tables_by_hand() -> None:
     pairs = pd.DataFrame(
-        [(4, 1, 1, 2, 2), (4, 1, 2, 0, 5), (2, 2, 1, 2, 1), (1, 3, 3, 0, 1), (0, 4, 4, -1, 3)],
-        columns=["tier", "hs_id", "cn_id", "final", "n_labels"],
+        [(4, 1, 1, 2, 2, 1), (4, 1, 2, 0, 5, 1), (2, 2, 1, 2, 1, 1), (1, 3, 3, 0, 1, 0), (0, 4, 4, -1, 3, -1)],
+        columns=["tier", "hs_id", "cn_id", "final", "n_labels", "verdict"],
     )
-    sizes, balance, labels = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules())
+    sizes, balance, labels, verdicts = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules())
     assert sizes.drop(columns="rule").to_numpy().tolist() == [
         ["diamond", 2, 1, 2],
         ["gold", 2, 1, 2],
@@ -205,20 +205,31 @@ def test_tables_by_hand() -> None:
     assert balance.iloc[2].tolist() == ["silver", 3, 2, 1, pytest.approx(2 / 3)]
     assert labels.columns.tolist() == ["tier", "pairs", "3+ labels", "2 labels", "1 label"]
     assert labels.iloc[[0, 3]].to_numpy().tolist() == [["diamond", 2, 1, 1, 0], ["bronze", 4, 1, 1, 2]]
+    assert verdicts.columns.tolist() == ["labels", "pairs", "valid", "not_valid", "share"]
+    assert verdicts.to_numpy().tolist() == [
+        ["3+ labels", 1, 1, 0, 0],
+        ["2 labels", 1, 1, 0, 0],
+        ["1 label", 2, 1, 1, 0.5],
+        ["all", 4, 3, 1, 0.25],
+    ]
 
 
 def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
-    pairs = pd.DataFrame({"tier": [4, 1], "hs_id": [1, 1], "cn_id": [1, 2], "final": [2, 0], "n_labels": [2, 1]})
-    sizes, balance, labels = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules(), CELL_HEADS)
+    pairs = pd.DataFrame(
+        {"tier": [4, 1], "hs_id": [1, 1], "cn_id": [1, 2], "final": [2, 0], "n_labels": [2, 1], "verdict": [1, 0]}
+    )
+    sizes, balance, labels, verdicts = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules(), CELL_HEADS)
     assert sizes.columns.tolist() == ["tier", "cells", "rows", "columns", "rule"]
     assert sizes.iloc[3, :4].tolist() == ["bronze", 2, 1, 2]
     assert balance.columns.tolist() == ["tier", "cells", "positive", "not_positive", "share"]
     assert balance.iloc[3].tolist() == ["bronze", 2, 1, 1, 0.5]
     assert labels.columns.tolist() == ["tier", "cells", "3+ labels", "2 labels", "1 label"]
+    assert verdicts.columns.tolist() == ["labels", "cells", "valid", "not_valid", "share"]
+    assert pd.isna(verdicts["share"][0])
 
 
 def test_an_empty_tier_has_no_share() -> None:
-    pairs = pd.DataFrame({"tier": [1], "hs_id": [1], "cn_id": [1], "final": [2], "n_labels": [1]})
+    pairs = pd.DataFrame({"tier": [1], "hs_id": [1], "cn_id": [1], "final": [2], "n_labels": [1], "verdict": [0]})
     balance = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules())[1]
     assert pd.isna(balance["share"][0])
     assert balance["share"][3] == 1.0
@@ -251,7 +262,7 @@ def test_each_tier_holds_the_pairs_of_the_released_file(
     assert pairs["pair"][is_in_tier(rule, evidence)].tolist() == sorted(released)
 
 
-def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> None:
+def test_tables_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> None:
     """DESIGN, section 6; Bronze is 45 HS and 130 CNs."""
     pairs, evidence = bronze
     rules = tier_rules(Partition("majority"))
@@ -262,9 +273,10 @@ def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> Non
             "cn_id": pd.factorize(pairs["cn"])[0],
             "final": evidence.final,
             "n_labels": evidence.tally.n_labels,
+            "verdict": evidence.verdict,
         }
     )
-    sizes, balance, labels = tier_tables(with_memberships(graded), APPROPRIATENESS, rules)
+    sizes, balance, labels, verdicts = tier_tables(with_memberships(graded), APPROPRIATENESS, rules)
     assert sizes["tier"].tolist() == ["diamond", "gold", "silver", "bronze"]
     assert sizes["pairs"].tolist() == [551, 663, 3580, 3997]
     assert sizes[["hs", "cn"]].iloc[3].tolist() == [45, 130]
@@ -274,4 +286,10 @@ def test_tables_1_to_3_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> Non
         [195, 468, 0],
         [195, 468, 2917],
         [199, 502, 3296],
+    ]
+    assert verdicts.iloc[:, :4].to_numpy().tolist() == [
+        ["3+ labels", 199, 195, 4],
+        ["2 labels", 502, 468, 34],
+        ["1 label", 3296, 2917, 379],
+        ["all", 3997, 3580, 417],
     ]

@@ -62,7 +62,7 @@ def collection(tmp_path: Path) -> Study:
     study = Study.create(tmp_path / "collection.db")
     own = ("qid", "docid")
     run = study.import_corpus(Import(path, "csv", None, "query", "document", *own, unpaired=True))
-    assert run.counts == {"rows": 6, "hs": 3, "cn": 3, "without_pair": 5}
+    assert run.counts == {"rows": 6, "hs": 3, "cn": 3, "without_pair": 5, "repeated": 1}
     study.grid().select(Select(hs=3))
     return study
 
@@ -318,3 +318,21 @@ def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
     assert "retrieve: runs 0.trec: 1 / 1.trec: 1 · candidates 2" in said.output
     log = json.loads(CliRunner().invoke(main, ["log", "--format", "json", "--study", study.place]).output)
     assert log[-1]["params"]["runs"] == [str(run) for run in runs]
+
+
+def test_a_row_that_repeats_a_text_is_read_and_not_kept_as_import_and_status_both_say(tmp_path: Path) -> None:
+    """Of six rows, `c` has a pair and `d` stands in two rows."""
+    rows = [("a", "b"), ("a", "c"), ("a", "b"), ("", "c"), ("", "d"), ("", "d")]
+    study = Study.create(tmp_path / "lists.db")
+    path = write_csv(tmp_path / "c.csv", [{"hs": hs, "cn": cn} for hs, cn in rows])
+    run = study.import_corpus(Import(path, unpaired=True))
+    assert run.counts == {"rows": 6, "hs": 1, "cn": 3, "without_pair": 3, "repeated": 2}
+    assert run.notes == (
+        "2 rows without a pair repeat a text of another row, which is kept once: `status` and exports have 4 rows of "
+        "the 6 that were read",
+    )
+    assert study.status()["stages"]["import"] == 4
+    assert study.grid().export.corpus(tmp_path / "out.csv").counts["rows"] == 4
+    assert study.methods().sections[0].text == (
+        "The corpus had 4 rows, with 1 distinct hate-speech messages and 3 distinct counter-narratives."
+    )

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from hashlib import sha256
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from fcpair.params import Adjudicate, Annotate, Assign, Export, Pair, Simulate, 
 from fcpair.records import Role, Tier
 from fcpair.report.figures import colours
 from fcpair.report.table_rows import KappaCell
+from fcpair.store.oversight import runs
+from fcpair.study import Study
 from fcpair.web.app import create_app
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.languages import ENGLISH
@@ -584,6 +587,18 @@ def test_a_tier_is_what_the_study_releases(serve: Serve, tmp_path: Path, form: s
     name, content = download(site, "partition", tier="silver", form=form, columns=columns)
     assert name == f"silver.{form}"
     assert content == (tmp_path / name).read_bytes()
+
+
+def test_a_downloaded_tier_is_recorded_by_its_name_and_is_not_missing(serve: Serve) -> None:
+    site = serve("checked")
+    name, content = download(site, "partition", tier="silver", form="csv", columns="fcpair")
+    run = site.study.log()[-1]
+    assert (run.params["out"], run.counts["sha256"]) == (name, sha256(content).hexdigest())
+    with site.study._store.read() as tx:
+        (record,) = runs.releases(tx)
+    assert (record["file"], record["path"], record["sha256"]) == (name, None, run.counts["sha256"])
+    (check,) = (check for check in Study.doctor(site.study.place).checks if check.name == "releases")
+    assert (check.found, check.note) == ((), "downloaded, so not here to be checked: 1")
 
 
 @pytest.mark.parametrize("binary", [False, True])

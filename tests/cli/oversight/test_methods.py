@@ -22,7 +22,10 @@ def test_it_prints_markdown_and_writes_a_folder(at: At, fcpair: Fcpair, here: Pa
     assert fcpair("methods", "--markup", "latex", "--out", "paper").exit_code == 0
     assert (here / "paper" / "methods.tex").read_text("utf-8").startswith("\\paragraph{Corpus, grid and labels.}")
     assert (here / "paper" / "methods.bib").is_file()
+    assert "paper/m.tex" in fcpair("methods", "--out", "paper/m.tex").stdout
+    assert (here / "paper" / "m.tex").read_bytes() == (here / "paper" / "methods.tex").read_bytes()
     fcpair("methods", "--out", "paper/methods.bib", code=2)
+    fcpair("methods", "--evaluation", "3", code=2)
 
 
 def test_own_tiers_are_taken_by_name(at: At, fcpair: Fcpair, here: Path) -> None:

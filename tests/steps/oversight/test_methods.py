@@ -1,4 +1,4 @@
-"""The methods section of a paper: each number in it is one of the log's."""
+"""The methods section of a paper: what it says of what was done, and from where it has each number."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,42 +14,56 @@ from typing import Any
 import pytest
 
 from fcpair.bias.scoring import MEAN
-from fcpair.errors import InputError
-from fcpair.params import MAIN, Agree, Assign, Partition
-from fcpair.records import RunRecord
+from fcpair.errors import FcpairError, InputError, UnknownIdError
+from fcpair.params import MAIN, Adjudicate, Agree, Assign, Evaluate, Partition, Validate
+from fcpair.records import Role, Round, RunRecord
 from fcpair.report.citations import CITATION, plain_text
-from fcpair.report.methods import write_sections
+from fcpair.report.methods import Section, write_sections
+from fcpair.report.methods_answers import AnswerSource, GridState, RoundState
 from fcpair.steps.adjudication.agreement import note_agreement
+from fcpair.steps.oversight.grid_status import overview
+from fcpair.steps.oversight.methods import _load_state
+from fcpair.steps.release.evaluate import note_evaluation
+from fcpair.store.corpus import grids
 from fcpair.study import Study
 from steps.calibrated import calibrated
+from steps.oversight.recounted import numbers_counted
 from steps.people.known import controls, qualification
 from steps.publication.releasing import full_form
 from steps.release.test_own_tiers import TIERS
+from steps.small import NAMES, open_work, record
 
 At = Callable[[str], Study]
 Walked = Callable[[str], Path]
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
-def logged_numbers(value: Any) -> Iterator[float]:
-    """Every number in the log, as its JSON has it: by itself, in a text, or as a key."""
+def numbers_in(value: Any) -> Iterator[float]:
+    """Every number in plain values: by itself, in a text, or as a key."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from logged_numbers(key)
-            yield from logged_numbers(item)
-    elif isinstance(value, list):
+            yield from numbers_in(key)
+            yield from numbers_in(item)
+    elif isinstance(value, list | tuple):
         for item in value:
-            yield from logged_numbers(item)
+            yield from numbers_in(item)
     elif isinstance(value, str):
         yield from (float(number.replace(",", "")) for number in NUMBER.findall(value) if number.strip(","))
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield abs(float(value))  # the sign is no part of a number in a text
 
 
-def unlogged(study: Study) -> list[str]:
-    """The numbers in the methods that are none of the log's, rounded as they are."""
+def unfounded(study: Study) -> list[str]:
+    """The numbers in the methods that neither the log has, nor what commands print of the study, rounded as they are.
+
+    What the tables count is recounted by `test_methods_counts`.
+    """
     log = json.loads(json.dumps([vars(run) for run in study.log()], default=str))
-    numbers = set(logged_numbers(log))
+    numbers = {*numbers_in(log), *numbers_in(study.status()), *numbers_in(overview(study))}
+    if MAIN in study.grids:
+        with suppress(FcpairError):
+            numbers |= {*numbers_in(study.grid(MAIN).agreement().as_dict())}
+        numbers |= {float(number) for values in numbers_counted(study).values() for number in numbers_in(values)}
     missing = []
     for section in study.methods().sections:
         for written in NUMBER.findall(plain_text(section.text)):
@@ -57,6 +72,18 @@ def unlogged(study: Study) -> list[str]:
             if not any(abs(value - round(number, decimals)) < 10**-9 for number in numbers):
                 missing.append(f"{section.heading}: {written}")
     return missing
+
+
+def states_of(study: Study) -> dict[str, GridState]:
+    """The state of each grid, as `write_methods` has it."""
+    with study._store.read() as tx:
+        return {key.name: _load_state(tx) for key in grids.for_each_grid(tx)}
+
+
+def sections_of(study: Study, log: list[RunRecord]) -> list[Section]:
+    """The sections of the study with another log, the last evaluation in it."""
+    evaluation = next((run for run in reversed(log) if run.stage == "evaluate"), None)
+    return write_sections(log, states_of(study), evaluation)
 
 
 @pytest.fixture
@@ -82,7 +109,7 @@ def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study,
     assert f"{sizes['bronze']} pairs in `bronze`" in text
     assert f" and {sizes['draft']} pairs in `draft`; its digest is `{run.counts['digest']}`" in text
     assert "released as `ids` without its texts, with" in text
-    assert unlogged(study) == []
+    assert unfounded(study) == []
 
 
 def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) -> None:
@@ -97,11 +124,11 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
     assert "a first batch of 4 pairs (seed 2) was assigned to 3 annotators, all of it to each" in text
     assert "They differed on 2 of these, which they discussed" in text
     assert "They then gave 6 answers once more; neither answer counts" in text
-    assert unlogged(study) == []
+    assert unfounded(study) == []
 
 
-def test_each_number_is_one_of_the_log(study: Study) -> None:
-    assert unlogged(study) == []
+def test_each_number_is_of_the_log_or_of_what_commands_print(study: Study) -> None:
+    assert unfounded(study) == []
 
 
 def test_it_says_what_was_done_stage_by_stage(study: Study) -> None:
@@ -125,35 +152,35 @@ def test_what_was_imported_is_counted_until_it_is_withdrawn(study: Study) -> Non
     grid, imported = study.grid(), [run for run in study.log() if run.stage == "label import"]
     assert len(imported) == 1
     n = imported[0].counts["answers"]
-    assert f"From a file, {n} answers of the round `label` were imported." in study.methods().sections[0].text
+    assert f"In the round `label`, {n} answers were given in 1 file." in study.methods().sections[0].text
     grid.withdraw_labels(imported[0].id)
-    assert "answers of the round `label` were imported" not in study.methods().sections[0].text
-    assert "answers of the round `validate` were imported" in study.methods().sections[0].text
-    assert unlogged(study) == []
+    assert "In the round `label`" not in study.methods().sections[0].text
+    assert "In the round `validate`, 19 answers were given in 1 file." in study.methods().sections[0].text
+    assert unfounded(study) == []
 
 
-def test_the_files_of_a_round_are_one_sentence_with_the_number_of_each() -> None:
-    """Two sheets with 9 and 1 answers, one with 1 verdict, and a published file with decisions and verdicts."""
-
-    def brought(run_id: int, stage: str, **counts: int) -> RunRecord:
-        return RunRecord(run_id, f"{stage} import", {}, counts, "1", "2026-11-26T00:00:00Z")
-
+def test_where_answers_come_from_is_said_of_those_that_stand() -> None:
+    """Two sheets, an export of a tool and the pages; a file whose answers were all superseded is none of them."""
+    label = Round((1,), 1, "label", Role.ANNOTATOR, "", counts=True)
     log = [
-        brought(1, "label", answers=9),
-        brought(2, "label", answers=0),
-        brought(3, "validate", answers=1),
-        brought(4, "label", answers=1),
+        RunRecord(number, "label import", {"tool": tool} if tool else {}, {}, "1", "2026-11-26T00:00:00Z")
+        for number, tool in ((1, ""), (2, ""), (3, "doccano"), (4, ""))
     ]
-    sentences = (
-        "From files, 9 and 1 answers of the round `label` were imported. "
-        "From a file, 1 answer of the round `validate` was imported."
+    sources = (
+        AnswerSource("imported", 1, "", False, 9),
+        AnswerSource("imported", 3, "", False, 5),
+        AnswerSource("imported", 4, "", False, 1),
+        AnswerSource("online", None, "", False, 117),
+        AnswerSource("online", None, "", True, 2),
     )
-    assert write_sections(log)[0].text == sentences
-    published = [brought(1, "label", labels=4_897, pairs=3_997, adjudications=3_997, verdicts=3_996)]
-    assert write_sections(published)[0].text == (
-        "From a file, 4,897 answers of the round `label` were imported. "
-        "With them came 3,997 final labels and 3,996 verdicts on them."
+    state = RoundState(label, sources=sources)
+    assert write_sections(log, {MAIN: GridState((state,))})[0].text == (
+        "In the round `label`, 132 answers were given: 10 in 2 files, 5 in 1 export of `doccano` and 117 on the pages, "
+        "and pairs were skipped twice."
     )
+    alone = RoundState(label, sources=(AnswerSource("online", None, "", False, 1),))
+    text = "In the round `label`, 1 answer was given on the pages."
+    assert write_sections(log, {MAIN: GridState((alone,))})[0].text == text
 
 
 def test_an_undefined_figure_says_why_and_others_have_an_interval(study: Study) -> None:
@@ -194,8 +221,9 @@ def test_latex_and_markdown_cite_the_same_and_the_bib_has_it(study: Study) -> No
     ],
 )
 def test_the_rule_of_an_own_tier_is_told_in_words(study: Study, plan: dict[str, Any], demands: str) -> None:
-    log = with_counts(study.log(), "partition", {"own_tiers": {"mine": plan}}, mine=1)
-    assert demands in write_sections(log)[0].text
+    state = replace(states_of(study)[MAIN], rules=Partition(own_tiers={"mine": plan}))
+    state = replace(state, tiers={**state.tiers, "mine": 1})
+    assert demands in write_sections(study.log(), {MAIN: state})[0].text
 
 
 def test_own_tiers_are_named_as_the_recipe_writes_them(study: Study, tmp_path: Path) -> None:
@@ -205,7 +233,7 @@ def test_own_tiers_are_named_as_the_recipe_writes_them(study: Study, tmp_path: P
     assert "The tier `draft` was written to a file with" in text
     assert "those with a final label, and at least 2 labels, all of which equal the final one, and the valid" in text
     assert re.search(r"`draft` holds \d+ pairs: those with a final label, and any number of labels\. ", text)
-    assert unlogged(study) == []
+    assert unfounded(study) == []
 
 
 def test_whoever_was_dismissed_is_counted_without_a_name(study: Study) -> None:
@@ -214,18 +242,19 @@ def test_whoever_was_dismissed_is_counted_without_a_name(study: Study) -> None:
     assert f"One person was dismissed; {run.counts['set_aside']} answers of theirs were set aside" in text
     assert "ana" not in re.findall(r"\w+", text)
     assert "Too quick" not in text
-    assert unlogged(study) == []
+    assert unfounded(study) == []
 
 
 def test_nothing_is_said_of_a_retrieval_that_was_not(at: At) -> None:
-    log = at("paired").log()
-    (_, text), _software = write_sections(log)
+    study = at("paired")
+    log = study.log()
+    (_, text), _software = sections_of(study, log)
     assert "served for retrieval" not in text
     (selection,) = [run for run in log if run.stage == "select"]
     counts = {"source_cns": 5, "neighbours": 4, "candidates": 3}
     params = {"k": 2, "model": "m", "count_duplicates": True}
     retrieval = replace(selection, stage="retrieve", params=params, counts=counts)
-    (_, text), _software = write_sections([*log, retrieval])
+    (_, text), _software = sections_of(study, [*log, retrieval])
     assert "served for retrieval alone. For each of them, the 2 nearest" in text
     assert "of the model `m`, counted over the rows of the corpus, which" in text
     assert "which gave 4 neighbours" in text
@@ -268,7 +297,7 @@ def test_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(
     study: Study, keep_known: bool, counts: dict[str, int], sentence: str
 ) -> None:
     params = {"keep_known": keep_known, "seed": 5}
-    (_, text), _software = write_sections(with_counts(study.log(), "pair", params, pairs=24, **counts))
+    (_, text), _software = sections_of(study, with_counts(study.log(), "pair", params, pairs=24, **counts))
     assert sentence in text
 
 
@@ -277,14 +306,14 @@ def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
     study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=3))
     (_, text), _software = study.methods().sections
     assert "Pairs were given on request to whoever came, for 36 labels in all (seed 3): 12 pairs to 1 person" in text
-    assert unlogged(study) == []
+    assert unfounded(study) == []
 
 
 def test_nothing_is_drawn_where_a_selection_takes_all(study: Study) -> None:
     log = with_counts(study.log(), "select", {"list": None}, hs=6)
-    assert "All 6 hate-speech messages were selected." in write_sections(log)[0].text
+    assert "All 6 hate-speech messages were selected." in sections_of(study, log)[0].text
     log = with_counts(study.log(), "select", {"list": None}, hs=5)
-    assert "Of these, 5 hate-speech messages were drawn at random" in write_sections(log)[0].text
+    assert "Of these, 5 hate-speech messages were drawn at random" in sections_of(study, log)[0].text
 
 
 @pytest.mark.parametrize(
@@ -301,12 +330,12 @@ def test_candidates_come_from_where_they_came(
     log = study.log()
     selection = next(run for run in log if run.stage == "select")
     retrieval = replace(selection, stage="retrieve", params=params, counts={"candidates": 3, **counts})
-    assert sentence in write_sections([*log, retrieval])[0].text
+    assert sentence in sections_of(study, [*log, retrieval])[0].text
 
 
 def test_one_system_is_compared_with_none_and_a_file_is_in_no_folder(study: Study) -> None:
     systems = ["tfidf(fit=/home/ana/my/train.csv)"]
-    (_, text), _software = write_sections(with_counts(study.log(), "evaluate", {"systems": systems}, systems=1))
+    (_, text), _software = sections_of(study, with_counts(study.log(), "evaluate", {"systems": systems}, systems=1))
     assert "with 1 system (`tfidf(fit=train.csv)` [@sparckjones1972]), which ranked a pool" in text
     assert "Bayesian bootstrap [@rubin1981] with 200 resamples (seed 0)" in text
     assert "smucker2007" not in text
@@ -329,7 +358,7 @@ def test_one_system_is_compared_with_none_and_a_file_is_in_no_folder(study: Stud
 )
 def test_a_system_is_named_without_folders_of_a_machine(study: Study, system: str, as_told: str) -> None:
     log = with_counts(study.log(), "evaluate", {"systems": [system]}, systems=1)
-    assert f"(`{as_told}`" in write_sections(log)[0].text
+    assert f"(`{as_told}`" in sections_of(study, log)[0].text
 
 
 def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
@@ -337,17 +366,111 @@ def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
     assert sentence not in study.methods().sections[0].text
     note_agreement(study.grid(), Agree(not_sure="drop"))
     assert sentence in study.methods().sections[0].text
-    assert unlogged(study) == []
+    assert unfounded(study) == []
 
 
-def test_labels_that_no_rule_decides_are_left_to_people(study: Study) -> None:
-    waiting = {"waiting": 7, "no_majority": 0}
-    log = with_counts(study.log(), "adjudicate", {"policy": "majority", "ties": "wait"}, **waiting)
-    assert "what the rule could not decide was left to a person (7 pairs)" in write_sections(log)[0].text
-    log = with_counts(log, "adjudicate", {}, waiting=0)
-    assert "what the rule could not decide" not in write_sections(log)[0].text
-    log = with_counts(study.log(), "adjudicate", {"policy": "manual"}, **waiting)
-    assert "Labels stood where none differed; all other pairs were left to people." in write_sections(log)[0].text
+def test_each_way_to_a_final_label_is_counted_with_its_policy(study: Study) -> None:
+    def text_of(policy: Adjudicate, **outcomes: int) -> str:
+        state = replace(states_of(study)[MAIN], policy=policy, outcomes=outcomes)
+        return write_sections(study.log(), {MAIN: state})[0].text
+
+    text = text_of(Adjudicate("majority"), one_label=5, unanimous=1, majority=2, person=3, irreconcilable=1, waiting=7)
+    assert "by the policy `majority`; what it could not decide was left to a person. Of 19 pairs with a label" in text
+    assert "5 had one label, which stood, 1 had definite labels that agree, 2 got the label of the majority" in text
+    assert "3 got a label from people, 1 was discarded by people as irreconcilable and 7 wait for a decision" in text
+    text = text_of(Adjudicate("median", "discard"), no_median=1, waiting=0)
+    assert "was discarded. Of 1 pair with a label or a decision, 1 was discarded, as there was no median. " in text
+    assert "Labels stood where none differed; all other pairs were left to people." in text_of(Adjudicate())
+
+
+def test_a_batch_that_was_added_is_told_with_the_first(at: At, tmp_path: Path) -> None:
+    """42 labels by the seed 1, then three more by the seed 7; 19 pairs to validate by 1, then another by 4."""
+    study = at("checking")
+    grid = study.grid()
+    grid.assign(Assign(seed=7), more=True, pairs=[7, 8, 10, 12])
+    work = open_work(study)
+    record(study, tmp_path, [(who, pair, "appropriate") for who, pair in work])
+    grid.assign_validation(Validate(seed=4), more=True)
+    text = study.methods().sections[0].text
+    n = 42 + len(work)
+    assert f"assigned to 3 annotators as {n} assignments (2 steps, seeds 1 and 7), 15 to each" in text
+    assert f"In the round `label`, {n} answers were given in 2 files." in text
+    assert "(2 steps, seeds 1 and 4)" in text[text.index("For validation") :]
+    assert unfounded(study) == []
+
+
+def test_no_figure_is_about_a_number_of_labels_that_no_pair_has(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    grid = study.grid()
+    grid.assign(Assign(annotators=3, overlap={2: 0.5}))
+    assert "Agreement" not in study.methods().markdown
+    work = open_work(study)
+    single = [(who, pair) for who, pair in work if [other for _, other in work].count(pair) == 1]
+    record(study, tmp_path, [(who, pair, "appropriate") for who, pair in single])
+    assert "Agreement was not measured, as none of the pairs had two answers." in study.methods().markdown
+    record(study, tmp_path, [(who, pair, NAMES[pair % 3]) for who, pair in open_work(study)])
+    text = study.methods().markdown
+    assert "Fleiss' kappa (2 labels)" in text
+    assert "3 labels" not in text
+
+
+def test_who_qualified_is_counted_without_names(at: At) -> None:
+    state = GridState(standings={"passed": 3, "let on": 1, "waits": 1, "open": 2})
+    run = RunRecord(1, "qualification", {"pass_mark": 0.8, "seed": 0}, {"pairs": 12}, "1", "2026-11-26T00:00:00Z")
+    text = write_sections([run], {MAIN: state})[0].text
+    assert (
+        "Of 7 people who were given them, 3 passed, 1 was let on by the lead, 1 waits for a decision by the lead and 2 "
+        "have not finished."
+    ) in text
+
+
+def test_an_exploratory_evaluation_does_not_replace_the_main_one(study: Study) -> None:
+    """The main one goes by the study's own tiers; one by other rules is described where it is named, with its rule."""
+    grid = study.grid()
+    main = study.log()[-1]
+    grid.evaluate(systems=["bm25"], tiers=["diamond"], partition=Partition("unanimous"), resamples=200)
+    exploratory = study.log()[-1]
+    methods = study.methods()
+    assert "with 2 systems (`tfidf` [@sparckjones1972] and `bm25` [@robertson2009])" in methods.markdown
+    assert methods.notes == (
+        f"run {main.id} is the evaluation that is described, the newest by its rules of tiers; `--evaluation RUN` "
+        f"takes another ({exploratory.id})",
+    )
+    named = study.methods(evaluation=exploratory.id)
+    assert "with 1 system (`bm25` [@robertson2009])" in named.markdown
+    assert "There, Diamond held pairs by another rule: 2 labels or more, all equal to the final one; valid." in (
+        named.markdown
+    )
+    assert named.notes == ()
+    with pytest.raises(UnknownIdError, match=f"run 1 is no evaluation .* one of: {exploratory.id}, {main.id}"):
+        study.methods(evaluation=1)
+    grid.save_partition(Partition("unanimous", own_tiers=TIERS))
+    assert study.methods().markdown.count("with 1 system") == 1
+    grid.save_partition(Partition(own_tiers={"gold2": {"labels": 2, "within": "gold"}}))
+    assert study.methods().markdown.count("with 1 system") == 1  # no tier of that evaluation has another rule
+
+
+def test_the_evaluation_of_the_recipe_is_the_main_one_and_says_when_answers_are_newer(study: Study) -> None:
+    grid = study.grid()
+    options = Evaluate(("tfidf",), tiers=("bronze",), measures=("NDCG",), resamples=200)
+    noted = note_evaluation(grid, options)
+    grid.evaluate(systems=["bm25"], tiers=["bronze"], measures=["NDCG"], resamples=200)
+    assert "with 1 system (`tfidf`" in study.methods().markdown
+    grid.decide(grid.waiting_pairs()[0], None, by="ada")
+    assert study.methods().notes[-1] == (
+        f"run {noted.id} evaluated before the newest answers or decisions; rerun it when all are in"
+    )
+
+
+def test_where_no_evaluation_is_by_the_rules_of_now_none_is_described(study: Study) -> None:
+    number = study.log()[-1].id
+    study.grid().save_partition(Partition("majority", own_tiers={"draft": {"labels": 3}}))
+    methods = study.methods()
+    assert "Retrieval was evaluated" not in methods.markdown
+    assert methods.notes == (
+        f"no evaluation is described, as the runs {number} went by other rules of tiers than the study's; "
+        "`--evaluation RUN` describes one of them",
+    )
 
 
 def test_a_study_that_was_just_made_has_nothing_but_the_software(at: At) -> None:
@@ -361,15 +484,28 @@ def test_it_changes_nothing_and_replaces_what_it_wrote(study: Study, tmp_path: P
     assert [path.name for path in written] == ["methods.tex", "methods.bib"]
     assert written[0].read_text("utf-8") == study.methods().latex
     assert len(study.log()) == n_runs
-    with pytest.raises(InputError, match=r"methods\.tex: there is a file of that name; expected a folder"):
-        study.methods().write(written[0])
+
+
+def test_a_file_is_written_in_the_markup_of_its_name(study: Study, tmp_path: Path) -> None:
+    methods = study.methods()
+    assert [path.name for path in methods.write(tmp_path / "new" / "m.tex")] == ["m.tex", "m.bib"]
+    assert (tmp_path / "new" / "m.tex").read_text("utf-8") == methods.latex
+    assert methods.write(tmp_path / "text.md")[0].read_text("utf-8") == methods.markdown
+    (tmp_path / "x.tex").mkdir()
+    for out, form, message in (
+        ("m.md", "latex", "a .md file holds markdown, not latex"),
+        ("x.tex", None, "there is a folder of that name; expected a file"),
+        ("text.bib", None, "there is a file of that name; expected a folder"),
+    ):
+        with pytest.raises(InputError, match=message):
+            methods.write(tmp_path / out, form)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["write", "ask", "curate", "survey", "localise", "overlap", "printers"])
-def test_each_number_of_every_example_is_one_of_the_log(name: str, walked: Walked) -> None:
+def test_each_number_of_every_example_is_of_the_log_or_of_what_commands_print(name: str, walked: Walked) -> None:
     study = Study.open(walked(name))
-    assert unlogged(study) == []
+    assert unfounded(study) == []
     headings = [section.heading for section in study.methods().sections]
     named = ["Corpus, grid and labels" if grid == MAIN else f"Grid {grid}" for grid in study.grids]
     assert headings == [*named, "Software"]
@@ -392,7 +528,7 @@ def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Wa
     assert "jackknife" not in text  # with so few templates there is no interval
     grid.score_bias("pbbq", "weigh")
     assert "PBBQ [@farsi2025]" in _paragraph(study, "Grid test")
-    assert unlogged(study) == []
+    assert unfounded(study) == []
 
 
 def _paragraph(study: Study, heading: str) -> str:
@@ -411,10 +547,10 @@ def test_an_interval_of_bias_is_told_and_people_who_answered_items_are_not(study
         "intervals": {"ana": {"diff_bias_ambiguous": [0.125, 0.5]}},
     }
     run = replace(log[-1], stage="bias score", params=params, counts=counts)
-    text = write_sections([*log, run])[0].text
+    text = sections_of(study, [*log, run])[0].text
     assert "by the definitions of KoBBQ [@jin2024], on 1 answer, in 1 category. For `ana`, `diff_bias_amb" in text
     assert "was 0.250 (0.125 to 0.500) and `diff_bias_disambiguated` was undefined. Intervals rest on the jack" in text
     by_people = replace(run, params={**params, "role": "annotator"})
-    text = write_sections([*log, by_people])[0].text
+    text = sections_of(study, [*log, by_people])[0].text
     assert "KoBBQ [@jin2024]" in text
     assert "`ana`" not in text

@@ -1,0 +1,205 @@
+"""The methods section of a paper, written from the tables of a study and the log of its runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from fcpair.errors import InputError, UnknownIdError
+from fcpair.files.tables.tabular import replace_file
+from fcpair.params import MAIN, Agree, MethodsFormat, Partition
+from fcpair.records import BY_HAND, UNDECIDED, Role, Round, RunRecord, Status
+from fcpair.report.citations import as_latex, bibtex, cited_keys, escape_latex, reference_line
+from fcpair.report.methods import Section, grid_of, write_sections
+from fcpair.report.methods_answers import AnswerSource, GridState, RoundState
+from fcpair.stages.adjudication.partition import tier_rules
+from fcpair.stages.questions.labels import tier_obstacle
+from fcpair.steps.adjudication.agreement import agreement_counts
+from fcpair.steps.base.context import StudyContext, effective_options, is_planned, labels_of
+from fcpair.steps.people.known_scores import scores
+from fcpair.steps.release.partition import tiers_of
+from fcpair.steps.rules.pair_counts import split_unanimous, tally
+from fcpair.steps.rules.rule_decisions import policy_that_holds
+from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import grids
+from fcpair.store.oversight import newer_evidence, runs, settings
+from fcpair.store.people import people
+
+SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The paragraphs of a methods section, as Markdown and as LaTeX, and the references that they cite.
+
+    `notes` say which evaluation is described, and if answers are newer: a sentence each, without a full stop.
+    """
+
+    sections: tuple[Section, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The keys of the references, in the order in which they are cited."""
+        return cited_keys(section.text for section in self.sections)
+
+    @property
+    def markdown(self) -> str:
+        """The paragraphs in Markdown, with citations as Pandoc reads them and a list of references."""
+        parts = [f"## {heading}\n\n{text}\n" for heading, text in self.sections]
+        lines = [f"- [@{key}] {reference_line(key)}" for key in self.keys]
+        references = ["\n".join(["## References", "", *lines, ""])] if lines else []
+        return "\n".join([*parts, *references])
+
+    @property
+    def latex(self) -> str:
+        """The paragraphs in LaTeX, to be included in a document that has `methods.bib` as a bibliography."""
+        return "\n".join(
+            f"\\paragraph{{{escape_latex(heading)}.}}\n{as_latex(text)}\n" for heading, text in self.sections
+        )
+
+    @property
+    def bib(self) -> str:
+        """The references in BibTeX."""
+        return bibtex(self.keys)
+
+    def text(self, form: MethodsFormat = "markdown") -> str:
+        """The paragraphs in a format."""
+        return self.latex if form == "latex" else self.markdown
+
+    def write(self, out: str | Path, form: MethodsFormat | None = None) -> list[Path]:
+        """Write the text and its references: into the file `out`, which ends in .md or .tex, and one in .bib beside it.
+
+        Any other `out` is a folder, which is made if it does not exist, for `methods.md` (or `methods.tex`, if the
+        `form` is latex) and `methods.bib`.
+
+        Raises InputError where the form is not that of the file, where `out` is a folder that is named like a file, or
+        where there is a file in the place of a folder.
+        """
+        place = Path(out)
+        form_of_file = {suffix: name for name, suffix in SUFFIXES.items()}.get(place.suffix.lower())
+        if form_of_file and form not in (None, form_of_file):
+            raise InputError(f"{place}: a {place.suffix} file holds {form_of_file}, not {form}; expected another name")
+        if place.is_dir() if form_of_file else place.exists() and not place.is_dir():
+            kind, expected = ("folder", "file") if form_of_file else ("file", "folder")
+            raise InputError(f"{place}: there is a {kind} of that name; expected a {expected}")
+        form = form_of_file or form or "markdown"
+        path = place if form_of_file else place / f"methods{SUFFIXES[form]}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        contents = {path: self.text(form), path.with_suffix(".bib"): self.bib}
+        for file, content in contents.items():
+            with replace_file(file) as temporary:
+                temporary.write_text(content, "utf-8", newline="\n")
+        return list(contents)
+
+
+def write_methods(study: StudyContext, *, evaluation: int | None = None) -> Methods:
+    """Write the methods section of a paper: what was done, each number as it stands now, and the references.
+
+    What stands is counted in the tables, as `status`, `agreement` and `partition` do; seeds, models and parameters are
+    those of the runs that made it. Of several evaluations it describes the run `evaluation`, and without a number the
+    newest by the study's own rules of tiers, of those by the options of its recipe if there is one. It changes nothing.
+
+    Raises UnknownIdError where `evaluation` is no run that evaluated the grid `main`.
+    """
+    with study._store.read() as tx:
+        log = runs.runs(tx)
+        states = {key.name: _load_state(tx) for key in grids.for_each_grid(tx)}
+        with grids.on_first_grid(tx):
+            chosen, rules, notes = _choose_evaluation(tx, evaluation)
+        return Methods(tuple(write_sections(log, states, chosen, rules)), tuple(notes))
+
+
+def _load_state(tx: Tx) -> GridState:
+    """What the tables have of the grid that the transaction is about."""
+    work = [_round_state(tx, round_) for round_ in (*rounds.answer_rounds(tx), *_checking_rounds(tx))]
+    standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
+    state = GridState(tuple(work), assignments.labels_per_pair(tx), standings)
+    question = labels_of(tx)
+    agree, has_answers = effective_options(tx, Agree, {}), bool(judgements.answered_cells(tx, rounds.primary(tx)))
+    if has_answers and (not is_planned(tx) or settings.with_recipe(tx, Agree.stage)):
+        state = replace(state, agree=agree, agreement=agreement_counts(tx, agree))
+    if question is None:
+        return state
+    standing = tally(tx)
+    outcomes = split_unanimous(tx, {rule: n for rule, n in standing.by_rule.items() if rule not in UNDECIDED})
+    for (rule, discards), n in adjudications.n_by_rule(tx).items():
+        if discards and rule in BY_HAND:
+            outcomes[rule] -= n
+            outcomes["irreconcilable"] = outcomes.get("irreconcilable", 0) + n
+    outcomes["waiting"] = standing.pairs.wait_for_person + standing.pairs.wait_for_policy
+    rules = effective_options(tx, Partition, {})
+    sizes = {} if tier_obstacle(question) or not has_answers else tiers_of(tx, rules).sizes
+    return replace(
+        state,
+        policy=policy_that_holds(tx),
+        outcomes=outcomes,
+        n_valid=standing.pairs.valid,
+        n_invalid=standing.pairs.not_valid,
+        n_lost=standing.n_lost,
+        rules=rules,
+        tiers=sizes if any(sizes.values()) else {},
+    )
+
+
+def _checking_rounds(tx: Tx) -> list[Round]:
+    return [round_ for round_ in rounds.of_grid(tx) if round_.checks is not None]
+
+
+def _round_state(tx: Tx, round_: Round) -> RoundState:
+    loads, by_status, sources = Counter[int](), Counter[str](), Counter[tuple[str, int | None, str, bool]]()
+    models = {person.id: person.name for person in people.people(tx, Role.MODEL)}
+    n_blind, is_private = 0, round_.role is Role.RESPONDENT  # a few skips may be one respondent's
+    for row in assignments.work_counts(tx, round_):
+        by_status[row.status] += row.n
+        if row.status in assignments.ACTIVE:
+            loads[row.person_id] += row.n
+            n_blind += row.n * row.blind
+        if row.origin is not None and not (row.skipped and is_private):
+            sources[row.origin, row.run_id, models.get(row.person_id, ""), bool(row.skipped)] += row.n
+    return RoundState(
+        round_,
+        loads=tuple(loads.values()),
+        n_cells=assignments.n_active_cells(tx, round_),
+        n_open=by_status[Status.OPEN],
+        n_blind=n_blind,
+        n_skipped=0 if is_private else by_status[Status.SKIPPED],
+        n_withdrawn=by_status[Status.WITHDRAWN],
+        sources=tuple(AnswerSource(*source, n) for source, n in sources.items()),
+    )
+
+
+def _choose_evaluation(tx: Tx, number: int | None) -> tuple[RunRecord | None, dict[str, str], list[str]]:
+    """The evaluation to describe, the rules of its tiers that are not the study's own, and notes on the choice."""
+    own_rules = {rule.tier: str(rule) for rule in tier_rules(effective_options(tx, Partition, {}))}
+    evaluations: dict[int, tuple[RunRecord, dict[str, str]]] = {}
+    for run, outcome in runs.outcomes(tx):
+        if grid_of(run) == MAIN:
+            rules = {tier["tier"]: tier["rule"] for tier in outcome["tiers"]}
+            evaluations[run.id] = run, {name: rule for name, rule in rules.items() if rule != own_rules.get(name)}
+    ids = ", ".join(map(str, evaluations))
+    if number is not None and number not in evaluations:
+        raise UnknownIdError(f"run {number} is no evaluation of the grid {MAIN}; expected one of: {ids or 'none yet'}")
+    by_own_rules = [run for run, other_rules in evaluations.values() if not other_rules]
+    # A recipe's evaluation notes no rules, as it always goes by the study's own.
+    by_recipe = [run for run in by_own_rules if "diamond" not in run.params]
+    chosen = evaluations[number][0] if number is not None else next(iter([*by_recipe, *by_own_rules]), None)
+    if chosen is None:
+        hint = f"the runs {ids} went by other rules of tiers than the study's; `--evaluation RUN` describes one of them"
+        return None, {}, [f"no evaluation is described, as {hint}"] if evaluations else []
+    notes = []
+    others = [str(run.id) for run, _ in evaluations.values() if run.options != chosen.options]
+    if others and number is None:
+        which = "the study's recipe" if by_recipe else "its rules of tiers"
+        notes.append(
+            f"run {chosen.id} is the evaluation that is described, the newest by {which}; `--evaluation RUN` takes "
+            f"another ({', '.join(others)})"
+        )
+    if newer_evidence.is_answered_since(tx, chosen, rounds.of_grid(tx)) or newer_evidence.is_decided_since(tx, chosen):
+        notes.append(f"run {chosen.id} evaluated before the newest answers or decisions; rerun it when all are in")
+    return chosen, evaluations[chosen.id][1], notes
