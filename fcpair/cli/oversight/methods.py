@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     type=click.Choice(get_args(MethodsFormat)),
     help="The markup of the text (default: as the file of --out, or markdown).",
 )
-@shared_option("--out", type=click.Path(path_type=Path), detail="A .md or .tex file, or an output folder (default: print).")
+@shared_option(
+    "--out", type=click.Path(path_type=Path), detail="A .md or .tex file, or an output folder (default: print)."
+)
 @click.option("--evaluation", type=int, metavar="RUN", help="The evaluation to describe, by its number in the log.")
 @with_study
 def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluation: int | None) -> None:
