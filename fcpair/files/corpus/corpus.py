@@ -106,7 +106,9 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     """
     header = [name for name in read_table(path, optional=[side]).columns if name != LINE]
     side_columns = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
-    column = side_columns[0] if side_columns else header[0] if len(header) == 1 else side
+    column = (
+        side_columns[0] if side_columns else header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side
+    )
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
     reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])

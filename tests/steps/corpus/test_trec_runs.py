@@ -129,8 +129,8 @@ def test_everything_that_is_wrong_with_a_run_has_its_line(at: At, tmp_path: Path
     with pytest.raises(InputError) as caught:
         study.grid().retrieve(Retrieve(runs=(run,)))
     assert [(f.line, f.message) for f in caught.value.findings] == [
-        (1, "cn_id `99` is not in the corpus"),
-        (2, "hs_id `q7` is not in the corpus"),
+        (1, "cn_id `99` is not in the study"),
+        (2, "hs_id `q7` is not in the study"),
     ]
 
 
@@ -178,6 +178,9 @@ def test_the_numbers_of_the_study_are_no_ids_where_the_corpus_has_its_own(collec
     run = a_run(tmp_path / "r.trec", "1 Q0 d2 1 2 x")
     grid = collection.grid()
     assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, "hs_id `1` is not in")
+    a_run(run, "1 Q0 4 1 2 x")
+    refusal = "its ids are the study's numbers; expected the corpus's own ids"
+    assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, refusal)
 
 
 def test_an_id_of_two_texts_is_refused(tmp_path: Path) -> None:
