@@ -52,8 +52,8 @@ def import_corpus(
         unpaired: take a row whose HS or CN is empty for a text without a pair.
 
     Raises:
-        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text (all of them, with
-            line numbers, or those of rows), no row of the language.
+        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text or an id of two texts
+            (all of them, with line numbers, or those of rows), no row of the language.
         StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
     """
     frame = None if isinstance(path, Import | str | PathLike) else _check_frame(path, format)
@@ -89,7 +89,8 @@ def import_corpus(
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
         unpaired_count = {"without_pair": len(pairs) - len(complete_pairs)} if options.unpaired else {}
         run = note_stage_run(tx, options, counts | unpaired_count)
-    return replace(run, notes=(_assumed_language_note(options, len(pairs)),)) if corpus.assumed_language else run
+    assumed = (_assumed_language_note(options, len(pairs)),) if corpus.assumed_language else ()
+    return replace(run, notes=(*assumed, *corpus.notes))
 
 
 def _check_frame(frame: Any, format: str) -> pd.DataFrame:
