@@ -42,13 +42,14 @@ class Ranking:
 
     `order` has the shape `(n_hs, depth)` and holds positions in the pool; NOTHING (-1) where the system names nothing
     that is in the pool, which keeps its rank. `scores`, of the same shape, never rise along a row. `notes` says what a
-    reader must know of it; `model` is what a run keeps of the model.
+    reader must know of it; `model` is what a run keeps of the model. `n_cut` texts are longer than the model reads.
     """
 
     order: NDArray[np.int64]
     scores: NDArray[np.float64]
     notes: tuple[str, ...] = ()
     model: dict[str, str] | None = None
+    n_cut: int = 0
 
 
 @dataclass(frozen=True)

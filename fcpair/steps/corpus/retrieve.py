@@ -83,6 +83,7 @@ def bring_in_candidates(
         find_nearest(bodies, sources, options, encoder, progress), sources, options.k, copies
     )
     candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
+    cut = encode.count_cut(bodies, encoder)
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
     with grid._store.write() as tx:
@@ -93,7 +94,8 @@ def bring_in_candidates(
         )
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
-        run = note_stage_run(tx, options, counts, encoder.record())
+        counts |= {"cut_texts": cut.n} if cut.n else {}
+        run = replace(note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
         return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to search from")
 
 

@@ -154,7 +154,9 @@ def _evaluate_and_record(
         files |= {runs / name: content for name, content in _run_files(systems, rankings, inputs.search)}
     if pictures is not None:
         files |= {pictures.folder / name: content for name, content in render_all(outcome, pictures.style).items()}
-    counts = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
+    counts: dict[str, Any] = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
+    if cut := {str(system): ranking.n_cut for system, ranking in zip(systems, rankings, strict=True) if ranking.n_cut}:
+        counts["cut_texts"] = cut
     with grid._store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **extra_params}, counts, outcome=outcome.as_data())
         if not extra_params:
