@@ -132,7 +132,7 @@ class Cut(NamedTuple):
     notes: tuple[str, ...]
 
 
-def count_cut(inputs: Sequence[str] | Sequence[tuple[str, str]], model: Model) -> Cut:
+def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
     """Count the different texts, or pairs of texts, that a model cuts at its window, whatever runs it.
 
     The model itself is not loaded, so that texts count whose vectors are kept.
