@@ -168,7 +168,9 @@ class Retrieve(Checked):
     )
     every_cn: bool = param(False, "take every CN of the corpus; nothing is encoded then")
     runs: tuple[Path, ...] = param(
-        (), "a TREC run whose top candidates to take; may be repeated; nothing is encoded then"
+        (),
+        "a TREC run, in the corpus's own ids if it has any, whose top to take; may be repeated; nothing is encoded "
+        "then",
     )
     depth: int = param(10, "number of CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE)
     memory_mb: int = param(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.files.release.trec import TextIds
 from fcpair.models.encode import Progress
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 from fcpair.stages.questions.named_values import NamedValue
@@ -22,10 +23,9 @@ POOLS = {
 
 @dataclass(frozen=True)
 class Search:
-    """The HS and the pool: texts, and the ids that a TREC run has for them.
+    """The HS and the pool: texts, and their numbers in the study.
 
-    `other_hs_ids` are the HS of the study that are not ranked for; a run may have them. `corpus_ids` says, for each
-    side (`hs` and `cn`), which texts of the study each id of the corpus stands for.
+    `ids` has, for each side (`hs` and `cn`), the ids by which a run may name its texts, those that are not ranked too.
     """
 
     hs: tuple[str, ...]
@@ -33,8 +33,7 @@ class Search:
     hs_ids: tuple[int, ...]
     cn_ids: tuple[int, ...]
     progress: Progress | None = None
-    other_hs_ids: tuple[int, ...] = ()
-    corpus_ids: Mapping[str, Mapping[str, Collection[int]]] = field(default_factory=dict)
+    ids: Mapping[str, TextIds] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -43,13 +42,14 @@ class Ranking:
 
     `order` has the shape `(n_hs, depth)` and holds positions in the pool; NOTHING (-1) where the system names nothing
     that is in the pool, which keeps its rank. `scores`, of the same shape, never rise along a row. `notes` says what a
-    reader must know of it; `model` is what a run keeps of the model.
+    reader must know of it; `model` is what a run keeps of the model. `n_cut` texts are longer than the model reads.
     """
 
     order: NDArray[np.int64]
     scores: NDArray[np.float64]
     notes: tuple[str, ...] = ()
     model: dict[str, str] | None = None
+    n_cut: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank
 from fcpair.evaluate.systems import Sbert
 from fcpair.models.cached_requests import model_record, n_prompt_tokens
 from fcpair.models.cross_encoder import score_pairs
+from fcpair.models.encode import count_cut
 from fcpair.models.model_files import CROSS_ENCODERS, resolve
 from fcpair.params import DEFAULT_MODEL
 
@@ -117,7 +118,8 @@ class Cross(System):
             [*sorted(by_cn, key=by_cn.__getitem__, reverse=True), *_rest_of_ranking(row, self.top)]
             for by_cn, row in zip(scored, first.order.tolist(), strict=True)
         ]
-        return _assemble_ranking(first, rows, (), model.record())
+        cut = count_cut(pairs, model)
+        return _assemble_ranking(first, rows, cut.notes, model.record(), cut.n)
 
     def cost(self, search: Search) -> Cost:
         """Cost of what the first system asks of a service."""
@@ -151,10 +153,13 @@ def _unnamed_notes(search: Search, choices: Sequence[Picks], tops: Sequence[Sequ
         yield f"CNs given to the LLM that it did not name: {n} of {n_given} ({format_examples(n_unnamed)}); {note}"
 
 
-def _assemble_ranking(first: Ranking, rows: list[list[int]], notes: tuple[str, ...], model: dict[str, str]) -> Ranking:
+def _assemble_ranking(
+    first: Ranking, rows: list[list[int]], notes: tuple[str, ...], model: dict[str, str], n_cut: int = 0
+) -> Ranking:
     """The ranking of rows that may differ in length, with what is to be known of the first system's."""
     order = np.full((len(rows), max(map(len, rows))), NOTHING, np.int64)
     for at, row in enumerate(rows):
         order[at, : len(row)] = row
     model |= {f"first.{key}": value for key, value in (first.model or {}).items()}
-    return rank_without_scores(order, (*(f"first: {note}" for note in first.notes), *notes), model)
+    ranking = rank_without_scores(order, (*(f"first: {note}" for note in first.notes), *notes), model)
+    return replace(ranking, n_cut=first.n_cut + n_cut)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import Ranking, Search, System, cosines, sort_by_score
 from fcpair.files.corpus.corpus import CN, read_side
-from fcpair.models.encode import encode
+from fcpair.models.encode import count_cut, encode
 from fcpair.models.model_files import resolve
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 from fcpair.stages.corpus.text_identity import identity
@@ -143,9 +143,9 @@ class Sbert(System):
         """Rank the pool by the cosine of each HS and CN; raises ModelError if the model is unavailable."""
         model = resolve(self.of)
         vectors = encode([*search.hs, *search.cn], model, search.progress)
-        return Ranking(
-            *sort_by_score(cosines(vectors[: len(search.hs)], vectors[len(search.hs) :])), model=model.record()
-        )
+        order, scores = sort_by_score(cosines(vectors[: len(search.hs)], vectors[len(search.hs) :]))
+        cut = count_cut([*search.hs, *search.cn], model)
+        return Ranking(order, scores, cut.notes, model.record(), cut.n)
 
 
 Scores = NDArray[np.float64]

@@ -38,6 +38,10 @@ _EXPECTED = {
 LABEL = "label"
 SHOWN = 5  # texts or ids that a message names
 _KEYS = {HS: ("hs_id", HS, HS_TEXT), CN: ("cn_id", CN, CN_TEXT)}
+_OWN_ID = {
+    HS: "hs.hs_id",
+    CN: "cn.cn_id",
+}  # the corpus's own, in a tier of a study; its `hs_id` has the study's numbers
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,8 @@ class _Side:
             position = self._positions.get(identity(key))
             if position is None and key.isdecimal():  # as keys are in JSON
                 position = self._positions.get(int(key))
+        elif position is None:
+            position = self._positions.get(as_text(key))  # of ids that are words in the frame, and numbers here
         return position
 
     def add(self, *keys: Any) -> int:
@@ -86,9 +92,13 @@ class _Side:
         if (position := self.find(keys[0])) is None:
             position = len(self.names)
             self.names.append(keys[0])
-            for key in keys:
-                self._positions.setdefault(identity(key) if isinstance(key, str) else key, position)
+            self.call(position, *keys)
         return position
+
+    def call(self, position: int, *keys: Any) -> None:
+        """Let a text be found by these ids and texts, too."""
+        for key in keys:
+            self._positions.setdefault(identity(key) if isinstance(key, str) else key, position)
 
 
 def evaluate_tier_frame(
@@ -111,8 +121,9 @@ def evaluate_tier_frame(
         frame: a row for each pair: `hs_id` and `cn_id`, or the texts `hs` and `cn`, and `label`; or the columns of a
             published partition of FC-CONAN.
         ranking: for each HS its CNs, best first; or a frame with a row for each of them, with `score` (higher is
-            better; ties by the order in `frame`) or `rank` (from the best). HS and CNs are called by id or by text. HS
-            that the tier does not have are passed over; each that it has must be there.
+            better; ties by the order in `frame`) or `rank` (from the best). HS and CNs are called by text or by id:
+            `hs_id` and `cn_id` of the frame or, where it has them, the corpus's own ids in `hs.hs_id` and `cn.cn_id`.
+            HS that the tier does not have are passed over; each that it has must be there.
         measures: such as NDCG@5, MAP(by=all) or RBP(p=0.9).
         k: how many ranks are read by measures that name no cut of their own.
         pool: all CNs that were ranked, by id or text; without it, those of the frame and of the ranking. What the tier
@@ -126,7 +137,7 @@ def evaluate_tier_frame(
 
     Raises:
         InputError: no frame, a missing column, a pair or a CN that is there twice, an empty cell, no label that is
-            positive, an HS that is not ranked, a CN that is not in the pool.
+            positive, an HS that is not ranked, a CN that is not in the pool, ids that could be either numbering.
     """
     if isinstance(measures, str):
         raise invalid_value("measures", measures, "a list of measures, such as ['NDCG@10']")
@@ -134,13 +145,16 @@ def evaluate_tier_frame(
     parsed = [parse_measure(measure, options.k) for measure in options.measures]
     check_unique("measure", [str(measure) for measure in parsed])
     check_resamples(options.resamples)
-    pairs = _pairs(frame, positive)
+    columns, ranked_cns = _read_columns("frame", frame), [*_lists(ranking)]
+    pool_keys = None if pool is None else [*pool]
+    used = {HS: [key for key, _ in ranked_cns], CN: [*(pool_keys or ()), *(cn for _, cns in ranked_cns for cn in cns)]}
+    pairs = _pairs(frame, columns, positive, own_ids=_has_own_ids(frame, columns, used))
     hs, cn = _Side("HS"), _Side("CN")
-    for key in pool if pool is not None else ():
+    for key in pool_keys or ():
         cn.add(key)
-    n_pool = len(cn) if pool is not None else None
+    n_pool = None if pool is None else len(cn)
     labels, n_outside = _labels(pairs, hs, cn, n_pool)
-    ranked, notes = _ranked(ranking, hs, cn, grows=pool is None)
+    ranked, notes = _ranked(ranked_cns, hs, cn, grows=pool is None)
     if len(cn) > labels.shape[1]:
         labels = np.pad(labels, ((0, 0), (0, len(cn) - labels.shape[1])), constant_values=UNJUDGED)
     tier_labels = TierLabels(
@@ -171,8 +185,32 @@ class _Pair:
     is_positive: bool
 
 
-def _pairs(frame: Any, positive: Sequence[str]) -> list[_Pair]:
-    columns = _read_columns("frame", frame)
+def _has_own_ids(frame: pd.DataFrame, columns: list[str], used: Mapping[str, list[Any]]) -> bool:
+    """Whether a ranking calls its texts by the corpus's own ids; `used` has all that it calls them, by side.
+
+    Raises InputError where it could be those or the study's numbers, which would be other texts.
+    """
+    only_own, only_numbers, both = set[str](), set[str](), set[str]()
+    for side, keys in used.items():
+        if {_OWN_ID[side], _KEYS[side][0]} <= {*columns}:
+            # Larger floats may have been other ids before; `_Side.find` refuses them.
+            exact = {as_text(key) for key in keys if not isinstance(key, float) or abs(key) < 2**53}
+            own, numbers = frame[_OWN_ID[side]].fillna("").astype(str), frame[_KEYS[side][0]].astype(str)
+            words = {word for cell in own.unique() for word in cell.split()}
+            used_own, used_numbers = (exact & ids for ids in (words, {*numbers}))
+            only_own |= used_own - used_numbers
+            only_numbers |= used_numbers - used_own
+            both |= set() if own.equals(numbers) else used_own & used_numbers
+    if (only_own and only_numbers) or (both and not (only_own or only_numbers)):
+        raise InputError(
+            f"the ids of the ranking could be the study's numbers (`hs_id`, `cn_id`) or the corpus's own ids "
+            f"({', '.join(f'`{name}`' for name in _OWN_ID.values())}), such as "
+            f"{', '.join(sorted(both or only_numbers)[:SHOWN])}; drop the columns of the others from the frame"
+        )
+    return bool(only_own)
+
+
+def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, own_ids: bool) -> list[_Pair]:
     column = FINAL if FINAL in columns else LABEL
     keys = {side: [name for name in _KEYS[side] if name in columns] for side in (HS, CN)}
     missing = [_KEYS[side][0] for side in (HS, CN) if not keys[side]] + [column] * (column not in columns)
@@ -190,6 +228,10 @@ def _pairs(frame: Any, positive: Sequence[str]) -> list[_Pair]:
     reject(FRAME, findings)
     is_positive = _is_positive(used[column].tolist(), ["1"] if column == FINAL else [*positive])
     hs, cn = (list(zip(*(used[name].tolist() for name in keys[side]), strict=True)) for side in (HS, CN))
+    for side, called in ((HS, hs), (CN, cn)):
+        if own_ids and {_OWN_ID[side], _KEYS[side][0]} <= {*columns}:  # in place of the number; a text may have several
+            own = frame[_OWN_ID[side]].fillna("").astype(str).str.split()
+            called[:] = [(*words, *keys[1:]) or keys for words, keys in zip(own, called, strict=True)]
     return [_Pair(row, *pair) for row, pair in enumerate(zip(hs, cn, is_positive, strict=True), 1)]
 
 
@@ -225,7 +267,10 @@ def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tup
         if column is None and n_pool is not None:
             outside.append(pair)
             continue
-        column = cn.add(*pair.cn) if n_pool is None else column
+        if n_pool is None:
+            column = cn.add(*pair.cn)
+        elif column is not None:
+            cn.call(column, *pair.cn)
         if column is not None and (row, column) in places:
             findings.append(Finding(FRAME, pair.row, "this pair is duplicated", cause="pairs are duplicated"))
         elif column is not None:
@@ -243,11 +288,13 @@ def _shown(pairs: list[_Pair]) -> str:
     return ", ".join(short_repr(pair.cn[0]) for pair in pairs[:SHOWN]) + ", ..." * (len(pairs) > SHOWN)
 
 
-def _ranked(ranking: Any, hs: _Side, cn: _Side, *, grows: bool) -> tuple[Ranking, tuple[str, ...]]:
+def _ranked(
+    ranking: list[tuple[Any, list[Any]]], hs: _Side, cn: _Side, *, grows: bool
+) -> tuple[Ranking, tuple[str, ...]]:
     """The ranking of each HS as positions in the pool, which grows by what is ranked beside it where it may."""
     rows: dict[int, list[int]] = {}
     n_other = 0
-    for key, ranked_cns in _lists(ranking):
+    for key, ranked_cns in ranking:
         if (row := hs.find(key)) is None:
             n_other += 1
             continue

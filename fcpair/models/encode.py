@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,9 @@ BATCH = 32
 SORTED = 16_384  # texts that are tokenised at once, and sorted by their number of tokens
 SAVE_EVERY_S = 30.0
 """After so long what has been encoded is kept, in case the process is killed; Ctrl-C loses nothing."""
+
+_MOST_ADDED = 8  # tokens that a tokenizer adds to a text or a pair, such as `[CLS]`
+_NO_LIMIT = 10**9  # transformers writes 10**30 for none
 
 Progress = Callable[[int, int], None]
 Vectors = NDArray[np.float32]
@@ -114,6 +121,75 @@ class _UnsavedVectors:
         except OSError as error:
             _log.warning("%s cannot be kept (%s)", self._folder, error)
         self._keys, self._vectors, self._since_s = [], [], monotonic()
+
+
+class Cut(NamedTuple):
+    """How many different texts, or pairs of texts, are longer than a model reads, so that it does not see their ends;
+    and the note that says so, if there are any.
+    """
+
+    n: int
+    notes: tuple[str, ...]
+
+
+def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
+    """Count the different texts, or pairs of texts, that a model cuts at its window, whatever runs it.
+
+    The model itself is not loaded, so that texts count whose vectors are kept.
+    """
+    distinct = list(dict.fromkeys(inputs))
+    window, tokenizer = _read_window(Path(model.folder))
+    if tokenizer is None:
+        return Cut(0, ())
+    long = [item for item in distinct if _most_tokens(item) > window]
+    n = sum(len(encoding.ids) > window for encoding in tokenizer.encode_batch(long))
+    what = "texts" if isinstance(next(iter(distinct), ""), str) else "pairs of texts"
+    note = (
+        f"{n:,} of {len(distinct):,} {what} are longer than {model.name} reads ({window} tokens); their ends were cut"
+    )
+    return Cut(n, (note,) if n else ())
+
+
+def _most_tokens(item: str | tuple[str, str]) -> int:
+    """A bound on the tokens of a text or pair: each has a byte or more of it, or is one of a few that are added."""
+    text = unicodedata.normalize("NFKD", item if isinstance(item, str) else "".join(item))
+    return len(text.encode("utf-8", "surrogatepass")) + _MOST_ADDED
+
+
+@lru_cache(maxsize=8)
+def _read_window(folder: Path) -> tuple[int, Any]:
+    """How many tokens a model reads, and its tokenizer, without a limit; None where it has no limit or no tokenizer.
+
+    sentence-transformers reads `max_seq_length` or, as transformers does, the lesser of its places and of the length
+    that its tokenizer names.
+    """
+    from tokenizers import Tokenizer
+
+    modules = _read_settings(folder / "modules.json", [])
+    folder = folder / (modules[0]["path"] if modules else "")
+    window = _read_settings(folder / "sentence_bert_config.json").get("max_seq_length") or min(
+        _read_settings(folder / "config.json").get("max_position_embeddings") or _NO_LIMIT,
+        int(_read_settings(folder / "tokenizer_config.json").get("model_max_length") or _NO_LIMIT),
+    )
+    path = folder / "tokenizer.json"
+    if window >= _NO_LIMIT or not any(folder.glob("*token*")):
+        return 0, None
+    if path.is_file():
+        tokenizer = Tokenizer.from_file(str(path))
+    else:
+        silence_libraries()
+        from transformers import AutoTokenizer
+
+        loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = Tokenizer.from_str(loaded.backend_tokenizer.to_str())
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return window, tokenizer
+
+
+def _read_settings(path: Path, absent: Any = MappingProxyType({})) -> Any:
+    """The settings in a JSON file of a model; `absent` if it has none."""
+    return json.loads(path.read_bytes()) if path.is_file() else absent
 
 
 def open_encoder(model: Model) -> Encoder:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.errors import ModelError
-from fcpair.models.encode import Progress
+from fcpair.models.encode import Cut, Progress, count_cut
 from fcpair.models.model_files import Model, silence_libraries
 
 BATCH = 32
@@ -19,10 +19,14 @@ MADE_FOR = "ForSequenceClassification"
 
 @dataclass(frozen=True)
 class LabelScores:
-    """Confidence of a model in each of its labels on each text: `scores`, shape (n_texts, n_labels), from 0 to 1."""
+    """Confidence of a model in each of its labels on each text: `scores`, shape (n_texts, n_labels), from 0 to 1.
+
+    `cut` says how many texts are longer than it reads.
+    """
 
     labels: tuple[str, ...]
     scores: npt.NDArray[np.float64]
+    cut: Cut = Cut(0, ())
 
     def labels_above(self, threshold: float) -> list[list[str]]:
         """The labels of each text whose score is `threshold` or more."""
@@ -32,7 +36,7 @@ class LabelScores:
 def score_labels(texts: Sequence[str], model: Model, progress: Progress | None = None) -> LabelScores:
     """Score each label of the model on each text, by the sigmoid of its logit; each distinct text is scored once.
 
-    A text that is longer than the model reads is cut. `progress(done, total)` counts distinct texts.
+    `progress(done, total)` counts distinct texts.
 
     Raises:
         ModelError: the model does not classify texts, was trained to give each text one label, or gives a score that is
@@ -44,7 +48,7 @@ def score_labels(texts: Sequence[str], model: Model, progress: Progress | None =
     scores = _score_texts(list(distinct), network, tokenizer, progress).reshape(len(distinct), len(labels))
     if not np.isfinite(scores).all():
         raise ModelError(f"{model.name} gives a score that is not a finite number")
-    return LabelScores(labels, scores[[distinct[text] for text in texts]])
+    return LabelScores(labels, scores[[distinct[text] for text in texts]], count_cut(texts, model))
 
 
 def _score_texts(texts: list[str], network: Any, tokenizer: Any, progress: Progress | None) -> npt.NDArray[np.float64]:

@@ -38,11 +38,6 @@ class TorchEncoder:
         """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`."""
         return self._unit_vectors_of(batch, "sentence_embedding")
 
-    @property
-    def max_tokens(self) -> float:
-        """Number of tokens of a text that the model reads; infinite where it does not say."""
-        return float(self._loaded.max_seq_length or "inf")
-
     def own_token_mask(self, batch: Tokens) -> NDArray[np.bool_]:
         """Which tokens of a batch are of the texts, shape `(n_texts, n_tokens)`: not padding, not added to them."""
         is_special = np.isin(batch[IDS], self._loaded.tokenizer.all_special_ids)

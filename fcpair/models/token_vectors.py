@@ -14,10 +14,8 @@ from fcpair.models.model_files import resolve
 from fcpair.models.pytorch import TorchEncoder
 
 
-def token_vectors(
-    texts: Sequence[str], name: str, progress: Progress | None = None
-) -> tuple[list[NDArray[np.float32]], int]:
-    """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`, and how many texts were cut.
+def token_vectors(texts: Sequence[str], name: str, progress: Progress | None = None) -> list[NDArray[np.float32]]:
+    """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`.
 
     Tokens that the tokenizer adds, such as `[CLS]`, have no vector here. Texts are read longest first, so that padding
     is rare; `progress(done, total)` counts them.
@@ -38,4 +36,4 @@ def token_vectors(
             progress(start + len(rows), len(order))
     if not all(np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3) for vectors in vectors_by_text):
         raise ModelError(f"{name} gives a token a vector that is zero or not finite; its weights may be damaged")
-    return vectors_by_text, sum(len(text_tokens[IDS]) >= encoder.max_tokens for text_tokens in tokens)
+    return vectors_by_text

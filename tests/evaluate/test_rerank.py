@@ -289,3 +289,12 @@ def test_what_cannot_be_reranked_says_why(name: str, problem: str) -> None:
 
 def test_the_first_of_a_cross_encoder_is_the_default_encoder() -> None:
     assert Cross("x").first == Sbert("all-MiniLM-L6-v2")
+
+
+def test_texts_that_encoders_cut_are_counted_of_all_systems_of_a_chain(tmp_path: Path, cache: None) -> None:
+    """The sentence encoder reads 256 tokens, the cross-encoder 64: it sees no pair with the longer text whole."""
+    search = Search(("tea",), ("milk " * 100, "milk " * 300, "no"), (1,), (101, 102, 103))
+    cross = Cross(save_tiny(tmp_path / "tiny").name, first=Sbert("all-MiniLM-L6-v2"))
+    ranking = cross.rank(search)
+    assert ranking.n_cut == 1 + 2
+    assert [note.split(" are longer")[0] for note in ranking.notes] == ["first: 1 of 4 texts", "2 of 3 pairs of texts"]

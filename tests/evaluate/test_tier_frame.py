@@ -65,6 +65,25 @@ def test_keys_may_be_texts_of_numbers_as_in_json() -> None:
     assert fcpair.evaluate(TIER, {"1": [5, 7, 6], "2": [9, 5]}) == fcpair.evaluate(TIER, RANKING)
 
 
+@pytest.mark.parametrize("as_word", [int, str, float])
+def test_the_corpus_s_own_ids_are_read_where_the_ranking_has_them(as_word: type) -> None:
+    """CN 5 is the corpus's 6 and 60, CN 6 its 8: a ranking in own ids is not read as the study's numbers."""
+    frame = TIER.assign(**{"cn.cn_id": ["6 60", "8", "6 60"]})
+    own = {hs: [as_word(cn) for cn in cns] for hs, cns in {1: [6, 3, 8], 2: [9, 60]}.items()}
+    for pool in (None, [6, 8, 3, 9]):
+        assert mrr(fcpair.evaluate(frame, own, pool=pool)).score == pytest.approx(0.75)
+    assert fcpair.evaluate(frame, RANKING) == fcpair.evaluate(TIER, RANKING)
+
+
+def test_ids_that_could_be_either_numbering_are_refused() -> None:
+    """The corpus numbers the two CNs the other way round, so that a perfect ranking could be the worst."""
+    frame = TIER.assign(**{"cn.cn_id": ["6", "5", "6"]})
+    refuse("could be the study's numbers .* or the corpus's own ids .*, such as 5, 6; drop", frame, {1: [6, 5], 2: [6]})
+    refuse("could be the study's numbers", TIER.assign(**{"cn.cn_id": ["6", "7", "6"]}), {1: [7], 2: [5]})
+    same = TIER.assign(**{"cn.cn_id": ["5", "6", "5"]})
+    assert fcpair.evaluate(same, RANKING) == fcpair.evaluate(TIER, RANKING)
+
+
 @pytest.mark.parametrize("order", [{"score": [3, 2, 1, 0.5, 0.25]}, {"rank": [1, 2, 3, 1, 2]}], ids=["score", "rank"])
 def test_a_ranking_may_be_a_frame_in_any_order(order: dict[str, list[float]]) -> None:
     frame = pd.DataFrame({"hs_id": [1, 1, 1, 2, 2], "cn_id": [5, 7, 6, 9, 5], **order})

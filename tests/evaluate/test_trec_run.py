@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,8 +16,10 @@ from hypothesis.extra.numpy import arrays
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import NOTHING, Ranking, Search, sort_by_score
 from fcpair.evaluate.trec_run import Run, run_text
+from fcpair.files.release.trec import Numbering, TextIds
 
-SEARCH = Search(("first", "second"), ("p", "q", "r"), (10, 20), (7, 8, 9))
+NUMBERS = {"hs": TextIds({}, {10, 20, 30}), "cn": TextIds({}, {4, 7, 8, 9})}
+SEARCH = Search(("first", "second"), ("p", "q", "r"), (10, 20), (7, 8, 9), ids=NUMBERS)
 
 
 def ranked(folder: Path, text: str) -> Ranking:
@@ -43,14 +47,6 @@ def test_ties_are_counted_in_one_note(tmp_path: Path) -> None:
     assert ranked(tmp_path, "10 Q0 9 1 0.5 me\n20 Q0 8 1 0.5 me\n").notes == ()
 
 
-def test_a_run_over_more_than_the_pool_is_told_the_way_out_once(tmp_path: Path) -> None:
-    outside = "".join(f"10 Q0 {cn} {rank} 0.1 me\n" for rank, cn in enumerate(range(100, 120), 2))
-    with pytest.raises(InputError) as caught:
-        ranked(tmp_path, f"10 Q0 7 1 0.9 me\n20 Q0 7 1 0.9 me\n{outside}")
-    assert str(caught.value).count("rank only the CNs that `fcpair export corpus` writes, or evaluate on more") <= 1
-    assert all("`--pool all`" in one.message for one in caught.value.findings)
-
-
 def test_tabs_blank_lines_and_a_byte_order_mark_are_let_through(tmp_path: Path) -> None:
     text = "\ufeff10\tQ0\t9\t1\t0.5\tme\n\n20 Q0 8 0 1 me\r\n"
     assert ranked(tmp_path, text).order.tolist() == [[2], [1]]
@@ -59,15 +55,15 @@ def test_tabs_blank_lines_and_a_byte_order_mark_are_let_through(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("10 Q0 5 2 0.1 me", r":3: cn_id 5 is not in the pool"),
-        ("30 Q0 7 1 0.1 me", r":3: hs_id 30 is not an HS of the study"),
+        ("10 Q0 5 2 0.1 me", r":3: cn_id `5` is not in the study"),
+        ("40 Q0 7 1 0.1 me", r":3: hs_id `40` is not in the study"),
         ("10 Q0 8 1 0.1 me", r":3: rank 1 is duplicated for HS 10"),
         ("10 Q0 7 2 0.1 me", r":3: cn_id 7 is duplicated for HS 10"),
         ("10 Q0 8 2 nan me", r":3: score is `nan`; expected a finite number"),
         ("10 Q0 8 2 inf me", r":3: score is `inf`; expected a finite number"),
         ("10 Q0 8 2 high me", r":3: score is `high`; expected a finite number"),
         ("10 Q0 8 2 0.1", r":3: 5 columns; expected 6"),
-        ("ten Q0 8 2 0.1 me", r":3: hs_id is `ten`; expected a whole number"),
+        ("ten Q0 8 2 0.1 me", r":3: hs_id `ten` is not in the study"),
         ("10 Q0 8 -2 0.1 me", r":3: rank is `-2`; expected a whole number"),
         ("10 Q0 8 2 0.95 me", r":3: rank 2 of HS 10 has a higher score than the rank above it"),
     ],
@@ -84,7 +80,7 @@ def test_a_missing_query_is_told(tmp_path: Path) -> None:
 
 def test_every_finding_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="4 things are wrong") as caught:
-        ranked(tmp_path, "10 Q0 5 1 0.9 me\n30 Q0 7 1 0.9 me\n10 Q0 5 1 0.1 me\n20 Q0 7 1 0 me\n")
+        ranked(tmp_path, "10 Q0 5 1 0.9 me\n40 Q0 7 1 0.9 me\n10 Q0 5 1 0.1 me\n20 Q0 7 1 0 me\n")
     assert [finding.line for finding in caught.value.findings] == [1, 2, 3, 3]
 
 
@@ -108,18 +104,22 @@ def test_a_folder_is_no_run(tmp_path: Path) -> None:
 def test_lines_for_an_hs_that_is_not_evaluated_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "mine.trec"
     path.write_text("10 Q0 9 1 0.5 me\n20 Q0 8 1 1 me\n30 Q0 7 1 1 me\n", "utf-8")
-    assert Run(path).rank(replace(SEARCH, other_hs_ids=(30,))).order.tolist() == [[2], [1]]
+    assert Run(path).rank(SEARCH).order.tolist() == [[2], [1]]
 
 
 OWN = replace(
-    SEARCH, corpus_ids={"hs": {"q1": {10}, "q2": {20}, "q3": {30}}, "cn": {"p": {7}, "pp": {7}, "q": {8}, "z": {5}}}
+    SEARCH,
+    ids={
+        "hs": TextIds({"q1": {10}, "q2": {20}, "q3": {30}}, {10, 20, 30}),
+        "cn": TextIds({"p": {7}, "pp": {7}, "q": {8}, "z": {5}}, {5, 7, 8, 9}),
+    },
 )
 
 
 def by_own_ids(folder: Path, *lines: str) -> Ranking:
     path = folder / "mine.trec"
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    return Run(path, "corpus").rank(OWN)
+    return Run(path).rank(OWN)
 
 
 def test_a_run_may_have_the_ids_of_the_corpus_and_what_is_not_in_the_pool_leaves_its_rank(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_run_may_have_the_ids_of_the_corpus_and_what_is_not_in_the_pool_leaves
     assert found.order.tolist() == [[1, NOTHING, 0], [0, NOTHING, NOTHING]]
     assert found.scores[0].tolist() == [8, 7, 6]
     assert found.notes == (
-        "ignored: 1 of 6 lines, which name a CN of the corpus that is not in the pool",
+        "ignored: 1 of 6 lines, which name a CN that is not in the pool",
         "ignored: 1 of 6 lines, which repeat, by another id, a text ranked above",
     )
 
@@ -146,15 +146,70 @@ def test_a_run_by_the_corpus_that_has_nothing_of_the_pool_for_an_hs_ranks_nothin
     assert by_own_ids(tmp_path, "q1 Q0 p 1 1 me", "q2 Q0 z 1 1 me").order.tolist() == [[0], [NOTHING]]
 
 
-def test_the_numbers_of_the_study_are_no_ids_of_the_corpus(tmp_path: Path) -> None:
+def test_a_run_in_two_numberings_is_refused_with_lines(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 things are wrong") as caught:
-        by_own_ids(tmp_path, "10 Q0 7 1 0.9 me", "q2 Q0 7 1 0.9 me")
+        by_own_ids(tmp_path, "10 Q0 7 1 0.9 me", "q2 Q0 7 1 0.9 me", "q1 Q0 p 1 1 me")
     assert [finding.message for finding in caught.value.findings] == [
         "hs_id `10` is not in the corpus",
         "cn_id `7` is not in the corpus",
     ]
     with pytest.raises(InputError, match="1 of 2 HS have no line: q2"):
         by_own_ids(tmp_path, "q1 Q0 p 1 1 me")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.permutations([1, 2, 3, 4]), st.permutations([1, 2, 3, 4, 5]), st.integers(0, 5), st.data())
+def test_a_run_is_read_by_its_numbering_or_refused(
+    tmp_path: Path, hs_own: list[int], cn_own: list[int], shift: int, data: st.DataObject
+) -> None:
+    """Own ids are the study's numbers in another order, moved by `shift`: a run is never read by the other ones."""
+    own = {
+        "hs": TextIds({str(one + shift): {at} for at, one in enumerate(hs_own, 1)}, {1, 2, 3, 4}),
+        "cn": TextIds({str(one + shift): {at} for at, one in enumerate(cn_own, 1)}, {1, 2, 3, 4, 5}),
+    }
+    search = Search(("a", "b"), ("p", "q", "r"), (1, 2), (1, 2, 3), ids=own)
+    written_in, read_as = (data.draw(st.sampled_from(get_args(Numbering))) for _ in range(2))
+    named = {side: {at: word for word, (at,) in own[side].numbered_by(written_in).items()} for side in own}
+    order = [data.draw(st.permutations([1, 2, 3])) for _ in range(2)]
+    path = tmp_path / "mine.trec"
+    path.write_text(
+        "".join(
+            f"{named['hs'][hs]} Q0 {named['cn'][cn]} {rank} {-rank} me\n"
+            for hs, cns in enumerate(order, 1)
+            for rank, cn in enumerate(cns, 1)
+        ),
+        "utf-8",
+    )
+    used = {"hs": {named["hs"][1], named["hs"][2]}, "cn": {named["cn"][cn] for cn in (1, 2, 3)}}
+    fits = {
+        numbering: all(used[side] <= own[side].numbered_by(numbering).keys() for side in own)
+        for numbering in get_args(Numbering)
+    }
+    run, note = Run(path, read_as), "its ids fit both numberings"
+    if not fits[read_as]:
+        with pytest.raises(InputError, match="its ids are"):
+            run.rank(search)
+    elif read_as == written_in:
+        assert (run.rank(search).order + 1).tolist() == order
+        assert all(fits.values()) == any(note in told for told in run.rank(search).notes)
+    else:
+        with suppress(InputError):  # where an HS has no line, or no CN is in the pool
+            assert any(note in told for told in run.rank(search).notes)
+
+
+@pytest.mark.parametrize(
+    ("numbering", "line", "problem"),
+    [
+        ("corpus", "10 Q0 7 1 0.9 me\n20 Q0 8 1 0.9 me\n", r"the study's numbers; .*`run:FILE\(ids=study\)`"),
+        ("study", "q1 Q0 p 1 0.9 me\nq2 Q0 z 1 0.9 me\n", "the corpus's own; expected the study's numbers; omit"),
+    ],
+)
+def test_a_run_in_the_other_numbering_is_refused_by_its_name(
+    tmp_path: Path, numbering: Numbering, line: str, problem: str
+) -> None:
+    (tmp_path / "mine.trec").write_text(line, "utf-8")
+    with pytest.raises(InputError, match=problem):
+        Run(tmp_path / "mine.trec", numbering).rank(OWN)
 
 
 def test_a_run_of_which_the_pool_has_nothing_at_all_is_refused(tmp_path: Path) -> None:

@@ -7,12 +7,15 @@ import logging
 import shutil
 import socket
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from fcpair.errors import ModelError
 from fcpair.files.corpus.corpus import Corpus, read_corpus
@@ -21,7 +24,7 @@ from fcpair.models import model_files
 from fcpair.models.encode import encode
 from fcpair.models.model_files import Model, resolve
 from fcpair.models.vector_cache import folder_of, read_parts
-from fcpair.params import DEFAULT_MODEL
+from fcpair.params import DEFAULT_MODEL, Backend
 from fcpair.stages.corpus.retrieve import candidate_positions, neighbours
 from fcpair.stages.corpus.text_identity import digest
 from models.tiny_cross import save_tiny
@@ -327,3 +330,32 @@ def test_what_was_encoded_is_kept_on_the_way_for_a_process_that_is_killed(
     encode(TEXTS, FAKE, lambda done, _: found.append(sum(len(part.keys) for part in read_parts(folder_of(FAKE)))))
     assert found == [0, 1, 2, 3, 4, 5]
     assert len(fake) == 1
+
+
+@pytest.mark.parametrize("backend", ["torch", "onnx"])
+@pytest.mark.usefixtures("warm")
+def test_texts_that_differ_only_behind_the_window_are_counted_as_cut(backend: Backend) -> None:
+    """The model reads 256 tokens, `[CLS]` and `[SEP]` among them: 254 words are read whole, 255 are not."""
+    model = resolve(DEFAULT_MODEL, backend=backend)
+    long = ["bread " * 700 + ending for ending in ("tea", "war")]
+    one, other = encode(long, model)
+    assert one @ other == pytest.approx(1)
+    whole, cut = "bread " * 254, "bread " * 255
+    note = "3 of 5 texts are longer than all-MiniLM-L6-v2 reads (256 tokens); their ends were cut"
+    assert encoding.count_cut([*long, whole, cut, cut, "tea"], model) == (3, (note,))
+    assert encoding.count_cut([whole, "tea"], model) == (0, ())
+    assert encoding.count_cut([("tea", whole), ("tea", "")], model).notes[0].startswith("1 of 2 pairs of texts are")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(st.sampled_from("a b.é茶ﷺ\u0301😀"), min_size=60, max_size=400), min_size=1, max_size=4))
+def test_cut_texts_are_those_that_the_tokenizer_makes_longer(model: Model, texts: list[str]) -> None:
+    """The bound by bytes, which saves tokenising short texts, misses none."""
+    tokenizer = _loaded_tokenizer(model)
+    lengths = [len(tokenizer(text, verbose=False)["input_ids"]) for text in dict.fromkeys(texts)]
+    assert encoding.count_cut(texts, model).n == sum(length > 256 for length in lengths)
+
+
+@cache
+def _loaded_tokenizer(model: Model) -> Any:
+    return encoding.load_sentence_transformer(model).tokenizer

@@ -65,7 +65,10 @@ def test_labels_at_the_threshold_and_above_are_predicted() -> None:
 
 
 def test_a_text_longer_than_the_model_reads_is_cut(model: Model) -> None:
-    assert score_labels(["tea " * 500], model).scores.shape == (1, 3)
+    scored = score_labels(["tea " * 500, "tea"], model)
+    assert scored.scores.shape == (2, 3)
+    note = f"1 of 2 texts are longer than {model.name} reads (64 tokens); their ends were cut"
+    assert scored.cut == (1, (note,))
 
 
 def test_no_texts_have_no_scores(model: Model) -> None:

@@ -12,7 +12,7 @@ from fcpair.cli.figures import figure_row, figure_table, remarks
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import format_option, resamples_option
-from fcpair.cli.output import Table, emit, progress
+from fcpair.cli.output import Table, emit, print_message, progress
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
 from fcpair.errors import InputError
@@ -79,7 +79,7 @@ def classify(
     from fcpair.texts.label_table import read_label_table
 
     require_columns(texts.place, texts.frame.columns, [item for item in (*truth, predicted, text, by, group) if item])
-    frame, column = _with_predictions(texts.frame, predicted, model, text, threshold)
+    frame, column, notes = _with_predictions(texts.frame, predicted, model, text, threshold)
     labelled = read_label_table(frame, texts.place, truth, column, labels, ignore)
     results = measured(
         labelled,
@@ -93,29 +93,33 @@ def classify(
         "part": texts.part,
         "n_ignored": labelled.n_ignored,
         "simulated": texts.simulated,
+        "notes": [*notes],
     }
     data |= {"classified": [item.as_dict() for item in results]}
     tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
     emit(
         form, data=data, tables=tables, rows=[row for item in results for row in _rows(item)], simulated=texts.simulated
     )
+    for note in notes:
+        print_message(f"Note: {note}.")
 
 
 def _with_predictions(
     frame: pd.DataFrame, predicted: str | None, model: str | None, text: str | None, threshold: float
-) -> tuple[pd.DataFrame, str]:
-    """The table, and which of its columns has the predictions: those of a file, or of a model."""
+) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
+    """The table, which of its columns has the predictions, those of a file or of a model, and notes on the model."""
     if (predicted is None) == (model is None) or (model is None) != (text is None):
         raise InputError("give either --predicted COLUMN, or --classifier NAME and --text COLUMN")
     if predicted is not None or model is None or text is None:
-        return frame, str(predicted)
+        return frame, str(predicted), ()
     from fcpair.models.model_files import resolve
     from fcpair.models.multilabel import score_labels
 
     column = f"labels of {model}"
     with progress("labelling", at_once=True) as advance:
         scored = score_labels(frame[text].tolist(), resolve(model), advance)
-    return frame.assign(**{column: [json.dumps(one) for one in scored.labels_above(threshold)]}), column
+    predictions = {column: [json.dumps(one) for one in scored.labels_above(threshold)]}
+    return frame.assign(**predictions), column, scored.cut.notes
 
 
 def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -> list[Table]:

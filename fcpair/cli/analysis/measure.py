@@ -128,6 +128,8 @@ def _remarks(measured: Measured) -> Iterator[str]:
     rules: dict[str, list[str]] = {}
     for figure in measured.figures:
         rules.setdefault(figure.rule, []).append(figure.name)
+        if figure.tokens:
+            rules.setdefault(f"tokens={figure.tokens}", []).append(figure.name)
     for rule, names in rules.items():
         yield f"{', '.join(dict.fromkeys(names))}: {rule}"
     for figure in measured.figures:
@@ -157,6 +159,7 @@ def _figure_row(figure: TextFigure, by: str | None) -> dict[str, Any]:
         "value": figure.value,
         "sd": figure.sd,
         "rule": figure.rule,
+        "tokens": figure.tokens,
         "left_out": left_out,
         "note": "; ".join(filter(None, (_explain_figure(figure), figure.warning))),
     }

@@ -61,6 +61,7 @@ def evaluate(
 
     A system ranks the CNs of the pool for each HS; a CN is right if the tier labels the pair appropriate.
     Systems: random, tfidf, bm25, sbert:NAME, cross:NAME, embed:MODEL, llm:MODEL, rerank(...), run:FILE.
+    A run has the corpus's own ids if there are any, or the study's numbers as run:FILE(ids=study).
 
     \b
     Example:

@@ -66,6 +66,12 @@ def bias() -> None:
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
 )
 @click.option(
+    "--strict-targets",
+    is_flag=True,
+    help="Leave out BBQ's items with two options of the stereotyped group or none, as its released script does; its "
+    "printed figures keep them.",
+)
+@click.option(
     "--survey",
     "people",
     metavar="GRID|FILE",
@@ -93,6 +99,7 @@ def score(
     answer: str | None,
     shares: tuple[str, ...],
     templates: Path | None,
+    strict_targets: bool,
     people: str | None,
     question: str,
     smooth: float,
@@ -121,10 +128,10 @@ def score(
 
     if files:
         place, simulated = [str(file) for file in files], None
-        answers = _read_answers(files, reader, answer, shares, templates)
+        answers = _read_answers(files, reader, answer, shares, templates, strict_targets=strict_targets)
         scored = score_models({"": answers}, scheme, _count_file(people), question=question, smooth=smooth)
     else:
-        opened = _open_study(study, answer or shares or templates)
+        opened = _open_study(study, answer or shares or templates or strict_targets)
         chosen_grid = opened.grid(grid)
         place, simulated = [f"{opened.place}, grid {chosen_grid.grid.name}"], chosen_grid.simulated_note
         scored = chosen_grid.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
@@ -158,8 +165,16 @@ def score(
 
 
 def _read_answers(
-    files: tuple[Path, ...], reader: str, answer: str | None, shares: tuple[str, ...], templates: Path | None
+    files: tuple[Path, ...],
+    reader: str,
+    answer: str | None,
+    shares: tuple[str, ...],
+    templates: Path | None,
+    *,
+    strict_targets: bool,
 ) -> Answers:
+    if strict_targets and reader != "bbq":
+        raise InputError("`--strict-targets` is about BBQ's own files; use `--reader bbq`, or omit it")
     if reader == "items":
         from fcpair.files.surveys.item_answers import read_item_answers
 
@@ -177,12 +192,16 @@ def _read_answers(
 
     if answer is None or shares:
         raise InputError("name with `--answer` the field of the files that has the answers; they have no probabilities")
-    return read_bbq(files, answer, read_stereotyped(templates) if templates else None)
+    stereotyped = read_stereotyped(templates) if templates else None
+    return read_bbq(files, answer, stereotyped, strict_targets=strict_targets)
 
 
 def _open_study(study: Any, of_files: object) -> Study:
     if of_files:
-        raise InputError("`--answer`, `--probability` and `--templates` are about files; a study knows its answers")
+        raise InputError(
+            "`--answer`, `--probability`, `--templates` and `--strict-targets` are about files; a study knows its "
+            "answers"
+        )
     from fcpair.study import Study
 
     return close_at_end(Study.open(study))
@@ -250,18 +269,21 @@ def _left_out_counts(read: Answers) -> dict[str, Any]:
     return {
         "without_target": dict(read.without_target),
         "two_targets": dict(read.two_targets),
+        "strict_targets": read.strict_targets,
         "without_context": read.n_without_context,
     }
 
 
 def _target_notes(read: Answers) -> list[str]:
     notes = []
+    kept, why = ("left out", "as") if read.strict_targets else ("kept", "though")
     if read.without_target:
-        notes.append(f"left out, as no option is of the stereotyped group: {_by_template(read.without_target)}")
+        rule = "" if read.strict_targets else "; any group is the biased answer to their non-negative questions"
+        listed = _by_template(read.without_target)
+        notes.append(f"{kept}, {why} no option is of the stereotyped group: {listed}{rule}")
     if read.two_targets:
-        notes.append(
-            f"two options are of the stereotyped group, and the first counts: {_by_template(read.two_targets)}"
-        )
+        rule = "" if read.strict_targets else "; the first counts"
+        notes.append(f"{kept}, {why} two options are of the stereotyped group: {_by_template(read.two_targets)}{rule}")
     if read.n_without_context:
         notes.append(f"left out, as the question was asked alone: {read.n_without_context:,} with a clear context")
     return notes

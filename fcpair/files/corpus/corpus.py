@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ class Corpus:
     `cn_digest` (what makes two texts the same), `language` (empty where not known) and one column per item of
     `metadata`, all strings. `hs_metadata` and `cn_metadata` name the metadata that describes the text of that side; a
     text takes them from its first row. `assumed_language` says that a language was asked for and the file has none, so
-    that every row was taken for it.
+    that every row was taken for it. `notes` say which texts have several ids.
     """
 
     pairs: pd.DataFrame
@@ -39,6 +39,7 @@ class Corpus:
     hs_metadata: tuple[str, ...]
     cn_metadata: tuple[str, ...]
     assumed_language: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def read_corpus(
@@ -75,8 +76,8 @@ def read_corpus(
         that starts with `cn` the CN, any other both.
 
     Raises:
-        InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
-            line numbers), no row of the language.
+        InputError: no such file or format, a missing column, a broken encoding, an empty text or an id of two texts
+            (all of them, with line numbers), no row of the language.
     """
     format = format or (format_of(Path(path)) if isinstance(path, str | Path) else "csv")
     with choose_sheet(sheet_name):
@@ -87,14 +88,18 @@ def read_corpus(
     if language:
         frame = _rows_in_language(path, frame, language)
     reject(name_of(path), _empty_texts(frame, unpaired=unpaired))
+    sides_with_ids = [side for side in (HS, CN) if f"{side}_id" in frame.columns]
     for side in (HS, CN):
         frame[f"{side}_digest"] = [digest_of(text) for text in frame[side]]
-        if unpaired and f"{side}_id" in frame.columns:
+    reject(name_of(path), [finding for side in sides_with_ids for finding in _ids_of_two_texts(frame, side)])
+    notes = tuple(note for side in sides_with_ids for note in _several_ids_note(frame, side, unpaired=unpaired))
+    for side in sides_with_ids:
+        if unpaired:
             frame[f"{side}_id"] = _all_ids(frame, side)
     reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in reserved)
     hs_side, cn_side = _metadata_by_side(format, metadata)
-    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, is_assumed)
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, is_assumed, notes)
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -111,7 +116,9 @@ def read_side(path: str | Path, side: str) -> pd.DataFrame:
     """
     header = [name for name in read_table(path, optional=[side]).columns if name != LINE]
     side_columns = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
-    column = side_columns[0] if side_columns else header[0] if len(header) == 1 else side
+    column = (
+        side_columns[0] if side_columns else header[0] if len(header) == 1 and header[0] not in OWN_COLUMNS else side
+    )
     frame = read_table(path, [column]).rename(columns={column: side})[[side, LINE]]
     empty = frame[LINE][frame[side].str.strip() == ""]
     reject(path, [Finding(place_of(frame), int(line), f"the {side} text is empty") for line in empty])
@@ -152,6 +159,35 @@ def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)
     ]
+
+
+def _identified_rows(frame: pd.DataFrame, side: str) -> pd.DataFrame:
+    """The first row of each id with each text: `line`, `id` and `digest`."""
+    rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
+    rows["id"] = rows["id"].str.strip()
+    return rows[(rows["id"] != "") & (frame[side].str.strip() != "")].drop_duplicates(["id", "digest"])
+
+
+def _ids_of_two_texts(frame: pd.DataFrame, side: str) -> Iterator[Finding]:
+    rows = _identified_rows(frame, side)
+    first_lines = rows.drop_duplicates("id").set_index("id")[LINE]
+    again = rows[rows.duplicated("id")]
+    for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):
+        message = f"{side}_id `{id_}` is the id of another text in line {first_lines[id_]}"
+        yield Finding(place_of(frame), line, message, f"{side}_id is the id of two texts")
+
+
+def _several_ids_note(frame: pd.DataFrame, side: str, *, unpaired: bool) -> Iterator[str]:
+    rows = _identified_rows(frame, side)
+    several = rows[rows["digest"].duplicated(keep=False)]
+    if not several.empty:
+        one, other = several[several["digest"] == several["digest"].iloc[0]].iloc[:2].itertuples()
+        n = several["digest"].nunique()
+        yield (
+            f"{side}_id: {n:,} {'text has' if n == 1 else 'texts have'} several ids, such as `{one.id}` "
+            f"(line {one.line}) and `{other.id}` (line {other.line}); runs may name any of them, tables have "
+            f"{'all' if unpaired else 'the first'}"
+        )
 
 
 def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:

@@ -1,14 +1,13 @@
-"""TREC runs: reading their lines, and what is wrong with them."""
+"""TREC runs: reading their lines, what their ids mean, and what is wrong with them."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS
@@ -21,79 +20,105 @@ if TYPE_CHECKING:
 COLUMNS = ("hs_id", "Q0", "cn_id", "rank", "score", "tag")
 SHOWN = 10  # HS that a message names
 _NOTHING_ID = re.compile("nothing-[0-9]+")  # the id at a rank for which a system named nothing of the pool
+Numbering = Literal["corpus", "study"]
+_REFUSED: dict[Numbering, str] = {
+    "study": (
+        "its ids are the study's numbers; expected the corpus's own ids, as `fcpair export corpus` writes them "
+        "(`fcpair evaluate` also takes the numbers, as `run:FILE(ids=study)`)"
+    ),
+    "corpus": "its ids are the corpus's own; expected the study's numbers; omit `ids=study`",
+}
+_FITS_BOTH: dict[Numbering, str] = {
+    "corpus": "its ids fit both numberings; they were read as the corpus's own ids, not as the study's numbers",
+    "study": "its ids fit both numberings; they were read as the study's numbers, not as the corpus's own ids",
+}
 
 
-def read_run(path: Path) -> pd.DataFrame:
-    """Read a run whose ids may be any words, best rank first within each HS.
+@dataclass(frozen=True)
+class TextIds:
+    """The ids by which a file may name the texts of one side.
+
+    `own` are the corpus's own, each with the texts that have it; empty where the corpus has none. `numbers` are the
+    study's.
+    """
+
+    own: Mapping[str, Collection[int]]
+    numbers: Collection[int]
+
+    def numbered_by(self, numbering: Numbering) -> Mapping[str, Collection[int]]:
+        """The texts that each id stands for: the corpus's own ids where there are any, else the study's numbers."""
+        return self.own if self.own and numbering == "corpus" else {str(one): {one} for one in self.numbers}
+
+
+def read_run(
+    path: Path, ids: Mapping[str, TextIds], numbering: Numbering = "corpus", needed_hs: Collection[int] = ()
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read a run, best rank first within each HS. The one rule of what the ids of a run mean.
+
+    They are the corpus's own where it has any, and the study's numbers where it has none or `numbering` asks for them.
+
+    Args:
+        path: the file.
+        ids: of each side, `hs` and `cn`.
+        numbering: `corpus` or `study`.
+        needed_hs: the HS that must have a line.
 
     Returns:
-        `line`, `hs_id`, `cn_id` (text; empty at a rank for which a system named nothing), `rank` (from 1, however
-        the file counts) and `score`.
+        `line`, `hs_id`, `cn_id` (the study's numbers; below 0 at a rank for which a system named nothing, another at
+        each), `rank` (from 1, however the file counts) and `score`; and a note if the ids fit both numberings.
 
     Raises:
-        InputError: no such file, and all findings at once: a line that is no run line, a CN or a rank that stands
-            twice for an HS, ranks against the scores.
+        InputError: no such file, a run in the other numbering, and all findings at once: a line that is no run line, an
+            id that stands for no text or for several, a needed HS without a line, a CN or a rank that is duplicated
+            for an HS, ranks against the scores.
     """
-    lines = _as_frame(
-        [(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _read_cells(path, (3,))]
+    import pandas as pd
+
+    rows = [(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _read_cells(path)]
+    lines = pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
+    named = {HS: lines, CN: lines[~lines["cn_id"].str.fullmatch(_NOTHING_ID)]}
+    texts = {side: ids[side].numbered_by(numbering) for side in named}
+    other: Numbering = "study" if numbering == "corpus" else "corpus"
+    other_texts = {side: ids[side].numbered_by(other) for side in named}
+    fits, fits_other = (
+        all(set(named[side][f"{side}_id"]) <= by_id[side].keys() for side in named) for by_id in (texts, other_texts)
     )
-    reject(path, [*repeated_entries(path, lines), *rank_conflicts(path, lines)])
+    if fits_other and not fits:
+        raise InputError(f"{path}: {_REFUSED[other]}")
+    source = {side: "corpus" if numbering == "corpus" and ids[side].own else "study" for side in named}
+    words = {number: word for word, numbers in texts[HS].items() for number in numbers}
+    ranked_hs = {number for word in set(lines["hs_id"]) for number in texts[HS].get(word, ())}
+    findings = [
+        *_missing_hs(path, ranked_hs, {one: words.get(one, str(one)) for one in needed_hs}),
+        *(finding for side in named for finding in _unresolved_ids(path, named[side], side, texts[side], source[side])),
+        *_repeated_entries(path, lines),
+        *_rank_conflicts(path, lines),
+    ]
+    reject(path, findings)
+    is_both = fits and fits_other and any(ids[side].own for side in named)
     ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
-    nothing = ordered["cn_id"].str.fullmatch(_NOTHING_ID)
-    return ordered.assign(rank=ordered.groupby("hs_id").cumcount() + 1, cn_id=ordered["cn_id"].mask(nothing, ""))
+    ordered["rank"] = ordered.groupby("hs_id").cumcount() + 1
+    ordered["hs_id"] = [min(texts[HS][word]) for word in ordered["hs_id"]]
+    ordered["cn_id"] = [min(texts[CN].get(word, {-1 - at})) for at, word in enumerate(ordered["cn_id"])]
+    return ordered, (_FITS_BOTH[numbering],) * is_both
 
 
-def read_corpus_run(
-    path: Path, hs_ids: Mapping[str, Collection[int]], cn_ids: Mapping[str, Collection[int]]
-) -> pd.DataFrame:
-    """Read a run whose ids stand for texts, best rank first within each HS.
-
-    `hs_ids` and `cn_ids` say which texts of the study each id stands for.
-
-    Returns:
-        `line`, `hs_id`, `cn_id` (the study's; below 0 at a rank for which a system named nothing, another at each),
-        `rank` (from 1) and `score`.
-
-    Raises:
-        InputError: what `read_run` refuses, and all ids at once that stand for no text or for several.
-    """
-    lines = read_run(path)
-    is_named = lines["cn_id"] != ""
-    reject(path, [*_unresolved_ids(path, lines, HS, hs_ids), *_unresolved_ids(path, lines[is_named], CN, cn_ids)])
-    cn = lines["cn_id"][is_named].map(lambda one: min(cn_ids[one]))
-    nothing = -1 - np.arange(len(lines))
-    return lines.assign(
-        hs_id=lines["hs_id"].map(lambda one: min(hs_ids[one])),
-        cn_id=cn.reindex(lines.index).fillna(0).astype("int64").where(is_named, nothing),
-    )
-
-
-def _unresolved_ids(path: Path, lines: pd.DataFrame, side: str, ids: Mapping[str, Collection[int]]) -> list[Finding]:
+def _unresolved_ids(
+    path: Path, lines: pd.DataFrame, side: str, ids: Mapping[str, Collection[int]], source: str
+) -> list[Finding]:
     """The ids of one side that name no text, or several; each once, at its first line."""
     findings = []
     first = lines.drop_duplicates(f"{side}_id")
     for line, id_ in zip(first["line"].tolist(), first[f"{side}_id"], strict=True):
         n = len(ids.get(id_, ()))
         if n != 1:
-            problem = f"names {n} different texts of the corpus" if n else "is not in the corpus"
+            problem = f"names {n} different texts of the corpus" if n else f"is not in the {source}"
             findings.append(Finding(str(path), line, f"{side}_id `{id_}` {problem}", f"{side}_id {problem}"))
     return findings
 
 
-def read_study_run(path: Path) -> pd.DataFrame:
-    """The lines of a run with the ids of the study: `line`, `hs_id`, `cn_id`, `rank`, `score`."""
-    cells = enumerate(_read_cells(path, (0, 2, 3)))
-    return _as_frame([(line, int(one[0]), _cn_id(one[2], at), int(one[3]), float(one[4])) for at, (line, one) in cells])
-
-
-def _as_frame(rows: list[tuple[int, Any, Any, int, float]]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
-
-
-def _read_cells(path: Path, numbers: tuple[int, ...]) -> list[tuple[int, list[str]]]:
-    """The lines of a run as cells, each with its number; in the columns `numbers` stand whole numbers."""
+def _read_cells(path: Path) -> list[tuple[int, list[str]]]:
+    """The lines of a run as cells, each with its number."""
     check_file(path)
     try:
         text = path.read_text("utf-8-sig")
@@ -101,28 +126,19 @@ def _read_cells(path: Path, numbers: tuple[int, ...]) -> list[tuple[int, list[st
         raise InputError(f"{path}: not UTF-8; expected a TREC run") from None
     split = ((line, content.split()) for line, content in enumerate(text.split("\n"), 1))
     rows = [(line, cells) for line, cells in split if cells]
-    problems = ((line, _line_problem(cells, numbers)) for line, cells in rows)
+    problems = ((line, _line_problem(cells)) for line, cells in rows)
     reject(path, [Finding(str(path), line, wrong) for line, wrong in problems if wrong])
     if not rows:
         raise InputError(f"{path}: the run is empty; expected lines of `{' '.join(COLUMNS)}`")
     return rows
 
 
-def _cn_id(cell: str, row: int) -> int:
-    """The id of a CN; a number below 0, another for each row, where nothing stands."""
-    return -1 - row if _NOTHING_ID.fullmatch(cell) else int(cell)
-
-
-def _line_problem(cells: list[str], numbers: tuple[int, ...]) -> str | None:
+def _line_problem(cells: list[str]) -> str | None:
     """Problem with the cells of a line; None if there is none."""
     if len(cells) != len(COLUMNS):
         return f"{len(cells)} columns; expected {len(COLUMNS)}: {' '.join(COLUMNS)}"
-    for at in numbers:
-        if at == 2 and _NOTHING_ID.fullmatch(cells[at]):
-            continue
-        if not (cells[at].isascii() and cells[at].isdigit() and len(cells[at]) <= 18):
-            otherwise = ", or `(ids=corpus)` behind the file, for ids of the corpus" if at != 3 else ""
-            return f"{COLUMNS[at]} is `{cells[at]}`; expected a whole number{otherwise}"
+    if not (cells[3].isascii() and cells[3].isdigit() and len(cells[3]) <= 18):
+        return f"rank is `{cells[3]}`; expected a whole number"
     return None if _is_finite(cells[4]) else f"score is `{cells[4]}`; expected a finite number"
 
 
@@ -133,15 +149,15 @@ def _is_finite(cell: str) -> bool:
         return False
 
 
-def missing_hs(path: Path, lines: pd.DataFrame, names: Mapping[int, str]) -> list[Finding]:
-    """The HS to evaluate that the run does not have, as one finding; `names` has all to evaluate, by the run's ids."""
-    missing_names = [names[one] for one in sorted(names.keys() - set(lines["hs_id"].tolist()))]
+def _missing_hs(path: Path, ranked_hs: Collection[int], names: Mapping[int, str]) -> list[Finding]:
+    """The HS that the run lacks, as one finding; `names` has all that it needs, as the run would name them."""
+    missing_names = [names[one] for one in sorted(names.keys() - set(ranked_hs))]
     shown = ", ".join(missing_names[:SHOWN]) + (", ..." if len(missing_names) > SHOWN else "")
     n = f"{len(missing_names)} of {len(names)}"
     return [Finding(str(path), None, f"{n} HS have no line: {shown}")] if missing_names else []
 
 
-def repeated_entries(path: Path, lines: pd.DataFrame) -> list[Finding]:
+def _repeated_entries(path: Path, lines: pd.DataFrame) -> list[Finding]:
     """CNs and ranks that an HS has twice."""
     findings = []
     for column in ("cn_id", "rank"):
@@ -153,7 +169,7 @@ def repeated_entries(path: Path, lines: pd.DataFrame) -> list[Finding]:
     return findings
 
 
-def rank_conflicts(path: Path, lines: pd.DataFrame) -> list[Finding]:
+def _rank_conflicts(path: Path, lines: pd.DataFrame) -> list[Finding]:
     """Ranks that go one way and scores that go the other, once for each HS."""
     sorted_ = lines.sort_values(["hs_id", "rank"], kind="stable")
     rises = (sorted_["hs_id"] == sorted_["hs_id"].shift()) & (sorted_["score"] > sorted_["score"].shift())

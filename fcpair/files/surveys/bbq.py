@@ -59,19 +59,23 @@ def key_of(category: str, number: str) -> tuple[str, str]:
     return key_of_category(category), number
 
 
-def read_bbq(paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped | None = None) -> Answers:
+def read_bbq(
+    paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped | None = None, *, strict_targets: bool = False
+) -> Answers:
     """Read answers to BBQ's questions, by the rules of BBQ's own scripts.
 
     An answer is read as an option if it is its text but for capitals, spaces, a full stop at the end and the spellings
     that the scripts mend; else as the first option that `bbq_rules.find_option` finds in it. Anything else is
-    unreadable. The target is the first option that `bbq_rules.is_target` finds; items without one are left out. Items
-    about people who have names are a category of their own.
+    unreadable. The target is the first option that `bbq_rules.is_target` finds. As in the printed figures, items with
+    two targets and with none are kept: of two the first counts, and without one any group is the biased answer to a
+    question that is not negative. Items about people who have names are a category of their own.
 
     Args:
         paths: JSON Lines, compressed where the name ends in `.gz`.
         answer: the name of what holds the answers. Where it ends in `qonly` the question was asked without its context,
             and only items with an ambiguous one count.
         stereotyped: by `key_of` category and `question_index`, groups in the place of those in the files.
+        strict_targets: leave out items with two targets and with none, as BBQ's released script does.
 
     Raises:
         InputError: no file, no JSON, a field that is missing or not of its type, an unknown polarity or context, a
@@ -79,7 +83,7 @@ def read_bbq(paths: Sequence[str | Path], answer: str, stereotyped: Stereotyped 
             where no item at all has a target.
     """
     tables = [_read_table(Path(path), answer) for path in paths]
-    return _build_answers(pa.concat_tables(tables), answer, stereotyped)
+    return _build_answers(pa.concat_tables(tables), answer, stereotyped, strict=strict_targets)
 
 
 def _read_table(path: Path, answer: str) -> pa.Table:
@@ -185,7 +189,7 @@ def _is_unknown(table: pa.Table) -> Bools:
     return np.stack([is_unknown[text_numbers] for text_numbers in numbers], axis=1)
 
 
-def _build_answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None) -> Answers:
+def _build_answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None, *, strict: bool) -> Answers:
     n_asked = len(table)
     if answer.endswith(_QUESTION_ONLY):
         table = table.filter(pc.equal(table["context_condition"], "ambig"))
@@ -198,9 +202,9 @@ def _build_answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None
             f"none of {len(table):,} items has an option of its stereotyped group, as those of template "
             f"{next(iter(without), '')}; with `--templates` the groups are those of BBQ's templates"
         )
-    rows = n_targets > 0
+    rows = (n_targets == 1) | (not strict)
     answered, unread = _arrays(table.filter(pa.array(rows)), answer, _first_target(targets[rows]))
-    return Answers(*answered, unread, (), without, two, n_without_context)
+    return Answers(*answered, unread, (), without, two, strict, n_without_context)
 
 
 def _arrays(
@@ -221,6 +225,7 @@ def _arrays(
         chosen=chosen,
         unknown=_is_unknown(table),
         stereotyped=stereotyped,
+        untargeted_count=True,
     )
     unread = table[answer].filter(pa.array(chosen == UNREADABLE)).to_pylist()
     return (answered, tuple(categories)), tuple(unread)

@@ -83,7 +83,7 @@ def find_examples(grid: GridContext, name: str, *, redo: bool = False, progress:
     round_, rows, hs = inputs.round, list(inputs.rows.values()), [one.hs for one in inputs.written]
     model = model_files.resolve(str(round_.options.example_model))
     vectors = encode.encode([*rows, *hs], model, progress)
-    n = int(round_.options.n_examples)
+    cut, n = encode.count_cut([*rows, *hs], model), int(round_.options.n_examples)
     nearest = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
     example_rows = list(_example_rows(inputs, nearest))
     with grid._store.write() as tx:
@@ -91,7 +91,8 @@ def find_examples(grid: GridContext, name: str, *, redo: bool = False, progress:
         n_kept = examples.replace_examples(tx, round_, example_rows)
         params = {"grid": grid.grid.name, "round": name, "of": round_.options.examples, "n_examples": n, "redo": redo}
         counts = {"round": name, "rows": len(rows), "examples": len(example_rows), "reviewed_before": n_kept}
-        return note_run(tx, EXAMPLES, params, counts, model.record())
+        counts |= {"cut_texts": cut.n} if cut.n else {}
+        return replace(note_run(tx, EXAMPLES, params, counts, model.record()), notes=cut.notes)
 
 
 def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> _SearchInputs:

@@ -54,8 +54,8 @@ def import_corpus(
         sheet_name: the sheet of a workbook that is read; if not given, the one with the columns.
 
     Raises:
-        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text (all of them, with
-            line numbers, or those of rows), no row of the language.
+        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text or an id of two texts
+            (all of them, with line numbers, or those of rows), no row of the language.
         StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
     """
     frame = None if isinstance(path, Import | str | PathLike) else _check_frame(path, format)
@@ -98,10 +98,9 @@ def import_corpus(
                 {"repeated": n_repeated} if n_repeated else {}
             )
         run = note_stage_run(tx, options, counts)
-    notes = [_assumed_language_note(options, len(pairs))] if corpus.assumed_language else []
-    if n_repeated:
-        notes.append(_repeated_rows_note(n_repeated, len(pairs)))
-    return replace(run, notes=tuple(notes)) if notes else run
+    assumed = (_assumed_language_note(options, len(pairs)),) if corpus.assumed_language else ()
+    repeated = (_repeated_rows_note(n_repeated, len(pairs)),) if n_repeated else ()
+    return replace(run, notes=(*assumed, *repeated, *corpus.notes))
 
 
 def _check_frame(frame: Any, format: str | None) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from fcpair.steps.base.context import Basis, GridContext, begin_building, check_
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.text_lists import find_listed_texts
-from fcpair.steps.corpus.trec_runs import corpus_ids, pool_runs
+from fcpair.steps.corpus.trec_runs import pool_runs, text_ids
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts
 
@@ -83,6 +83,7 @@ def bring_in_candidates(
         find_nearest(bodies, sources, options, encoder, progress), sources, options.k, copies
     )
     candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
+    cut = encode.count_cut(bodies, encoder)
     if not candidates:
         raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
     with grid._store.write() as tx:
@@ -93,7 +94,8 @@ def bring_in_candidates(
         )
         sides.set_texts(tx, "column", candidates)
         counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
-        run = note_stage_run(tx, options, counts, encoder.record())
+        counts |= {"cut_texts": cut.n} if cut.n else {}
+        run = replace(note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
         return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to search from")
 
 
@@ -137,7 +139,7 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
     """Take what stands at the top of runs for the selected HS, source CNs among them, in the order of the corpus."""
     with grid._store.write() as tx:
         begin_building(tx, "retrieve", redo=redo)
-        pool = pool_runs(tx, options.runs, options.depth)
+        pool, notes = pool_runs(tx, options.runs, options.depth)
         if pool.empty:
             raise InputError("the runs name no CN for any of the selected HS, so there are no candidates")
         candidates = sorted(set(pool["cn_id"].tolist()))
@@ -145,6 +147,7 @@ def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) 
         sides.set_texts(tx, "column", candidates)
         by_run = pool.groupby("run", sort=False)["cn_id"].nunique().to_dict()
         run = note_stage_run(tx, options, {"runs": by_run, "candidates": len(candidates)})
+        run = replace(run, notes=notes)
         hs_in_runs = set(pool["source_id"].tolist())
         return _with_missing_note(
             tx, run, [hs for hs in sides.text_ids(tx, "row") if hs not in hs_in_runs], "no line in any run"
@@ -155,12 +158,12 @@ def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> R
     """The run with a note on the selected HS that bring in no candidates of their own."""
     if not hs_ids:
         return run
-    names = {text_id: name for name, text_ids in corpus_ids(tx, corpora.HS).items() for text_id in text_ids}
+    ids = text_ids(tx, corpora.HS).numbered_by("corpus")
+    names = {text_id: name for name, named_texts in ids.items() for text_id in named_texts}
     shown = ", ".join(names[hs] for hs in hs_ids[:MAX_SHOWN] if hs in names) + ", ..." * (len(hs_ids) > MAX_SHOWN)
     n = f"{len(hs_ids):,} of {len(sides.text_ids(tx, 'row')):,}"
-    return replace(
-        run, notes=(f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})",)
-    )
+    note = f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})"
+    return replace(run, notes=(*run.notes, note))
 
 
 def _warn_of_language(tx: Tx, model: str) -> None:

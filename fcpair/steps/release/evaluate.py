@@ -35,7 +35,7 @@ from fcpair.steps.base.context import GridContext, need_labels, note_run, save_o
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.sample_size import load_sample_size
-from fcpair.steps.corpus.trec_runs import corpus_ids
+from fcpair.steps.corpus.trec_runs import text_ids
 from fcpair.steps.release.partition import Tiers, tiers_of
 from fcpair.steps.release.pool import pool_ids
 from fcpair.steps.rules.study_notes import simulated_note
@@ -154,7 +154,9 @@ def _evaluate_and_record(
         files |= {runs / name: content for name, content in _run_files(systems, rankings, inputs.search)}
     if pictures is not None:
         files |= {pictures.folder / name: content for name, content in render_all(outcome, pictures.style).items()}
-    counts = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
+    counts: dict[str, Any] = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
+    if cut := {str(system): ranking.n_cut for system, ranking in zip(systems, rankings, strict=True) if ranking.n_cut}:
+        counts["cut_texts"] = cut
     with grid._store.write() as tx:
         run = note_run(tx, options.stage, {**as_params(options), **extra_params}, counts, outcome=outcome.as_data())
         if not extra_params:
@@ -188,19 +190,19 @@ def _load_inputs(grid: GridContext, options: Evaluate, rules: Partition) -> _Eva
         need_labels(tx, "evaluate")
         tiers = tiers_of(tx, rules)
         pool = pool_ids(tx, tiers, options.pool)
-        body = texts.bodies(tx, grids.side_kinds(tx))
+        kinds = grids.side_kinds(tx)
+        body = texts.bodies(tx, kinds)
         row_ids = sides.text_ids(tx, "row")
         simulated = simulated_note(judgements.n_by_origin(tx))
         sample_size = load_sample_size(tx)
-        own_ids = {side: corpus_ids(tx, side) for side in (HS, CN)}
+        ids = {side: text_ids(tx, kind) for side, kind in zip((HS, CN), kinds, strict=True)}
     wanted = {find_rule(tiers.rules, tier).tier for tier in options.tiers}
     chosen_tiers = [rule for rule in best_first(tiers.rules) if rule.tier in wanted]
     labelled_hs_ids = {hs_id for rule in chosen_tiers for hs_id in tiers.in_tier(rule.tier)["hs_id"].tolist()}
     hs = [hs_id for hs_id in row_ids if hs_id in labelled_hs_ids]
     labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
-    other_hs_ids = tuple(hs_id for hs_id in row_ids if hs_id not in labelled_hs_ids)
     bodies = tuple(body.loc[hs]), tuple(body.loc[pool])
-    search = Search(*bodies, tuple(hs), tuple(pool), other_hs_ids=other_hs_ids, corpus_ids=own_ids)
+    search = Search(*bodies, tuple(hs), tuple(pool), ids=ids)
     return _EvaluationInputs(search, labels, simulated, _gains_note(tiers.question), sample_size)
 
 

@@ -64,6 +64,11 @@ class Measure(NamedValue):
         """Rule by which the figure of a set comes from its texts."""
         return "pooled" if self.is_pooled else "mean over texts"
 
+    @property
+    def tokeniser(self) -> str:
+        """How it splits texts into tokens, as its option `tokens` has it; empty where it does not, or a model does."""
+        return str(getattr(self, "tokens", ""))
+
     def for_language(self, language: str | None) -> Measure:
         """The measure as it is for a language, by its code; raises InputError where it makes no sense there."""
         return self

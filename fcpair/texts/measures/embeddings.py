@@ -42,6 +42,10 @@ class Div(Measure):
         n, total = len(unit), unit.sum(axis=0)
         return SetFigure(float(1 - (total @ total - (unit**2).sum()) / (n * (n - 1))), n, left_out=left_out)
 
+    def notes(self, table: TextTable) -> Iterator[str]:
+        """Yield a note on how many texts were cut."""
+        yield from table.cut_notes(self.model, table.texts)
+
     def _vectors(self, table: TextTable) -> NDArray[np.float32]:
         from fcpair.models.encode import encode
         from fcpair.models.model_files import resolve
@@ -94,8 +98,7 @@ class Homogenization(Measure):
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """Yield a note on how many texts were cut."""
-        if self.by == "bertscore":
-            yield from BertScore(model=self.model).notes(table)
+        yield from BertScore(model=self.model).notes(table) if self.by == "bertscore" else Div(self.model).notes(table)
 
 
 def _mean_f1(vectors: Sequence[Floats]) -> float:
@@ -139,8 +142,7 @@ class TokenVectorMeasure(ReferenceMeasure):
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """Yield a note on how many texts were cut."""
-        if n := table.n_cut(self.model):
-            yield f"texts and references longer than {self.model} reads, whose ends were cut: {n:,}"
+        yield from table.cut_notes(self.model, table.distinct_texts())
 
 
 @dataclass(frozen=True)

@@ -58,15 +58,16 @@ class TextTable:
 
         def encode_all() -> dict[str, NDArray[np.float32]]:
             texts = self.distinct_texts()
-            vectors, n_cut = token_vectors(texts, name, self.progress)
-            self._cache["cut", name] = n_cut
-            return dict(zip(texts, vectors, strict=True))
+            return dict(zip(texts, token_vectors(texts, name, self.progress), strict=True))
 
         return self.compute_once(("tokens", name), encode_all)
 
-    def n_cut(self, name: str) -> int:
-        """Number of texts and references that were longer than the encoder of that name reads."""
-        return int(self._cache.get(("cut", name), 0))
+    def cut_notes(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+        """The note on how many of these texts are longer than the encoder of that name reads, if there are any."""
+        from fcpair.models.encode import count_cut
+        from fcpair.models.model_files import resolve
+
+        return self.compute_once(("cut", name, len(texts)), lambda: count_cut(texts, resolve(name)).notes)
 
 
 def _check_strings(place: str, texts: Sequence[str], n: int | None = None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from fcpair.models.model_files import is_english
 from fcpair.texts.measures.base import Measure, Rows, SetFigure, Values
 from fcpair.texts.measures.catalogue import parse_measure
 from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.tokens import has_no_spaces
 
 _LANGUAGE = re.compile("[a-z]{2,3}")
 ENGLISH = "en"
@@ -28,6 +29,7 @@ class TextFigure:
     `value` is None exactly where `undefined` says why. `n` texts enter it, `left_out` counts the others by the reason;
     `rule` says how it comes from the texts, and `sd` is the standard deviation over them (n - 1) where it is a mean.
     `group` is None for all texts. `warning` says what speaks against the figure, such as a model of another language.
+    `tokens` is how texts were split, empty where they were not, or by a model.
     """
 
     measure: str
@@ -40,6 +42,7 @@ class TextFigure:
     left_out: Mapping[str, int]
     undefined: str | None
     warning: str = ""
+    tokens: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,10 @@ def measure(
         text_measure.check(table)
     unfit_reasons = {text_measure: text_measure.unfit_reason(table) for text_measure in adapted}
     names, sets = _short_names(adapted), _rows_by_group(len(table.texts), groups)
-    warnings = {text_measure: _language_warning(text_measure, table, language) for text_measure in adapted}
+    warnings = {
+        text_measure: _language_warning(text_measure, table, language) or _token_warning(text_measure, table)
+        for text_measure in adapted
+    }
     figures = [
         _text_figure(
             text_measure,
@@ -179,6 +185,7 @@ def _text_figure(
         left_out,
         set_figure.undefined,
         warning,
+        text_measure.tokeniser,
     )
 
 
@@ -202,6 +209,16 @@ def _language_warning(text_measure: Measure, table: TextTable, language: str | N
     named = ", ".join(f"{n:,} in `{code}`" for code, n in language_counts.most_common())
     n, all_ = language_counts.total(), len(table.distinct_texts())
     return f"{model} was trained on English alone, and {n:,} of {all_:,} texts are in another language: {named}"
+
+
+def _token_warning(text_measure: Measure, table: TextTable) -> str:
+    """That texts have no spaces by which a measure's tokens could be told apart; empty where they have."""
+    if text_measure.tokeniser not in ("space", "words", "13a", "intl"):
+        return ""
+    texts = table.distinct_texts()
+    n = table.compute_once("without spaces", lambda: sum(map(has_no_spaces, texts)))
+    cause = f"where tokens={text_measure.tokeniser} takes whole sentences for one token; use tokens=char"
+    return f"{n:,} of {len(texts):,} texts are in a script without spaces, {cause}" if n else ""
 
 
 def _count_other_languages(texts: Sequence[str]) -> Counter[str]:

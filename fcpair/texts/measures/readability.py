@@ -14,7 +14,7 @@ from fcpair.extras import require
 from fcpair.files.tables.tabular import check_file
 from fcpair.texts.measures.base import NO_TOKEN, Measure, Values, fill_defined
 from fcpair.texts.measures.measured_texts import TextTable
-from fcpair.texts.measures.tokens import count_sentences, split_tokens
+from fcpair.texts.measures.tokens import count_sentences, split_words
 
 ENGLISH = "en"
 _ENDINGS = ("'s", "s'", "s", "es", "d", "ed", "ing", "r", "er", "st", "est", "ly")
@@ -41,7 +41,7 @@ class Readability(Measure):
 
     def score_each(self, table: TextTable) -> Values:
         """A grade for each text; undefined without a word."""
-        words = [split_tokens(text) for text in table.texts]
+        words = [split_words(text) for text in table.texts]
         formula, pairs = self.formula(), zip(words, table.texts, strict=True)
         grades = [formula(one, count_sentences(text)) for one, text in pairs if one]
         return fill_defined(["" if one else NO_TOKEN for one in words], grades)
@@ -110,7 +110,7 @@ class DaleChall(Readability):
 def _read_familiar_words(path: Path) -> frozenset[str]:
     check_file(path)
     try:
-        words = {"".join(split_tokens(line)) for line in path.read_text("utf-8-sig").splitlines()}
+        words = {"".join(split_words(line)) for line in path.read_text("utf-8-sig").splitlines()}
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8; expected one word in a line") from None
     if not words - {""}:

@@ -121,7 +121,7 @@ async def upload(request: Request, name: str = "") -> Response:
         here = await run_in_threadpool(context.grids.from_request, request)
         path = folder / (_UNSAFE.sub("-", Path(name).name)[-60:].lstrip(".-") or "run.trec")
         await receive_file(request, path, MOST_RUN, too_large=TOO_LARGE, empty=EMPTY)
-        values = await run_in_threadpool(_values_for_run, here, path, request.query_params.get("ids", "study"))
+        values = await run_in_threadpool(_values_for_run, here, path)
         begin_act = long_acts_of(request).begin
         begin_act(EVALUATE, grid=here.grid.grid.name, by=visitor.name, values=values, folder=folder)
     except FcpairError as error:
@@ -134,10 +134,9 @@ async def upload(request: Request, name: str = "") -> Response:
     return PlainTextResponse(PATH)
 
 
-def _values_for_run(here: CurrentGrid, path: Path, ids: str) -> dict[str, Any]:
+def _values_for_run(here: CurrentGrid, path: Path) -> dict[str, Any]:
     """The run, beside the systems of the recipe."""
     options = here.grid.recipe_options(Evaluate)
-    run = f"run:{path}" if ids == "study" else f"run:{path}(ids=corpus)"
-    values = {"systems": [run, *options.systems], "tiers": list(options.tiers)}
+    values = {"systems": [f"run:{path}", *options.systems], "tiers": list(options.tiers)}
     _check(here, values)
     return values

@@ -60,6 +60,14 @@ def test_a_table_says_what_a_figure_rests_on(fcpair: Fcpair, table: Path) -> Non
     assert "dist-4: undefined, because no text has 4 tokens; 3 texts are left out" in printed
 
 
+def test_table_and_csv_name_the_tokens(fcpair: Fcpair, table: Path) -> None:
+    words = ("measure", table, "--text", "cn", "--measure", "dist-1", "--measure", "dist-1(tokens=char)")
+    printed = " ".join(fcpair(*words).stdout.split())
+    assert "dist-1: tokens=space dist-1(tokens=char): tokens=char" in printed
+    rows = list(csv.DictReader(io.StringIO(fcpair(*words, "--format", "csv").stdout)))
+    assert [row["tokens"] for row in rows] == ["space", "char"]
+
+
 def test_the_figures_of_each_text_are_written_beside_the_columns(fcpair: Fcpair, table: Path, tmp_path: Path) -> None:
     out = tmp_path / "each.csv"
     fcpair("measure", table, "--text", "cn", "--measure", "dist-1(per_text=true)", "--measure", "dist-2", "--each", out)

@@ -6,13 +6,17 @@ import json
 import shlex
 import statistics
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from fcpair.cli import main
+from fcpair.files.corpus.fc_conan import CN_TEXT
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -21,7 +25,7 @@ LINES = """
 fcpair evaluate --diamond majority --system sbert:all-MiniLM-L6-v2 --system tfidf --system bm25 --system random --pool positive --cutoff 10
 fcpair evaluate --system "bm25(variant=okapi,tokens=space,lower=false)" --pool positive --format json
 fcpair evaluate --system "tfidf(fit=train.csv)" --pool positive --format json --runs runs/ --figures figures/
-fcpair evaluate --system run:runs/mine.trec --pool positive --tier gold
+fcpair evaluate --system "run:runs/mine.trec(ids=study)" --pool positive --tier gold
 fcpair export qrels --tier silver --out silver.qrels
 """  # noqa: E501 - lines are given whole
 TIERS = ["diamond", "gold", "silver", "bronze"]
@@ -165,6 +169,48 @@ def test_runs_and_figures_were_written(printed: dict[str, str]) -> None:
 def test_our_run_read_back_scores_the_same(printed: dict[str, str], published: Path) -> None:
     words = ("evaluate", "--pool", "positive", "--tier", "gold", "--format", "json", "--system")
     ours, theirs = (
-        json.loads(fcpair(*words, system).stdout)["scores"] for system in ("tfidf(fit=train.csv)", "run:runs/mine.trec")
+        json.loads(fcpair(*words, system).stdout)["scores"]
+        for system in ("tfidf(fit=train.csv)", "run:runs/mine.trec(ids=study)")
     )
     assert [one["score"] for one in theirs] == [one["score"] for one in ours]
+
+
+@pytest.mark.parametrize("lowest", [1, 46, 60, 500])
+def test_a_perfect_run_is_perfect_or_refused_however_the_corpus_numbers_its_cns(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lowest: int
+) -> None:
+    """The 130 CNs, 46 to 175 in the study, have ids of their own from `lowest`, shuffled: some, all or none overlap."""
+    monkeypatch.chdir(tmp_path)
+    rows = pd.read_csv(data / "fc-conan" / "bronze_partition_df.csv", dtype=str, keep_default_na=False)
+    texts = [*dict.fromkeys(rows[CN_TEXT])]
+    own = dict(zip(texts, np.random.default_rng(7).permutation(len(texts)) + lowest, strict=True))
+    rows.assign(cn_id=[own[text] for text in rows[CN_TEXT]]).to_csv("bronze.csv", index=False)
+    fcpair("init")
+    fcpair("labels", "import", "bronze.csv", "--reader", "fc-conan")
+    words = ("partition", "--tier", "bronze", "--format", "csv")
+    tier = pd.read_csv(StringIO(fcpair(*words).stdout), dtype=str)
+    right = tier[tier["label"] == "appropriate"]
+    for column in ("cn_id", "cn.cn_id"):
+        ranks = right.groupby("hs_id").cumcount() + 1
+        lines = zip(right["hs_id"], right[column], ranks.astype(str), (-ranks).astype(str), strict=True)
+        Path(f"{column}.trec").write_text("".join(f"{hs} Q0 {cn} {rank} {score} x\n" for hs, cn, rank, score in lines))
+    by_number, by_own_id = (perfect(f"run:{column}.trec") for column in ("cn_id", "cn.cn_id"))
+    assert by_own_id == 1
+    assert (by_number is None) == (lowest != 46)  # where all overlap, `perfect` looks for the note
+    assert perfect("run:cn_id.trec(ids=study)") == 1
+    assert perfect("run:cn.cn_id.trec(ids=study)") is None or lowest == 46
+
+
+def perfect(system: str) -> float | None:
+    """The MRR of a run over the HS with an appropriate CN; None where the run is refused for its numbering."""
+    words = ("--pool", "positive", "--tier", "bronze", "--measure", "MRR", "--no-positives", "leave_out")
+    runner = CliRunner(env={"FCPAIR_STUDY": "published.db"})
+    result = runner.invoke(main, ["evaluate", *words, "--resamples", "100", "--format", "json", "--system", system])
+    if result.exit_code:
+        assert "its ids are the" in result.stderr
+        return None
+    found = json.loads(result.stdout)
+    if found["scores"][0]["score"] < 1:
+        assert "its ids fit both numberings; they were read as the" in result.stderr
+        assert found["systems"][0]["notes"][0].startswith("its ids fit both numberings")
+    return float(found["scores"][0]["score"])

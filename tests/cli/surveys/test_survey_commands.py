@@ -232,10 +232,14 @@ def test_items_without_a_target_are_counted_and_named(fcpair: Fcpair, tmp_path: 
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     words = ("bias", "score", file, "--as", "bbq", "--answer", "said")
     shown = " ".join(fcpair(*words).stdout.split())
-    assert "left out, as no option is of the stereotyped group: 1, of Street 2 (1)" in shown
-    assert "two options are of the stereotyped group, and the first counts: 1, of Street 3 (1)" in shown
-    told = json.loads(fcpair(*words, "--format", "json").stdout)
-    assert (told["n"], told["without_target"], told["two_targets"]) == (2, {"Street 2": 1}, {"Street 3": 1})
+    assert "kept, though no option is of the stereotyped group: 1, of Street 2 (1); any group is the" in shown
+    assert "kept, though two options are of the stereotyped group: 1, of Street 3 (1); the first counts" in shown
+    for more, n in (((), 3), (("--strict-targets",), 1)):
+        told = json.loads(fcpair(*words, *more, "--format", "json").stdout)
+        assert (told["n"], told["without_target"], told["two_targets"]) == (n, {"Street 2": 1}, {"Street 3": 1})
+    assert "left out, as two options are of the" in " ".join(fcpair(*words, "--strict-targets").stdout.split())
+    refused = fcpair("bias", "score", file, "--as", "bbq", "--reader", "items", "--strict-targets", code=2)
+    assert "is about BBQ's own files" in refused.stderr
 
 
 def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, data: Path) -> None:

@@ -303,3 +303,22 @@ def test_composition_and_space_around_do_not_change_the_digest(text: str, space:
 
 def test_half_a_surrogate_pair_has_a_digest() -> None:
     assert len(digest("\ud800")) == 64
+
+
+def test_an_id_of_two_texts_is_refused_with_both_lines(tmp_path: Path) -> None:
+    """Two spellings of one text, and the same id on both sides, are no error; neither is an empty id."""
+    rows = "hs_id,hs,cn_id,cn\n1,a,1,x\n1,a ,2,y\n2,b,1,z\n2,c,,x\n,d,,y\n,e,,z\n2,c,1,z\n"
+    with pytest.raises(InputError) as caught:
+        read_corpus(written(tmp_path, rows), "csv")
+    assert [(finding.line, finding.message) for finding in caught.value.findings] == [
+        (4, "cn_id `1` is the id of another text in line 2"),
+        (5, "hs_id `2` is the id of another text in line 4"),
+    ]
+
+
+def test_a_text_with_two_ids_is_noted_with_lines(tmp_path: Path) -> None:
+    rows = "hs_id,hs,cn_id,cn\nq1,a,d1,x\nq1,a,d2,y\nq2,b,d3,x\nq2,b,d3,x\n"
+    assert read_corpus(written(tmp_path, rows), "csv").notes == (
+        "cn_id: 1 text has several ids, such as `d1` (line 2) and `d3` (line 4); runs may name any of them, "
+        "tables have the first",
+    )

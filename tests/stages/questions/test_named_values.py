@@ -95,8 +95,8 @@ def without_folders(system: System) -> System:
         (Sbert("all-MiniLM-L6-v2"), "sbert:all-MiniLM-L6-v2", "sbert:all-MiniLM-L6-v2"),
         (Sbert('a "b"'), 'sbert:"a \\"b\\""', 'sbert:"a \\"b\\""'),
         (Llm("org/model:free", 5), "llm:org/model:free(n=5)", "llm:org/model:free(n=5)"),
-        (Run(Path("runs/a,b.txt")), 'run:"runs/a,b.txt"(ids=study)', 'run:"a,b.txt"'),
-        (Run(Path("a.trec"), "corpus"), "run:a.trec(ids=corpus)", "run:a.trec(ids=corpus)"),
+        (Run(Path("runs/a,b.txt")), 'run:"runs/a,b.txt"(ids=corpus)', 'run:"a,b.txt"'),
+        (Run(Path("a.trec"), "study"), "run:a.trec(ids=study)", "run:a.trec(ids=study)"),
         (
             Rerank(Tfidf(), 5, by=Llm("m")),
             "rerank(first=tfidf(fit=pool),top=5,by=llm:m(n=10))",

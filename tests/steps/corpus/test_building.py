@@ -476,3 +476,17 @@ def test_every_stage_leaves_a_run_with_its_parameters(at: At) -> None:
     assert runs[-1].params["seed"] == 1
     assert runs[-1].params["overlap"] == {"2": 0.25, "3": 0.25}
     assert all(run.version for run in runs)
+
+
+def test_texts_that_the_model_cuts_are_counted_in_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the real model's tokenizer; only its vectors are not needed here."""
+    monkeypatch.setattr(encode, "encode", lambda bodies, *_: np.eye(len(bodies), dtype=np.float32))
+    study = Study.create(tmp_path / "long.db")
+    long = ["bread " * 700 + ending for ending in ("tea", "war")]
+    study.import_corpus(
+        write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": "b"}, *({"hs": "c", "cn": cn} for cn in long)])
+    )
+    study.grid().select(hs=1, seed=1)
+    run = study.grid().retrieve(k=2)
+    assert run.notes == ("2 of 3 texts are longer than all-MiniLM-L6-v2 reads (256 tokens); their ends were cut",)
+    assert study.log()[-1].counts["cut_texts"] == 2

@@ -63,6 +63,12 @@ def collection(tmp_path: Path) -> Study:
     own = ("qid", "docid")
     run = study.import_corpus(Import(path, "csv", None, "query", "document", *own, unpaired=True))
     assert run.counts == {"rows": 6, "hs": 3, "cn": 3, "without_pair": 5, "repeated": 1}
+    assert run.notes == (
+        "1 row without a pair repeats a text of another row, which is kept once: `status` and exports have 5 rows of "
+        "the 6 that were read",
+        "cn_id: 1 text has several ids, such as `d1` (line 3) and `d3` (line 5); runs may name any of them, "
+        "tables have all",
+    )
     study.grid().select(Select(hs=3))
     return study
 
@@ -129,8 +135,8 @@ def test_everything_that_is_wrong_with_a_run_has_its_line(at: At, tmp_path: Path
     with pytest.raises(InputError) as caught:
         study.grid().retrieve(Retrieve(runs=(run,)))
     assert [(f.line, f.message) for f in caught.value.findings] == [
-        (1, "cn_id `99` is not in the corpus"),
-        (2, "hs_id `q7` is not in the corpus"),
+        (1, "cn_id `99` is not in the study"),
+        (2, "hs_id `q7` is not in the study"),
     ]
 
 
@@ -178,17 +184,9 @@ def test_the_numbers_of_the_study_are_no_ids_where_the_corpus_has_its_own(collec
     run = a_run(tmp_path / "r.trec", "1 Q0 d2 1 2 x")
     grid = collection.grid()
     assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, "hs_id `1` is not in")
-
-
-def test_an_id_of_two_texts_is_refused(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "s.db")
-    grid = study.grid()
-    rows = [{"hs": "a", "cn": "b", "cn_id": "d1"}, {"hs": "a", "cn": "c", "cn_id": "d1"}]
-    study.import_corpus(Import(write_csv(tmp_path / "c.csv", rows)))
-    grid.select(Select(hs=1))
-    run = a_run(tmp_path / "r.trec", "1 Q0 d1 1 2 x")
-    said = "cn_id `d1` names 2 different texts"
-    assert_refused(study, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, said)
+    a_run(run, "1 Q0 4 1 2 x")
+    refusal = "its ids are the study's numbers; expected the corpus's own ids"
+    assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, refusal)
 
 
 @pytest.mark.server

@@ -60,7 +60,7 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
     grid = study.grid()
     list(study.walk(recipe))
     run = RECIPE.parent / "printers.trec"
-    options = Evaluate(systems=(f"run:{run}(ids=corpus)",), measures=("HitRatio",), k=3, tiers=("bronze",), pool="all")
+    options = Evaluate(systems=(f"run:{run}",), measures=("HitRatio",), k=3, tiers=("bronze",), pool="all")
     found = grid.evaluate(options)
     bronze = grid.tier("bronze")
     answers = set(bronze["cn.cn_id"])
@@ -72,8 +72,10 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
     assert (len(hits), sum(hits)) == (12, 4)
     assert found.scores[0].score == pytest.approx(4 / 12)
     assert found.systems[0].notes == (
-        "ignored: 23 of 57 lines, which name a CN of the corpus that is not in the pool",
+        "ignored: 23 of 57 lines, which name a CN that is not in the pool",
         "tied: 4 of 34 lines have the score of another line of the same HS; ties are broken by candidate order",
     )
-    with pytest.raises(InputError, match=r"`q01`; expected a whole number, or `\(ids=corpus\)` behind the file"):
-        grid.evaluate(replace(options, systems=(f"run:{run}",)))
+    with pytest.raises(
+        InputError, match="its ids are the corpus's own; expected the study's numbers; omit `ids=study`"
+    ):
+        grid.evaluate(replace(options, systems=(f"run:{run}(ids=study)",)))

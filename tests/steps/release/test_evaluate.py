@@ -263,7 +263,7 @@ def test_the_files_of_a_recipe_are_found_from_anywhere(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     read = load_recipe("r.toml").evaluate
     assert read is not None
-    assert read.systems == (f"run:{tmp_path / 'mine.trec'}(ids=study)",)
+    assert read.systems == (f"run:{tmp_path / 'mine.trec'}(ids=corpus)",)
     assert read.pool == str(tmp_path / "p.csv")
 
 

@@ -256,3 +256,30 @@ def test_what_nltk_makes_of_a_string_is_far_from_a_perfect_copy(crowdcounter: li
 def test_references_are_needed() -> None:
     with pytest.raises(InputError, match="gleu compares texts with references"):
         measure(["tea"], ["gleu"])
+
+
+# -- scripts without spaces
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"), [("gleu", 1 / 3), ("rouge-l", 0.8), ("meteor", 0.5 * (2 / 3) / (0.9 + 0.1 * 2 / 3))]
+)
+def test_characters_are_compared_where_there_are_no_spaces(name: str, figure: float) -> None:
+    """By hand: 2 of 2 characters match 2 of 3, in order and apart; no n-gram of two does (2 of 6 n-grams up to 4)."""
+    by_word, by_char = (
+        measure(["茶好"], [f"{name}(tokens={of})"], references=[["茶很好"]]) for of in ("words", "char")
+    )
+    assert (values(by_word)[0], values(by_char)[0]) == pytest.approx((0, figure))
+    (told,) = by_word.figures
+    assert told.warning == (
+        "2 of 2 texts are in a script without spaces, where tokens=words takes whole sentences for one token; use "
+        "tokens=char"
+    )
+    assert by_word.notes == (f"{told.name}: {told.warning}",)
+    assert (by_char.figures[0].warning, by_char.notes) == ("", ())
+
+
+@pytest.mark.parametrize("name", ["gleu", "rouge-l", "meteor", "novelty"])
+def test_texts_with_different_emoji_are_different(name: str) -> None:
+    same, other = (one(name, "nice 😀", [f"nice {emoji}"]) for emoji in "😀😡")
+    assert same != other

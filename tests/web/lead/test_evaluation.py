@@ -75,7 +75,7 @@ def test_a_run_that_is_sent_is_evaluated_and_not_kept(site: Site) -> None:
     assert state.problem == ""
     figures = site.study.latest_evaluation()
     assert figures
-    path = Path(figures.outcome.systems[0].name.removeprefix("run:").removesuffix("(ids=study)"))
+    path = Path(figures.outcome.systems[0].name.removeprefix("run:").removesuffix("(ids=corpus)"))
     assert path.name == "mine.trec"
     assert not path.parent.exists()
     assert "mine.trec" in browser.get("/lead/evaluation").text
