@@ -15,6 +15,7 @@ from fcpair.deprecation import old_names
 from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import (
     AT_LEAST_ONE,
+    N_PEOPLE,
     PROBABILITY,
     Bounds,
     Checked,
@@ -97,6 +98,7 @@ class Setup(Checked):
 
 
 IN_MEMORY = Path("<frame>")  # the path of a corpus that came as a frame
+_PUBLISHED = ("format=conan", "format=mt-conan")  # whose columns have names of their own
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,18 @@ class Import(Checked):
     path: Path = field(metadata={"help": "the corpus file"})
     format: CorpusFormat = param("csv", "the kind of file that is read. Its suffix does not matter", flag="--reader")
     language: str | None = param(None, "keep this language only, such as en", flag="--only-language")
-    hs_column: str = param("hs", "the column of the HS")
-    cn_column: str = param("cn", "the column of the CN")
-    hs_id_column: str | None = param(None, "the column of the HS's own ids; `hs_id` if there is one")
-    cn_id_column: str | None = param(None, "the column of the CN's own ids; `cn_id` if there is one")
+    hs_column: str = param("hs", "the column of the HS", idle_with=_PUBLISHED)
+    cn_column: str = param("cn", "the column of the CN", idle_with=_PUBLISHED)
+    hs_id_column: str | None = param(
+        None, "the column of the HS's own ids; `hs_id` if there is one", idle_with=_PUBLISHED
+    )
+    cn_id_column: str | None = param(
+        None, "the column of the CN's own ids; `cn_id` if there is one", idle_with=_PUBLISHED
+    )
     unpaired: bool = param(False, "take a row whose HS or CN is empty for a text without a pair")
+    language_column: str | None = param(
+        None, "the column of the language; `language` if there is one", idle_with=_PUBLISHED
+    )
 
 
 @dataclass(frozen=True)
@@ -121,18 +130,19 @@ class Select(Seeded):
     stage: ClassVar[str] = "select"
     hs: int | None = param(None, "how many HS to draw", bounds=AT_LEAST_ONE)
     list: Path | None = param(None, "a file with the HS to take, in a column `hs`", flag="--hs-list")
-    stratify: str | None = param(None, "a metadata column whose values keep their shares among the drawn HS")
-    seed: int = param(0, "random seed")
+    stratify: str | None = param(
+        None, "a metadata column whose values keep their shares among the drawn HS", idle_with=("list",)
+    )
+    seed: int = param(0, "random seed", idle_with=("list",))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.hs is not None and self.list is not None:
             raise InputError("give either how many HS to draw (--hs N) or a list of them (--hs-list FILE)")
-        if self.stratify is not None and self.list is not None:
-            raise InputError("`stratify` applies to HS that are drawn; omit it or `list`")
 
 
 _MEMORY = Bounds(16)
+_NOT_ENCODED = ("list", "every_cn", "runs")
 
 
 @dataclass(frozen=True)
@@ -140,10 +150,14 @@ class Retrieve(Checked):
     """Parameters for retrieving candidates."""
 
     stage: ClassVar[str] = "retrieve"
-    k: int = param(2, "how many nearest CNs to take for each source CN", bounds=AT_LEAST_ONE)
-    model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
-    backend: Backend = param("torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU")
-    count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
+    k: int = param(2, "how many nearest CNs to take for each source CN", bounds=AT_LEAST_ONE, idle_with=_NOT_ENCODED)
+    model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder", idle_with=_NOT_ENCODED)
+    backend: Backend = param(
+        "torch",
+        "what runs the model: torch, or ONNX Runtime, which is faster on a CPU",
+        idle_with=_NOT_ENCODED,
+    )
+    count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did", idle_with=_NOT_ENCODED)
     list: Path | None = param(
         None, "a file with the candidates to take, in a column `cn`; nothing is encoded then", flag="--cn-list"
     )
@@ -151,15 +165,21 @@ class Retrieve(Checked):
     runs: tuple[Path, ...] = param(
         (), "a TREC run whose top candidates to take; may be repeated; nothing is encoded then"
     )
-    depth: int = param(10, "how many CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE)
+    depth: int = param(
+        10, "how many CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE, needs=("runs",)
+    )
     memory_mb: int = param(
         MEMORY_MB,
         "how many MB comparing may use in addition to the vectors; results do not depend on it",
         bounds=_MEMORY,
         shapes=False,
+        idle_with=_NOT_ENCODED,
     )
     dask: str | None = param(
-        None, "work on a Dask cluster: its scheduler's address, or local:N for N processes here", shapes=False
+        None,
+        "work on a Dask cluster: its scheduler's address, or local:N for N processes here",
+        shapes=False,
+        idle_with=_NOT_ENCODED,
     )
 
     def __post_init__(self) -> None:
@@ -182,7 +202,7 @@ class Pair(Seeded):
         "how many to draw at random; all if not given. Every HS and CN appears in as equally many cells as possible",
         bounds=AT_LEAST_ONE,
     )
-    seed: int = param(0, "random seed")
+    seed: int = param(0, "random seed", needs=("candidates", "sample"))
 
 
 @dataclass(frozen=True)
@@ -191,23 +211,27 @@ class Assign(Seeded):
 
     stage: ClassVar[str] = "assign"
     of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
-    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=AT_LEAST_ONE)
+    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=N_PEOPLE)
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get that many, such as 2:0.126")
     groups: tuple[tuple[str, ...], ...] = param(
-        (), "annotators who share the overlapping pairs, such as ana,ben", flag="--annotator-group"
+        (),
+        "annotators who share the overlapping pairs, such as ana,ben",
+        flag="--annotator-group",
+        needs=("overlap",),
+        idle_with=("open",),
     )
-    order: ShardOrder = param("random", "the order in which pairs are shown. Shuffled, or one HS at a time")
+    order: ShardOrder = param(
+        "random", "the order in which pairs are shown. Shuffled, or one HS at a time", idle_with=("open",)
+    )
     seed: int = param(0, "random seed")
     open: bool = param(False, "hand out pairs on request, for volunteers who come and go")
     lease_minutes: int = param(
-        30, "with open assignment, how many minutes pairs are kept for somebody who does not answer"
+        30, "with open assignment, how many minutes pairs are kept for somebody who does not answer", needs=("open",)
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_shares(self.overlap)
-        if self.open and (self.groups or self.order != "random"):
-            raise InputError("with open assignment, nobody has a shard: groups and an order by HS are for shards")
         if self.lease_minutes < 1:
             raise InputError(f"lease_minutes is {self.lease_minutes}; expected 1 or more")
         check_distinct_spelling(name for group in self.groups for name in group)
@@ -246,7 +270,9 @@ class Annotate(Checked):
         (), "a question about people whose answers define groups to compare; declared before anybody answers"
     )
     opt_out: str | None = param(None, "a metadata column whose topics people can opt out of reading")
-    opt_out_split: str = param(TOPIC_SPLIT, "the characters at which a value of that column is split into topics")
+    opt_out_split: str = param(
+        TOPIC_SPLIT, "the characters at which a value of that column is split into topics", needs=("opt_out",)
+    )
     pause_pairs: int = param(50, "after how many pairs a pause is suggested")
     pause_minutes: int = param(20, "after how many minutes of work a pause is suggested")
     daily_limit: int | None = param(None, "how many pairs one person may read in a day; no limit if not given")
@@ -296,7 +322,9 @@ class Simulate(Seeded):
     leaning: float = param(
         0.0, "probability that an annotator gives the preferred label, whatever the true one", bounds=PROBABILITY
     )
-    leaning_to: str = param("appropriate", "the preferred label, given with the probability `leaning`")
+    leaning_to: str = param(
+        "appropriate", "the preferred label, given with the probability `leaning`", needs=("leaning",)
+    )
     not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY)
     skips: float = param(0.01, "probability that a person skips", bounds=PROBABILITY)
     hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY)
@@ -309,28 +337,31 @@ class Simulate(Seeded):
         _check_effects(self)
 
 
+_ASSUMED: Mapping[str, Any] = {"idle_with": ("pilot",)}  # of what the labels of a pilot say
+
+
 @dataclass(frozen=True)
 class Plan(Checked):
     """What an overlap is planned for, and what is assumed of a grid that nobody has labelled yet."""
 
     stage: ClassVar[str] = "plan"
     width: float | None = param(None, "how wide the interval of the figure may be", otherwise="none is recommended")
-    coefficient: PlannedFigure = param("alpha", "the coefficient whose interval `--width` is about")
+    coefficient: PlannedFigure = param("alpha", "the coefficient whose interval `--width` is about", needs=("width",))
     hs: int | None = param(None, "how many HS to draw", otherwise="those of the study", bounds=AT_LEAST_ONE)
     cn: int | None = param(None, "how many CN to cross them with", otherwise="those of the study", bounds=AT_LEAST_ONE)
-    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=AT_LEAST_ONE)
+    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=N_PEOPLE)
     seconds: float | None = param(
         None, f"seconds that a label takes; if not given, as measured in the study, else {USUAL_S:g}"
     )
-    prevalence: float = param(0.2, "share of the labels that are positive", bounds=PROBABILITY)
-    not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY)
-    kappa: float = param(0.5, "Cohen's kappa of every two annotators", bounds=PROBABILITY)
+    prevalence: float = param(0.2, "share of the labels that are positive", bounds=PROBABILITY, **_ASSUMED)
+    not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY, **_ASSUMED)
+    kappa: float = param(0.5, "Cohen's kappa of every two annotators", bounds=PROBABILITY, **_ASSUMED)
     three: float = param(0.0, "share of the pairs with several labels that have three", bounds=PROBABILITY)
     validated: float = param(1.0, "share of the pairs that are validated", bounds=PROBABILITY)
     valid: float = param(0.9, "share of these with which their validators agree", bounds=PROBABILITY)
-    hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY)
-    cn_effect: float = param(0.0, CN_EFFECT_HELP, bounds=PROBABILITY)
-    annotator_effect: float = param(0.0, ANNOTATOR_EFFECT_HELP)
+    hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY, **_ASSUMED)
+    cn_effect: float = param(0.0, CN_EFFECT_HELP, bounds=PROBABILITY, **_ASSUMED)
+    annotator_effect: float = param(0.0, ANNOTATOR_EFFECT_HELP, **_ASSUMED)
     pilot: Path | None = param(
         None, "a file with the labels of a pilot, as `labels export` writes it; if not given, the study's own labels"
     )
@@ -466,7 +497,7 @@ class Validate(Seeded):
     stage: ClassVar[str] = "validate"
     of_first_deal: ClassVar[tuple[str, ...]] = ("validators", "pairs")
     validators: int | None = param(
-        None, "how many validators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
+        None, "how many validators; if not given, those that `people` lists", bounds=N_PEOPLE
     )
     pairs: int | None = param(
         None, "how many pairs to draw. If not given, all that are adjudicated", bounds=AT_LEAST_ONE
@@ -565,6 +596,27 @@ class Export(Checked):
     def read_by(self, kind: str) -> dict[str, Any]:
         """The parameters that this kind of export reads, with their values."""
         return {name: getattr(self, name) for name in self.kinds[kind]}
+
+
+def read_shares(written: Iterable[tuple[str, Any]]) -> dict[int, float]:
+    """The overlap of numbers of labels, each with its share as a number or a percentage: `0.2`, `20%`.
+
+    Raises InputError for what is neither, and for a number of labels that is given twice.
+    """
+    overlap: dict[int, float] = {}
+    for labels, share in written:
+        text = str(share).strip()
+        try:
+            n_labels, number = int(labels), float(text.removesuffix("%"))
+        except ValueError:
+            raise InputError(
+                f"overlap `{labels}` with the share `{text}` cannot be read; expected a number of labels and a share "
+                "of the pairs, such as 2 and 0.126 or 12.6%"
+            ) from None
+        if n_labels in overlap:
+            raise InputError(f"overlap has two shares for {n_labels} labels; give each number of labels once")
+        overlap[n_labels] = round(number / 100, 12) if text.endswith("%") else number
+    return overlap
 
 
 def check_shares(overlap: Mapping[int, float]) -> None:

@@ -29,15 +29,14 @@ class Corpus:
     `pairs` has the columns `hs` and `cn` (verbatim; one of them empty where a text has no pair), `hs_digest` and
     `cn_digest` (what makes two texts the same), `language` (empty where not known) and one column per item of
     `metadata`, all strings. `hs_metadata` and `cn_metadata` name the metadata that describes the text of that side; a
-    text takes them from its first row. `assumed_language` says that a language was asked for and the file has none, so
-    that every row was taken for it.
+    text takes them from its first row. `n_left_out` says how many rows are in another language than was asked for.
     """
 
     pairs: pd.DataFrame
     metadata: tuple[str, ...]
     hs_metadata: tuple[str, ...]
     cn_metadata: tuple[str, ...]
-    assumed_language: bool = False
+    n_left_out: int = 0
 
 
 def read_corpus(
@@ -50,6 +49,7 @@ def read_corpus(
     hs_id_column: str | None = None,
     cn_id_column: str | None = None,
     unpaired: bool = False,
+    language_column: str | None = None,
     digest_of: Callable[[str], str] = digest,
 ) -> Corpus:
     """Read a corpus.
@@ -59,13 +59,14 @@ def read_corpus(
         format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
             file is read, whatever its suffix.
         language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
-            files in a column `language`. A file without such a column is taken to be all in this language.
+            files in `language_column`.
         hs_column: the column of the HS (named-column formats).
         cn_column: the column of the CN (named-column formats).
         hs_id_column: the column of the HS's own ids (named-column formats), which becomes the metadata `hs_id`.
         cn_id_column: the same of the CN, `cn_id`.
         digest_of: gives the digest by which a text is known; two with the same one are the same text.
         unpaired: take a row in which one of the two texts is empty for the other without a pair.
+        language_column: the column of the language (named-column formats); else `language`, if there is one.
 
     Returns:
         A Corpus. In the named-column formats a metadata column whose name starts with `hs` describes the HS, one
@@ -73,14 +74,16 @@ def read_corpus(
 
     Raises:
         InputError: no such file or format, a missing column, a broken encoding, an empty text (all of them, with
-            line numbers), no row of the language.
+            line numbers), no column of languages to look for one in, no row of the language.
     """
-    frame = _read_frame(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
-    is_assumed = bool(language) and "language" not in frame.columns
-    if "language" not in frame.columns:
-        frame["language"] = language or ""
+    columns = {HS: hs_column, CN: cn_column} | ({"language": language_column} if language_column else {})
+    frame = _read_frame(path, format, columns, {HS: hs_id_column, CN: cn_id_column})
+    n_rows = len(frame)
     if language:
-        frame = _rows_in_language(path, frame, language)
+        frame = _rows_in_language(path, frame, language, format)
+    elif "language" not in frame.columns:
+        frame["language"] = ""
+    n_left_out = n_rows - len(frame)
     reject(name_of(path), _empty_texts(frame, unpaired=unpaired))
     for side in (HS, CN):
         frame[f"{side}_digest"] = [digest_of(text) for text in frame[side]]
@@ -89,7 +92,7 @@ def read_corpus(
     reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in reserved)
     hs_side, cn_side = _metadata_by_side(format, metadata)
-    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, is_assumed)
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, n_left_out)
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -176,7 +179,13 @@ def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:
     return own_ids.mask(is_repeated, key.map(joined))
 
 
-def _rows_in_language(path: Source, frame: pd.DataFrame, language: str) -> pd.DataFrame:
+def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: str) -> pd.DataFrame:
+    if "language" not in frame.columns:
+        name_it = "" if format in _PUBLISHED else "name one by `language_column` (--language-column), or "
+        lacking = f"read as {format}, no column says which language a row is in"
+        remedy = f"{name_it}omit `language` (--only-language)"
+        hint = _columns_hint(path, format)
+        raise InputError("; ".join([f"{name_of(path)}: {lacking}", remedy, *([hint] if hint else [])]))
     rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
     if rows.empty:
         languages = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"

@@ -11,7 +11,15 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.deprecation import OldName
-from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
+from fcpair.errors import (
+    ConflictError,
+    InputError,
+    NoEffectError,
+    SettingError,
+    StageError,
+    UnknownIdError,
+    suggest_name,
+)
 from fcpair.param_values import as_params
 from fcpair.params import IN_MEMORY, MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
@@ -169,9 +177,22 @@ def build_options(cls: type[Options], saved_settings: Mapping[str, Any], overrid
     """Build options of settings, with those in `overrides` in their place; raises what `effective_options` does."""
     parameters = parameters_from_settings(cls, saved_settings)
     try:
-        return cls(**{**parameters, **overrides})
+        return with_kept(cls, parameters, overrides)
     except InputError as error:
         raise settings_error(cls, parameters, error) from None
+
+
+def with_kept(cls: type[Options], kept: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
+    """Options of what is kept, with `overrides` in its place; what is kept and has no effect beside it is left out.
+
+    Earlier versions kept such parameters, too. Raises InputError where the options cannot be.
+    """
+    try:
+        return cls(**{**kept, **overrides})
+    except NoEffectError as error:
+        if error.parameter in overrides or error.parameter not in kept:
+            raise
+        return with_kept(cls, {name: value for name, value in kept.items() if name != error.parameter}, overrides)
 
 
 def parameters_from_settings(cls: type, saved_settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -35,6 +34,7 @@ def import_corpus(
     hs_id_column: str | None = None,
     cn_id_column: str | None = None,
     unpaired: bool = False,
+    language_column: str | None = None,
 ) -> RunRecord:
     """Read the corpus: the source pairs that the study starts from.
 
@@ -50,6 +50,7 @@ def import_corpus(
         hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
         cn_id_column: the column of the CN's own ids; `cn_id` if there is one.
         unpaired: take a row whose HS or CN is empty for a text without a pair.
+        language_column: the column of the language; `language` if there is one.
 
     Raises:
         InputError: no such file, a missing or duplicated column, a broken encoding, an empty text (all of them, with
@@ -58,7 +59,9 @@ def import_corpus(
     """
     frame = None if isinstance(path, Import | str | PathLike) else _check_frame(path, format)
     file = path.path if isinstance(path, Import) else IN_MEMORY if frame is not None else cast("Path", path)
-    keywords = Import(file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired)
+    keywords = Import(
+        file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired, language_column
+    )
     options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
     with study._store.read() as tx:
         digest = digester(tx)
@@ -71,6 +74,7 @@ def import_corpus(
         hs_id_column=options.hs_id_column,
         cn_id_column=options.cn_id_column,
         unpaired=options.unpaired,
+        language_column=options.language_column,
         digest_of=digest,
     )
     with study._store.write() as tx:
@@ -88,8 +92,8 @@ def import_corpus(
         )
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
         unpaired_count = {"without_pair": len(pairs) - len(complete_pairs)} if options.unpaired else {}
-        run = note_stage_run(tx, options, counts | unpaired_count)
-    return replace(run, notes=(_assumed_language_note(options, len(pairs)),)) if corpus.assumed_language else run
+        left_out_count = {"other_languages": corpus.n_left_out} if options.language else {}
+        return note_stage_run(tx, options, counts | unpaired_count | left_out_count)
 
 
 def _check_frame(frame: Any, format: str) -> pd.DataFrame:
@@ -101,14 +105,6 @@ def _check_frame(frame: Any, format: str) -> pd.DataFrame:
     if format not in COLUMN_FORMATS:
         raise InputError(f"format is {format!r}, but a frame was read already; expected {', '.join(COLUMN_FORMATS)}")
     return frame
-
-
-def _assumed_language_note(options: Import, rows: int) -> str:
-    return (
-        f"read as {options.format}, {options.path} does not say which language a row is in, so all {rows:,} rows "
-        f"were assumed to be `{options.language}`; add a column `language`, or read CONAN's own file with `--reader "
-        "conan`"
-    )
 
 
 def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:
