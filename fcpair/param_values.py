@@ -337,6 +337,19 @@ def plain_type(hint: Any) -> Any:
     return hint
 
 
+def with_kept(cls: type[Stored], kept: Mapping[str, Any], overrides: Mapping[str, Any]) -> Stored:
+    """The options of what is kept, with `overrides` in its place; what is kept and has no effect beside it is left out.
+
+    Earlier versions kept such parameters, too. Raises InputError where the options cannot be.
+    """
+    try:
+        return cls(**{**kept, **overrides})
+    except NoEffectError as error:
+        if error.parameter in overrides or error.parameter not in kept:
+            raise
+        return with_kept(cls, {name: value for name, value in kept.items() if name != error.parameter}, overrides)
+
+
 def from_params(cls: type[Stored], stored: Mapping[str, Any]) -> Stored:
     """Make an instance of what `as_params` gives; a field that is not stored has its default.
 

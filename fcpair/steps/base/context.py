@@ -11,16 +11,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.deprecation import OldName
-from fcpair.errors import (
-    ConflictError,
-    InputError,
-    NoEffectError,
-    SettingError,
-    StageError,
-    UnknownIdError,
-    suggest_name,
-)
-from fcpair.param_values import as_params
+from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
+from fcpair.param_values import as_params, with_kept
 from fcpair.params import IN_MEMORY, MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
@@ -182,19 +174,6 @@ def build_options(cls: type[Options], saved_settings: Mapping[str, Any], overrid
         raise settings_error(cls, parameters, error) from None
 
 
-def with_kept(cls: type[Options], kept: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
-    """Options of what is kept, with `overrides` in its place; what is kept and has no effect beside it is left out.
-
-    Earlier versions kept such parameters, too. Raises InputError where the options cannot be.
-    """
-    try:
-        return cls(**{**kept, **overrides})
-    except NoEffectError as error:
-        if error.parameter in overrides or error.parameter not in kept:
-            raise
-        return with_kept(cls, {name: value for name, value in kept.items() if name != error.parameter}, overrides)
-
-
 def parameters_from_settings(cls: type, saved_settings: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that are parameters of a class, as they were given."""
     names, verbatim = {item.name for item in fields(cls)}, getattr(cls, "verbatim", ())
@@ -208,7 +187,7 @@ def parameters_from_settings(cls: type, saved_settings: Mapping[str, Any]) -> di
 def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) -> InputError:
     """Error to raise where options cannot be made: a SettingError where the study's own settings are at fault."""
     try:
-        cls(**parameters)
+        with_kept(cls, parameters, {})
     except InputError as of_kept:
         stage: str = cls.stage  # type: ignore[attr-defined]
         return SettingError(f"a stored setting of `{stage}` cannot be used: {of_kept}. Set it again")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.known_pairs import Controls, Qualification
-from fcpair.param_values import check_effects, digest_params
+from fcpair.param_values import check_effects, digest_params, with_kept
 from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
 from fcpair.practice import Practice
 from fcpair.steps.base import departures
@@ -19,7 +19,6 @@ from fcpair.steps.base.context import (
     effective_options,
     parameters_from_settings,
     settings_error,
-    with_kept,
 )
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
