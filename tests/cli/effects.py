@@ -423,8 +423,8 @@ EFFECTS: dict[Path_, Rows] = {
                     "--where type=a",
                     "--sample 5",
                     "--reader crowdcounter",
-                    "--resamples 2000",
-                    "--format json > --seed 5",
+                    "--cluster hs > --resamples 2000",
+                    "--cluster hs --format json > --seed 5",
                 )
             ),
             *(

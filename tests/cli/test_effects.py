@@ -51,7 +51,7 @@ class Call(NamedTuple):
 def read_row(path: tuple[str, ...], row: str) -> Call:
     """The call that a row stands for."""
     context, _, option = row.rpartition(" > ") if " > " in row else ("", "", row)
-    match = ROW.fullmatch(context)
+    match = ROW.fullmatch(context.replace(" > ", " "))
     assert match is not None
     stage, words = CALLED[path]
     given = match["words"] if match["alone"] else f"{words} {match['words']}"
