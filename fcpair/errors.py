@@ -93,6 +93,14 @@ class InputError(FcpairError, ValueError):
         return "\n".join(lines)
 
 
+class NoEffectError(InputError):
+    """A parameter would have no effect beside the others; `parameter` is its name."""
+
+    def __init__(self, message: str, parameter: str) -> None:
+        self.parameter = parameter
+        super().__init__(message)
+
+
 class SettingError(InputError):
     """A setting that is kept in the study cannot be used; it is set anew by the command or the recipe of its stage."""
 

@@ -14,15 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CALIBRATION_COLUMNS = (
-    "part",
-    "figure",
-    "before",
-    "before_low",
-    "before_high",
-    "after",
-    "after_low",
-    "after_high",
-    "undefined",
+    *("part", "figure", "before", "before_low", "before_high", "before_n"),
+    *("after", "after_low", "after_high", "after_n", "undefined"),
 )
 
 
@@ -167,7 +160,7 @@ class CalibrationResult(Result):
     figures: tuple[FigureChange, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each figure, with its value and interval before and after; `undefined` says why one has none."""
+        """A row for each figure, with its value, interval and n before and after; `undefined` says why one has none."""
         return frame_of(self.rows(), CALIBRATION_COLUMNS)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -177,10 +170,11 @@ class CalibrationResult(Result):
             yield {
                 "part": change.part,
                 "figure": before.name,
-                **{"before": before.value, "before_low": before.low, "before_high": before.high},
+                **{"before": before.value, "before_low": before.low, "before_high": before.high, "before_n": before.n},
                 "after": after.value if after else None,
                 "after_low": after.low if after else None,
                 "after_high": after.high if after else None,
+                "after_n": after.n if after else None,
                 "undefined": before.undefined or (after.undefined if after else None),
             }
 

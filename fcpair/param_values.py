@@ -10,14 +10,14 @@ import hashlib
 import json
 import math
 import types
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
 from os import PathLike, fsencode
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, NoEffectError
 
 LARGEST = 2**63 - 1  # what a database can hold
 SHOWN_CHARACTERS = 60  # characters of a value in a message
@@ -40,7 +40,8 @@ class Bounds:
 
     def __str__(self) -> str:
         if self.most is not None:
-            return f"a probability from {self.least} to {self.most}"
+            what = "probability" if self.most == 1 else "whole number"
+            return f"a {what} from {self.least} to {self.most:,}"
         if self.below is None:
             return f"a whole number, {self.least} or more"
         return f"a number between {self.least} and {self.below}"
@@ -48,6 +49,7 @@ class Bounds:
 
 AT_LEAST_ONE = Bounds(1)
 PROBABILITY = Bounds(0, most=1)
+N_PEOPLE = Bounds(1, most=10_000)  # who take part in a study
 
 
 def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
@@ -55,6 +57,8 @@ def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
 
     `more` may have `bounds`; as `flag` its option, where that has another name; as `metavar` what help shows in place
     of the type; and `shapes=False` for one that says how the work is done and changes nothing in what comes of it.
+    `needs` names the parameters without any of which this one has no effect, and `idle_with` those beside any of which
+    it has none; either may name a value, as in `format=conan`.
     """
     return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 
@@ -72,6 +76,65 @@ class Checked:
             value = getattr(self, name)
             if (checked_value := read(name, value)) is not value:
                 object.__setattr__(self, name, checked_value)
+        # A recipe has a seed for every stage, whether or not something is drawn there.
+        check_effects(self, [name for name in _dependent_fields(cls) if name != "seed" and _is_set(self, name)])
+
+
+def check_effects(options: Any, names: Iterable[str]) -> None:
+    """Raise NoEffectError for one of these parameters that has no effect beside the others.
+
+    A parameter that is not among `names` is not given, so that its value is no fault.
+    """
+    cls: type = type(options)
+    for name in names:
+        item = _dependent_fields(cls).get(name)
+        needs, idle_with = (item.metadata.get(rule, ()) if item else () for rule in ("needs", "idle_with"))
+        lacks = [] if any(_is_met(options, one) for one in needs) else [_as_shown(cls, one) for one in needs]
+        beside = [_as_shown(cls, one) for one in idle_with if _is_met(options, one)]
+        if lacks or beside:
+            raise NoEffectError(without_effect(_as_shown(cls, name), lacks, beside), name)
+
+
+def without_effect(name: str, lacks: Sequence[str], beside: Sequence[str]) -> str:
+    """The message about an option that has no effect, because it lacks all of some others, or is beside others."""
+    if beside:
+        return f"{name} has no effect beside {' and '.join(beside)}; omit it"
+    remedy = "one of them" if len(lacks) > 1 else "that"
+    return f"{name} has no effect without {' or '.join(lacks)}; add {remedy}, or omit it"
+
+
+def _is_set(options: Any, name: str) -> bool:
+    cls: type = type(options)
+    return bool(getattr(options, name) != field_default(_fields_by_name(cls)[name]))
+
+
+def _is_met(options: Any, condition: str) -> bool:
+    name, _, value = condition.partition("=")
+    return str(getattr(options, name)) == value if value else _is_set(options, name)
+
+
+def _as_shown(cls: type, condition: str) -> str:
+    """A parameter, or one of its values, as recipe and command line call it."""
+    name, _, value = condition.partition("=")
+    flag = flag_of(_fields_by_name(cls)[name])
+    return f"`{name} = {value}` ({flag} {value})" if value else f"`{name}` ({flag})"
+
+
+def flag_of(item: Field[Any]) -> str:
+    """The option of a parameter on the command line; in the singular where it may be repeated."""
+    flag = str(item.metadata.get("flag", f"--{item.name.replace('_', '-')}"))
+    return flag.removesuffix("s") if isinstance(field_default(item), tuple | dict) else flag
+
+
+@functools.cache
+def _fields_by_name(cls: type) -> dict[str, Field[Any]]:
+    return {item.name: item for item in fields(cls)}
+
+
+@functools.cache
+def _dependent_fields(cls: type) -> dict[str, Field[Any]]:
+    """The fields of a class that have no effect without, or beside, others."""
+    return {item.name: item for item in fields(cls) if item.metadata.keys() & {"needs", "idle_with"}}
 
 
 @functools.cache
@@ -174,7 +237,10 @@ def _read_table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[A
         if value in ((), []):
             return {}
         raise invalid_value(name, value, "a table of values by names")
-    return {_read_key(read_key, name, key): read(f"{name} of {short_repr(key)}", one) for key, one in value.items()}
+    table = {_read_key(read_key, name, key): read(f"{name} of {short_repr(key)}", one) for key, one in value.items()}
+    if len(table) < len(value):
+        raise invalid_value(name, value, "each key once")
+    return table
 
 
 def _read_key(read: Reader, name: str, key: Any) -> Any:
@@ -269,6 +335,19 @@ def plain_type(hint: Any) -> Any:
     if get_origin(hint) in {Union, types.UnionType}:
         return next(part for part in get_args(hint) if part is not type(None))
     return hint
+
+
+def with_kept(cls: type[Stored], kept: Mapping[str, Any], overrides: Mapping[str, Any]) -> Stored:
+    """The options of what is kept, with `overrides` in its place; what is kept and has no effect beside it is left out.
+
+    Earlier versions kept such parameters, too. Raises InputError where the options cannot be.
+    """
+    try:
+        return cls(**{**kept, **overrides})
+    except NoEffectError as error:
+        if error.parameter in overrides or error.parameter not in kept:
+            raise
+        return with_kept(cls, {name: value for name, value in kept.items() if name != error.parameter}, overrides)
 
 
 def from_params(cls: type[Stored], stored: Mapping[str, Any]) -> Stored:

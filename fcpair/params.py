@@ -15,6 +15,7 @@ from fcpair.deprecation import old_names
 from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import (
     AT_LEAST_ONE,
+    N_PEOPLE,
     PROBABILITY,
     Bounds,
     Checked,
@@ -113,6 +114,7 @@ def format_of(path: Path) -> CorpusFormat:
 
 
 IN_MEMORY = Path("<frame>")  # the path of a corpus that came as a frame
+_PUBLISHED = ("format=conan", "format=mt-conan")  # whose columns have names of their own
 
 
 @dataclass(frozen=True)
@@ -125,11 +127,18 @@ class Import(Checked):
         None, "the kind of file that is read. If not given, its suffix says so", flag="--reader"
     )
     language: str | None = param(None, "keep this language only, such as en", flag="--only-language")
-    hs_column: str = param("hs", "the column of the HS")
-    cn_column: str = param("cn", "the column of the CN")
-    hs_id_column: str | None = param(None, "the column of the HS's own ids; `hs_id` if there is one")
-    cn_id_column: str | None = param(None, "the column of the CN's own ids; `cn_id` if there is one")
+    hs_column: str = param("hs", "the column of the HS", idle_with=_PUBLISHED)
+    cn_column: str = param("cn", "the column of the CN", idle_with=_PUBLISHED)
+    hs_id_column: str | None = param(
+        None, "the column of the HS's own ids; `hs_id` if there is one", idle_with=_PUBLISHED
+    )
+    cn_id_column: str | None = param(
+        None, "the column of the CN's own ids; `cn_id` if there is one", idle_with=_PUBLISHED
+    )
     unpaired: bool = param(False, "treat a row whose HS or CN is empty as an unpaired text")
+    language_column: str | None = param(
+        None, "the column of the language; `language` if there is one", idle_with=_PUBLISHED
+    )
     sheet_name: str | None = param(None, "the sheet of a workbook that is read. If not given, the one with the columns")
 
 
@@ -140,18 +149,19 @@ class Select(Seeded):
     stage: ClassVar[str] = "select"
     hs: int | None = param(None, "number of HS to draw", bounds=AT_LEAST_ONE)
     list: Path | None = param(None, "a file with the HS to take, in a column `hs`", flag="--hs-list")
-    stratify: str | None = param(None, "a metadata column whose values keep their shares among the drawn HS")
-    seed: int = param(0, "random seed")
+    stratify: str | None = param(
+        None, "a metadata column whose values keep their shares among the drawn HS", idle_with=("list",)
+    )
+    seed: int = param(0, "random seed", idle_with=("list",))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.hs is not None and self.list is not None:
             raise InputError("give either how many HS to draw (--hs N) or a list of them (--hs-list FILE)")
-        if self.stratify is not None and self.list is not None:
-            raise InputError("`stratify` applies to HS that are drawn; omit it or `list`")
 
 
 _MEMORY = Bounds(16)
+_NOT_ENCODED = ("list", "every_cn", "runs")
 
 
 @dataclass(frozen=True)
@@ -159,10 +169,14 @@ class Retrieve(Checked):
     """Parameters for retrieving candidates."""
 
     stage: ClassVar[str] = "retrieve"
-    k: int = param(2, "number of nearest CNs to take for each source CN", bounds=AT_LEAST_ONE)
-    model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder")
-    backend: Backend = param("torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU")
-    count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did")
+    k: int = param(2, "number of nearest CNs to take for each source CN", bounds=AT_LEAST_ONE, idle_with=_NOT_ENCODED)
+    model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder", idle_with=_NOT_ENCODED)
+    backend: Backend = param(
+        "torch",
+        "what runs the model: torch, or ONNX Runtime, which is faster on a CPU",
+        idle_with=_NOT_ENCODED,
+    )
+    count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did", idle_with=_NOT_ENCODED)
     list: Path | None = param(
         None, "a file with the candidates to take, in a column `cn`; nothing is encoded then", flag="--cn-list"
     )
@@ -172,15 +186,21 @@ class Retrieve(Checked):
         "a TREC run, in the corpus's own ids if it has any, whose top to take; may be repeated; nothing is encoded "
         "then",
     )
-    depth: int = param(10, "number of CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE)
+    depth: int = param(
+        10, "number of CNs of each HS to take from the top of a run", bounds=AT_LEAST_ONE, needs=("runs",)
+    )
     memory_mb: int = param(
         MEMORY_MB,
         "memory in MB that comparisons may use beside the vectors; results do not depend on it",
         bounds=_MEMORY,
         shapes=False,
+        idle_with=_NOT_ENCODED,
     )
     dask: str | None = param(
-        None, "work on a Dask cluster: its scheduler's address, or local:N for N processes here", shapes=False
+        None,
+        "work on a Dask cluster: its scheduler's address, or local:N for N processes here",
+        shapes=False,
+        idle_with=_NOT_ENCODED,
     )
 
     def __post_init__(self) -> None:
@@ -203,7 +223,7 @@ class Pair(Seeded):
         "number to draw at random; all if not given. Every HS and CN appears in as equally many cells as possible",
         bounds=AT_LEAST_ONE,
     )
-    seed: int = param(0, "random seed")
+    seed: int = param(0, "random seed", needs=("candidates", "sample"))
 
 
 @dataclass(frozen=True)
@@ -212,23 +232,27 @@ class Assign(Seeded):
 
     stage: ClassVar[str] = "assign"
     of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
-    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=AT_LEAST_ONE)
+    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=N_PEOPLE)
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get that many, such as 2:0.126")
     groups: tuple[tuple[str, ...], ...] = param(
-        (), "annotators who share the overlapping pairs, such as ana,ben", flag="--annotator-group"
+        (),
+        "annotators who share the overlapping pairs, such as ana,ben",
+        flag="--annotator-group",
+        needs=("overlap",),
+        idle_with=("open",),
     )
-    order: ShardOrder = param("random", "the order in which pairs are shown. Shuffled, or one HS at a time")
+    order: ShardOrder = param(
+        "random", "the order in which pairs are shown. Shuffled, or one HS at a time", idle_with=("open",)
+    )
     seed: int = param(0, "random seed")
     open: bool = param(False, "hand out pairs on request, for volunteers who come and go")
     lease_minutes: int = param(
-        30, "with open assignment, minutes for which pairs are kept for somebody who does not answer"
+        30, "with open assignment, minutes for which pairs are kept for somebody who does not answer", needs=("open",)
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_shares(self.overlap)
-        if self.open and (self.groups or self.order != "random"):
-            raise InputError("with open assignment, nobody has a shard: groups and an order by HS are for shards")
         if self.lease_minutes < 1:
             raise InputError(f"lease_minutes is {self.lease_minutes}; expected 1 or more")
         check_distinct_spelling(name for group in self.groups for name in group)
@@ -267,7 +291,9 @@ class Annotate(Checked):
         (), "a question about people whose answers define groups to compare; declared before anybody answers"
     )
     opt_out: str | None = param(None, "a metadata column whose topics people can opt out of reading")
-    opt_out_split: str = param(TOPIC_SPLIT, "the characters at which a value of that column is split into topics")
+    opt_out_split: str = param(
+        TOPIC_SPLIT, "the characters at which a value of that column is split into topics", needs=("opt_out",)
+    )
     pause_pairs: int = param(50, "number of pairs after which a pause is suggested")
     pause_minutes: int = param(20, "minutes of work after which a pause is suggested")
     daily_limit: int | None = param(None, "number of pairs that one person may read in a day; no limit if not given")
@@ -317,7 +343,9 @@ class Simulate(Seeded):
     leaning: float = param(
         0.0, "probability that an annotator gives the preferred label, whatever the true one", bounds=PROBABILITY
     )
-    leaning_to: str = param("appropriate", "the preferred label, given with the probability `leaning`")
+    leaning_to: str = param(
+        "appropriate", "the preferred label, given with the probability `leaning`", needs=("leaning",)
+    )
     not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY)
     skips: float = param(0.01, "probability that a person skips", bounds=PROBABILITY)
     hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY)
@@ -330,30 +358,33 @@ class Simulate(Seeded):
         _check_effects(self)
 
 
+_ASSUMED: Mapping[str, Any] = {"idle_with": ("pilot",)}  # of what the labels of a pilot say
+
+
 @dataclass(frozen=True)
 class Plan(Checked):
     """The aim of a planned overlap, and assumptions about a grid that nobody has labelled yet."""
 
     stage: ClassVar[str] = "plan"
     width: float | None = param(None, "greatest width of the interval", otherwise="none is recommended")
-    coefficient: PlannedFigure = param("alpha", "the coefficient whose interval `--width` is about")
+    coefficient: PlannedFigure = param("alpha", "the coefficient whose interval `--width` is about", needs=("width",))
     hs: int | None = param(None, "number of HS to draw", otherwise="those of the study", bounds=AT_LEAST_ONE)
     cn: int | None = param(
         None, "number of CNs to cross them with", otherwise="those of the study", bounds=AT_LEAST_ONE
     )
-    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=AT_LEAST_ONE)
+    annotators: int | None = param(None, ANNOTATORS_HELP, bounds=N_PEOPLE)
     seconds: float | None = param(
         None, f"seconds that a label takes; if not given, as measured in the study, else {USUAL_S:g}"
     )
-    prevalence: float = param(0.2, "share of the labels that are positive", bounds=PROBABILITY)
-    not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY)
-    kappa: float = param(0.5, "Cohen's kappa of every two annotators", bounds=PROBABILITY)
+    prevalence: float = param(0.2, "share of the labels that are positive", bounds=PROBABILITY, **_ASSUMED)
+    not_sure: float = param(0.05, NOT_SURE_HELP, bounds=PROBABILITY, **_ASSUMED)
+    kappa: float = param(0.5, "Cohen's kappa of every two annotators", bounds=PROBABILITY, **_ASSUMED)
     three: float = param(0.0, "share of the pairs with several labels that have three", bounds=PROBABILITY)
     validated: float = param(1.0, "share of the pairs that are validated", bounds=PROBABILITY)
     valid: float = param(0.9, "share of these with which their validators agree", bounds=PROBABILITY)
-    hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY)
-    cn_effect: float = param(0.0, CN_EFFECT_HELP, bounds=PROBABILITY)
-    annotator_effect: float = param(0.0, ANNOTATOR_EFFECT_HELP)
+    hs_effect: float = param(0.0, HS_EFFECT_HELP, bounds=PROBABILITY, **_ASSUMED)
+    cn_effect: float = param(0.0, CN_EFFECT_HELP, bounds=PROBABILITY, **_ASSUMED)
+    annotator_effect: float = param(0.0, ANNOTATOR_EFFECT_HELP, **_ASSUMED)
     pilot: Path | None = param(
         None, "a file with the labels of a pilot, as `labels export` writes it; if not given, the study's own labels"
     )
@@ -489,7 +520,7 @@ class Validate(Seeded):
     stage: ClassVar[str] = "validate"
     of_first_deal: ClassVar[tuple[str, ...]] = ("validators", "pairs")
     validators: int | None = param(
-        None, "number of validators; if not given, those that `people` lists", bounds=AT_LEAST_ONE
+        None, "number of validators; if not given, those that `people` lists", bounds=N_PEOPLE
     )
     pairs: int | None = param(
         None, "number of pairs to draw. If not given, all that are adjudicated", bounds=AT_LEAST_ONE
@@ -593,6 +624,27 @@ class Export(Checked):
     def read_by(self, kind: str) -> dict[str, Any]:
         """The parameters that this kind of export reads, with their values."""
         return {name: getattr(self, name) for name in self.kinds[kind]}
+
+
+def read_shares(written: Iterable[tuple[str, Any]]) -> dict[int, float]:
+    """The overlap of numbers of labels, each with its share as a number or a percentage: `0.2`, `20%`.
+
+    Raises InputError for what is neither, and for a number of labels that is given twice.
+    """
+    overlap: dict[int, float] = {}
+    for labels, share in written:
+        text = str(share).strip()
+        try:
+            n_labels, number = int(labels), float(text.removesuffix("%"))
+        except ValueError:
+            raise InputError(
+                f"overlap `{labels}` with the share `{text}` cannot be read; expected a number of labels and a share "
+                "of the pairs, such as 2 and 0.126 or 12.6%"
+            ) from None
+        if n_labels in overlap:
+            raise InputError(f"overlap has two shares for {n_labels} labels; give each number of labels once")
+        overlap[n_labels] = round(number / 100, 12) if text.endswith("%") else number
+    return overlap
 
 
 def check_shares(overlap: Mapping[int, float]) -> None:

@@ -17,7 +17,7 @@ from fcpair.errors import (
     suggest_name,
     translate_read_errors,
 )
-from fcpair.evaluate.catalogue import check_evaluation, parse_system
+from fcpair.evaluate.catalogue import check_cutoff, check_evaluation, parse_system
 from fcpair.evaluate.ranking import POOLS
 from fcpair.files.tables import toml
 from fcpair.known_pairs import Controls, Qualification
@@ -251,6 +251,8 @@ def _resolve_files(place: str, options: Evaluate, folder: Path) -> Evaluate:
         raise RecipeError(f'{place}: `systems` is missing; name at least one, as in ["tfidf"]')
     with prefix_errors(place):
         check_evaluation(options)
+        if options.k != Evaluate().k:
+            check_cutoff(options)
     systems = tuple(str(parse_system(system).resolve_in(folder)) for system in options.systems)
     pool = options.pool if options.pool in POOLS else str(folder / expand_variables(f"{place} pool", options.pool))
     return replace(options, systems=systems, pool=pool)

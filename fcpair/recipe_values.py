@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from fcpair.errors import InputError, RecipeError
+from fcpair.params import read_shares
 from fcpair.plans import Grids, PrintedForm, Quota
 from fcpair.practice import COLUMNS, KnownItems
 from fcpair.round_options import Definitions, Models
@@ -154,10 +155,10 @@ def _known_items(place: str, value: Any, _kind: Any, _folder: Path) -> tuple[dic
 
 
 def _shares(place: str, value: Any, _kind: Any, _folder: Path) -> dict[int, float]:
-    try:
-        return {int(n_labels): float(share) for n_labels, share in value.items()}
-    except (AttributeError, TypeError, ValueError):
-        raise RecipeError(f"{place} must be a table such as {{2 = 0.126, 3 = 0.05}}") from None
+    if not isinstance(value, dict):
+        raise RecipeError(f"{place} must be a table such as {{2 = 0.126, 3 = 0.05}}")
+    with prefix_errors(place):
+        return read_shares(value.items())
 
 
 _CONVERTERS: dict[Any, Callable[[str, Any, Any, Path], Any]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fcpair.errors import InputError
-from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, param
+from fcpair.param_values import N_PEOPLE, Checked, as_params, param
 
 Screen = Literal["cell", "row", "list"]
 Together = Literal["", "source"]
@@ -93,7 +93,7 @@ class RoundDesign:
     example_model: str = param("paraphrase-multilingual-mpnet-base-v2", "the encoder that finds the nearest rows")
     reviewed: bool = param(True, "models are shown only examples that a person approved; false: all of them")
     people: int | None = param(
-        None, "how many people answer; if not given, those with the role that `people` lists", bounds=AT_LEAST_ONE
+        None, "how many people answer; if not given, those with the role that `people` lists", bounds=N_PEOPLE
     )
     seed: int = param(0, "random seed")
 

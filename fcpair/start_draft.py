@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from fcpair.param_values import AT_LEAST_ONE, Bounds, Checked, param
+from fcpair.param_values import AT_LEAST_ONE, N_PEOPLE, Bounds, Checked, param
 from fcpair.params import CorpusFormat
 
 PlanKind = Literal["retrieved", "full"]
@@ -63,10 +63,10 @@ class PlanDraft(Checked):
     k: int = param(2, "neighbours of each source CN", bounds=AT_LEAST_ONE)
     candidates: int | None = param(None, "how many candidates to draw", bounds=AT_LEAST_ONE)
     seed: int = param(0, "random seed", bounds=_COUNT)
-    annotators: int = param(3, "how many annotators", bounds=AT_LEAST_ONE)
+    annotators: int = param(3, "how many annotators", bounds=N_PEOPLE)
     twice: float = param(0.126, "share with two labels", bounds=_SHARE)
     thrice: float = param(0.05, "share with three labels", bounds=_SHARE)
-    validators: int = param(1, "how many validators", bounds=_COUNT)
+    validators: int = param(1, "how many validators", bounds=Bounds(0, most=N_PEOPLE.most))
     seconds: int = param(SECONDS, "seconds that a pair takes", bounds=AT_LEAST_ONE)
 
     @property
@@ -85,7 +85,7 @@ class SurveyDraft(Checked):
     part: int | None = param(None, "how many people answer each statement", otherwise="all", bounds=AT_LEAST_ONE)
     as_list: bool = param(False, "whether a screen has a list of statements")
     suggest: str = param("", "what is asked at the end, in one's own words")
-    respondents: int = param(30, "how many respondents", bounds=AT_LEAST_ONE)
+    respondents: int = param(30, "how many respondents", bounds=N_PEOPLE)
     seed: int = param(0, "random seed", bounds=_COUNT)
     seconds: int = param(10, "seconds that an answer takes", bounds=AT_LEAST_ONE)
 

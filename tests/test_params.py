@@ -46,7 +46,11 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Select, {"hs": True}, "hs is True; expected a whole number"),
     (Select, {"hs": 0}, "hs is 0; expected a whole number, 1 or more"),
     (Select, {"hs": 4, "list": "hs.csv"}, "give either how many HS to draw"),
-    (Select, {"list": "hs.csv", "stratify": "topic"}, "`stratify` applies to HS that are drawn"),
+    (
+        Select,
+        {"list": "hs.csv", "stratify": "topic"},
+        r"`stratify` \(--stratify\) has no effect beside `list` \(--hs-list\); omit it",
+    ),
     (Select, {"hs": 4, "seed": -1}, "seed is -1; expected a whole number, 0 or more"),
     (Select, {"hs": 10**5000}, "hs is some int; expected a whole number"),
     (Retrieve, {"list": "cn.csv", "runs": ["a.run"]}, "give either a list of candidates"),
@@ -100,7 +104,7 @@ def test_values_are_kept_as_their_annotations_say() -> None:
     assert type(Select(hs=np.int64(45)).hs) is int  # type: ignore[arg-type]
     assert Select(list="hs.csv").list == Path("hs.csv")  # type: ignore[arg-type]
     assert Assign(overlap={"2": 1}).overlap == {2: 1.0}  # type: ignore[dict-item]
-    assert Assign(groups=[["ana", "ben"]]).groups == (("ana", "ben"),)  # type: ignore[arg-type]
+    assert Assign(overlap={2: 1}, groups=[["ana", "ben"]]).groups == (("ana", "ben"),)  # type: ignore[arg-type]
     assert Annotate(demographics=["Age: 1 | 2"]).demographics == ("Age: 1 | 2",)  # type: ignore[arg-type]
     assert type(Simulate(accuracy=1).accuracy) is float
 

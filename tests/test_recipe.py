@@ -126,8 +126,8 @@ def test_overlap_is_shares_by_number_of_labels(tmp_path: Path) -> None:
 
 
 def test_groups_are_lists_of_names(tmp_path: Path) -> None:
-    read = section(tmp_path, '[assign]\ngroups = [["ana", "ben"], ["eva"]]')
-    assert read.groups == (("ana", "ben"), ("eva",))
+    read = section(tmp_path, '[assign]\noverlap = {2 = "20%"}\ngroups = [["ana", "ben"], ["eva"]]')
+    assert (read.groups, read.overlap) == ((("ana", "ben"), ("eva",)), {2: 0.2})
 
 
 def test_a_whole_number_will_do_for_a_share(tmp_path: Path) -> None:
@@ -191,8 +191,12 @@ def test_a_text_that_is_no_path_keeps_its_dollar(tmp_path: Path) -> None:
         ("[import]\npath = 'c'\nformat = 'xml'", "format is `xml`; expected one of conan, mt-conan, csv"),
         ("[adjudicate]\npolicy = ['majority']", "expected one of manual, majority"),
         ("[assign]\noverlap = 0.1", "overlap must be a table such as"),
-        ("[assign]\noverlap = {two = 0.1}", "overlap must be a table such as"),
-        ("[assign]\noverlap = {2 = 'some'}", "overlap must be a table such as"),
+        ("[assign]\noverlap = {two = 0.1}", "overlap `two` with the share `0.1` cannot be read"),
+        ("[assign]\noverlap = {2 = 'some'}", "overlap `2` with the share `some` cannot be read"),
+        ("[assign]\noverlap = {2 = 0.1, 02 = 0.2}", "overlap has two shares for 2 labels"),
+        ('[evaluate]\nsystems = ["tfidf"]\nmeasures = ["NDCG@5"]\nk = 5', "every measure has a cutoff of its own"),
+        ("[assign]\nannotators = 100000000", "expected a whole number from 1 to 10,000"),
+        ("[retrieve]\ndepth = 3", r"`depth` \(--depth\) has no effect without `runs` \(--run\)"),
         ("[assign]\ngroups = ['ana', 'ben']", "groups must be a list of lists of names"),
         ("[assign]\ngroups = 'ana'", "groups must be a list of lists of names"),
         ("[study]\nscheme = 3", r"scheme must be a list of tables, or a question such as one_of\("),
@@ -320,7 +324,7 @@ def test_a_run_keeps_plain_values(tmp_path: Path) -> None:
     assert kept == {
         **{"path": str(tmp_path / "c.csv"), "format": "csv", "language": None},
         **{"hs_column": "hs", "cn_column": "cn"},
-        **{"hs_id_column": None, "cn_id_column": None, "unpaired": False},
+        **{"hs_id_column": None, "cn_id_column": None, "unpaired": False, "language_column": None},
     }
     assert as_params(Assign(overlap={2: 0.1}))["overlap"] == {"2": 0.1}
     assert as_params(Setup())["scheme"] == "one_of(not_appropriate,not_sure?,appropriate+)"

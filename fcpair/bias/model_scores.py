@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fcpair.bias.answers import Answers
 from fcpair.bias.divergence import ModelDivergence, measure_divergence
 from fcpair.bias.scoring import ScoredAnswers, score
+from fcpair.errors import InputError
 from fcpair.params import BELIEVED
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ def score_models(
         scheme: whose definition of the scores, as in `score`.
         people: counts of a survey, as `measure_divergence` takes them, with its `question` and `smooth`.
 
-    Raises what `score` and `measure_divergence` do.
+    Raises what `score` and `measure_divergence` do, and InputError for a `question` or `smooth` without `people`.
     """
+    if people is None and (smooth or question != BELIEVED):
+        raise InputError("`question` and `smooth` have no effect without `survey`; add that, or omit them")
     scores = {by: score(one.answered, scheme, one.categories) for by, one in answers.items()}
     if people is None:
         return ModelScores(answers, scores, {})

@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 from fcpair import revisions
+from fcpair.cli.given_options import check_given, check_once
 from fcpair.cli.reading import word_error
-from fcpair.cli.repeated_options import check_once, refuse_repeated
 from fcpair.cli.sanitize import sanitize
 from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, table_notes_on_stderr, tolerate_closed_pipes
 from fcpair.errors import FcpairError
@@ -129,7 +129,7 @@ class CommandGroup(click.Group):
 
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
-        return refuse_repeated(command if name == SERVER else add_receipt_format(command))
+        return check_given(command if name == SERVER else add_receipt_format(command))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command."""

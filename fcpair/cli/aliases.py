@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.texts import Texts
-from fcpair.errors import InputError
 
 if TYPE_CHECKING:
     from fcpair.texts.aliases import Aliases
@@ -64,14 +64,13 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             metavar="FILE",
             help="The label of each spelling: a table with the columns `spelling` and `label`.",
         )
+        @take_effect(*(("--label", "--aliases") if several else ()), only_with="--labels")
         @functools.wraps(command)
         def call_with_labels(
             columns: str | tuple[str, ...], declared: tuple[str, ...], aliases_file: Path | None, **arguments: Any
         ) -> Any:
             if isinstance(columns, str):
                 return command(labels=_label_column(columns, declared, aliases_file), **arguments)
-            if not columns and (declared or aliases_file):
-                raise InputError("--label and --aliases apply to a column of labels; name it with --labels")
             return command(labels=tuple(_label_column(one, declared, aliases_file) for one in columns), **arguments)
 
         return call_with_labels

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.output import print_message
 from fcpair.params import FigureWidth
 
@@ -43,12 +44,11 @@ def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
         help="The width of figures: 6.9 or 3.3 inches.",
     )
     @click.option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
+    @take_effect("--figure-width", "--caption", only_with="--figures")
     @functools.wraps(command)
     def call_with_folder(
         *args: Any, figures: Path | None, figure_width: FigureWidth, caption: bool, **kwargs: Any
     ) -> Any:
-        if figures is None and (caption or figure_width != "page"):
-            raise click.UsageError("--figure-width and --caption are about figures; give --figures with a folder")
         folder = FigureFolder(figures, figure_width, caption) if figures else None
         return command(*args, figures=folder, **kwargs)
 

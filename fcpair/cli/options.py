@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
+from click.core import ParameterSource
 
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.receipts import collect_receipts
 from fcpair.errors import InputError
-from fcpair.param_values import Bounds, field_default, plain_type
-from fcpair.params import RESAMPLES
+from fcpair.param_values import Bounds, check_effects, field_default, flag_of, plain_type
+from fcpair.params import RESAMPLES, read_shares
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -140,6 +141,7 @@ def effective_params(cls: type, name: str = "options") -> Callable[[Command], Co
             instance: Any = grid.effective_options(
                 cls, **{item: value for item, value in chosen.items() if value not in (None, ())}
             )
+            check_effects(instance, _given_names())
             return command(**{name: instance}, **arguments)
 
         hints = get_type_hints(cls)
@@ -161,9 +163,8 @@ def _effective_option(item: Field[Any], kind: Any) -> Callable[[Command], Comman
     text = f"{_sentence(item)}  [default: the study's own, else {plain}]"
     metavar = item.metadata.get("metavar")
     if several:
-        flag = _flag(item).removesuffix("s")
-        return click.option(flag, item.name, multiple=True, metavar=metavar or "NAME", help=text)
-    return click.option(_flag(item), item.name, type=_click_type(kind), metavar=metavar, help=text)
+        return click.option(flag_of(item), item.name, multiple=True, metavar=metavar or "NAME", help=text)
+    return click.option(flag_of(item), item.name, type=as_click_type(kind), metavar=metavar, help=text)
 
 
 def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
@@ -194,12 +195,12 @@ def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Comm
 
 
 def _recipe_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
-    flag, text = _flag(item), f"{_sentence(item)}  [default: the recipe's{_default_clause(item)}]"
+    flag, text = flag_of(item), f"{_sentence(item)}  [default: the recipe's{_default_clause(item)}]"
     if kind is bool:
         return click.option(f"{flag}/--no-{flag.removeprefix('--')}", item.name, default=None, help=text)
     if several := _multiple_settings(item, kind):
-        return click.option(flag.removesuffix("s"), item.name, multiple=True, help=text, **several)
-    return click.option(flag, item.name, type=_click_type(kind, item.metadata.get("bounds")), help=text)
+        return click.option(flag, item.name, multiple=True, help=text, **several)
+    return click.option(flag, item.name, type=as_click_type(kind, item.metadata.get("bounds")), help=text)
 
 
 def _default_clause(item: Field[Any]) -> str:
@@ -213,7 +214,7 @@ def _default_clause(item: Field[Any]) -> str:
 def _multiple_settings(item: Field[Any], kind: Any) -> dict[str, Any]:
     """Display settings of an option that takes several values; none for others."""
     if kind == tuple[Path, ...]:
-        return {"type": _click_type(Path), "metavar": "FILE"}
+        return {"type": as_click_type(Path), "metavar": "FILE"}
     return {"metavar": _METAVARS[get_origin(kind)]} if get_origin(kind) in _METAVARS else {}
 
 
@@ -230,6 +231,8 @@ def params(
         @functools.wraps(command)
         def call_with_options(**arguments: Any) -> Any:
             values = {item.name: _parse_value(item, arguments.pop(item.name)) for item in shown}
+            if not without:
+                check_effects(cls(**values), _given_names())
             return command(**{name: values if without else cls(**values)}, **arguments)
 
         hints = get_type_hints(cls)
@@ -241,27 +244,27 @@ def params(
     return decorate
 
 
+def _given_names() -> list[str]:
+    """The names of the parameters that the command line gives."""
+    ctx = click.get_current_context()
+    return [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+
+
 def _option(item: Field[Any], hint: Any) -> Callable[[Command], Command]:
-    flag, text = _flag(item), _sentence(item)
+    flag, text = flag_of(item), _sentence(item)
     kind = plain_type(hint)
     if kind is bool:
         return click.option(flag, is_flag=True, default=item.default, help=text)
     if kind == tuple[Path, ...]:
-        one = flag.removesuffix("s")
-        return click.option(one, item.name, multiple=True, type=_click_type(Path), metavar="FILE", help=text)
+        return click.option(flag, item.name, multiple=True, type=as_click_type(Path), metavar="FILE", help=text)
     if get_origin(kind) is Mapping or get_origin(kind) is tuple:
-        name = flag.removesuffix("s")
         metavar = item.metadata.get("metavar") or _METAVARS[get_origin(kind)]
-        return click.option(name, item.name, multiple=True, metavar=metavar, help=text)
+        return click.option(flag, item.name, multiple=True, metavar=metavar, help=text)
     default = None if item.default is MISSING else item.default
-    choice, is_shown = _click_type(kind, item.metadata.get("bounds")), default is not None
+    choice, is_shown = as_click_type(kind, item.metadata.get("bounds")), default is not None
     settings: dict[str, Any] = {"type": choice, "default": default, "show_default": is_shown}
     settings["metavar"] = item.metadata.get("metavar")
     return click.option(flag, item.name, help=text, **settings)
-
-
-def _flag(item: Field[Any]) -> str:
-    return str(item.metadata.get("flag", f"--{item.name.replace('_', '-')}"))
 
 
 def _sentence(item: Field[Any]) -> str:
@@ -271,7 +274,8 @@ def _sentence(item: Field[Any]) -> str:
 _METAVARS: dict[Any, str] = {Mapping: "N:SHARE", tuple: "NAME,NAME"}
 
 
-def _click_type(kind: Any, bounds: Bounds | None = None) -> Any:
+def as_click_type(kind: Any, bounds: Bounds | None = None) -> Any:
+    """The type of an option whose values are of a kind, within bounds."""
     if bounds is not None:
         is_open = bounds.below is not None
         numbers = click.IntRange if kind is int else click.FloatRange
@@ -283,15 +287,8 @@ def _click_type(kind: Any, bounds: Bounds | None = None) -> Any:
 
 def _parse_value(item: Field[Any], value: Any) -> Any:
     if item.name == "overlap":
-        return dict(_parse_share(text) for text in value)
+        parts = [text.partition(":") for text in value]
+        return read_shares((n_labels, share) for n_labels, _, share in parts)
     if item.name == "groups":
         return tuple(tuple(name.strip() for name in text.split(",")) for text in value)
     return value
-
-
-def _parse_share(text: str) -> tuple[int, float]:
-    n_labels, _, share = text.partition(":")
-    try:
-        return int(n_labels), float(share)
-    except ValueError:
-        raise InputError(f"--overlap {text} cannot be read; expected labels:share, such as 2:0.126") from None

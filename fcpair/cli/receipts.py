@@ -12,18 +12,20 @@ import click
 from fcpair.cli.machine_output import print_json
 from fcpair.cli.meanings import MEANINGS
 from fcpair.cli.reading import note_reading
-from fcpair.cli.terminal import print_raw
+from fcpair.cli.terminal import print_raw, print_wrapped
 
-TEXT, JSON = "text", "json"
+TEXT, JSON, CSV = "text", "json", "csv"
 FLAG = "--format"
 _KEY = "fcpair.cli.receipts"
+_FORM_KEY = "fcpair.cli.form"
 
 
 def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> str:
     """Have receipts kept, where the form is JSON, until the command ends, and then printed as a list.
 
     It is the callback of `--format`, and returns the form. A command with tables to print is taken to only read. One
-    that has nothing but receipts prints an empty list where there are none, unless it ends with an error.
+    that has nothing but receipts prints an empty list where there are none, unless it ends with an error. Beside a CSV
+    receipts are printed on standard error.
     """
     if not isinstance(param, ReceiptFormat):
         note_reading(ctx)
@@ -36,6 +38,7 @@ def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> s
                 print_json(receipts)
 
         ctx.call_on_close(print_receipts)
+    ctx.meta[_FORM_KEY] = form
     return form
 
 
@@ -43,7 +46,9 @@ def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] =
     """Print a line about what was done, by `show`; for programs, its `data` instead."""
     ctx = click.get_current_context(silent=True)
     receipts = ctx.meta.get(_KEY) if ctx else None
-    if receipts is None:
+    if ctx and ctx.meta.get(_FORM_KEY) == CSV:
+        print_wrapped(line, err=True)
+    elif receipts is None:
         show(line)
     else:
         receipts.append(data)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import close_at_end, grid_option, round_option, seed_option, sheet_option, study_option
 from fcpair.cli.output import print_message
@@ -65,6 +66,8 @@ def with_texts(command: Command) -> Command:
     """
     own_seed = any(param.name == "seed" for param in getattr(command, "__click_params__", ()))
 
+    @take_effect("--reader", only_with="FILE")
+    @take_effect("--round", "--grid", "--study", not_with="FILE")
     @click.argument("file", required=False, type=click.Path(path_type=Path))
     @shared_option(
         "--reader",
@@ -101,7 +104,7 @@ def with_texts(command: Command) -> Command:
         seed = arguments["seed"] if own_seed else arguments.pop("seed")
         return command(texts=_select_lines(texts, conditions, sample, seed), **arguments)
 
-    return call_with_texts if own_seed else seed_option(call_with_texts)
+    return call_with_texts if own_seed else seed_option(take_effect("--seed", only_with="--sample")(call_with_texts))
 
 
 def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:

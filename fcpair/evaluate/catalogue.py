@@ -43,3 +43,9 @@ def check_evaluation(options: Evaluate) -> None:
     check_resamples(options.resamples)
     check_unique("system", [str(parse_system(system)) for system in options.systems])
     check_unique("measure", [str(parse_measure(measure, options.k)) for measure in options.measures])
+
+
+def check_cutoff(options: Evaluate) -> None:
+    """Raise InputError where no measure reads the number of ranks that is given."""
+    if all(parse_measure(measure, 1) == parse_measure(measure, 2) for measure in options.measures):
+        raise InputError("`k` (--cutoff) has no effect, as every measure has a cutoff of its own; omit it")

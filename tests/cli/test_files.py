@@ -72,17 +72,17 @@ def test_one_way_to_decide_at_a_time(at: At, fcpair: Fcpair, tmp_path: Path) -> 
 CONAN_COLUMNS = ("--hs-column", "hateSpeech", "--cn-column", "counterSpeech")
 
 
-def test_a_language_that_the_format_knows_nothing_of_is_warned_of(fcpair: Fcpair, tmp_path: Path) -> None:
+def test_a_language_is_refused_where_no_column_says_it(fcpair: Fcpair, tmp_path: Path) -> None:
     fcpair("init")
     rows = [{"cn_id": f"{code}1", "hateSpeech": f"h{code}", "counterSpeech": f"c{code}"} for code in ("EN", "IT")]
     path = write_csv(tmp_path / "CONAN.csv", rows)
-    result = fcpair("import", path, "--only-language", "it", *CONAN_COLUMNS)
-    assert result.stdout == "import: rows 2 · hs 2 · cn 2\n"
-    assert f"read as csv, {path} does not say which language a row is in, so all 2 rows were assumed to be `it`" in (
-        result.stderr
-    )
+    result = fcpair("import", path, "--only-language", "it", *CONAN_COLUMNS, code=2)
+    assert "read as csv, no column says which language a row is in; name one by `language_column`" in result.stderr
+    assert "these are the columns of `--reader conan`" in result.stderr
+    result = fcpair("import", path, "--only-language", "EN1", "--language-column", "cn_id", *CONAN_COLUMNS)
+    assert result.stdout == "import: rows 1 · hs 1 · cn 1 · other languages 1\n"
     result = fcpair("import", path, "--only-language", "it", "--reader", "conan", "--redo")
-    assert result.stdout == "import: rows 1 · hs 1 · cn 1\n"
+    assert result.stdout == "import: rows 1 · hs 1 · cn 1 · other languages 1\n"
     assert result.stderr == ""
 
 

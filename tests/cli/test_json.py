@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +28,44 @@ def test_every_command_prints_one_json_document(prepare: Prepare, path: tuple[st
     result = CliRunner().invoke(main, [*prepare(path), *WITHOUT_DIALOGUE.get(path, []), "--format", "json"])
     assert result.exit_code == 0, result.output
     json.loads(result.stdout)
+
+
+WRITING = {
+    ("aggregate",): "--out {folder}/p.csv",
+    ("ask", "results"): "--keep believed>0.1 --out {folder}/k.csv",
+    ("evaluate",): "--runs {folder}/runs",
+    ("measure",): "--each {folder}/e.csv",
+    ("partition",): "--out {folder}/b.csv",
+    ("plan",): "--width 1.5 --save",
+    ("split",): "--out {folder}/s.csv",
+}
+"""What has commands with results to print write files as well; `items expand` either counts or writes."""
+
+
+@pytest.mark.parametrize("path", WRITING, ids=" ".join)
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_what_is_printed_is_one_document_where_a_file_is_written_too(
+    prepare: Prepare, tmp_path: Path, path: tuple[str, ...], form: str
+) -> None:
+    words = [word.format(folder=tmp_path) for word in WRITING[path].split()]
+    result = CliRunner().invoke(main, [*prepare(path), *words, "--format", form])
+    assert result.exit_code == 0, result.output
+    if form == "json":
+        json.loads(result.stdout)
+    else:
+        assert len({len(row) for row in csv.reader(io.StringIO(result.stdout))}) <= 1
+
+
+def test_every_command_that_prints_results_and_writes_a_file_is_tested() -> None:
+    writing = {
+        path
+        for path in ALL
+        for flags in [{flag for param in getattr(found(path), "params", ()) for flag in param.opts}]
+        if flags & {"--out", "--each", "--runs", "--save"}
+        and "form" in {param.name for param in found(path).params}
+        and not hasattr(found(path), "commands")
+    }
+    assert writing - {("items", "expand"), ("methods",), ("release",)} == {*WRITING}
 
 
 def test_only_the_server_has_no_format() -> None:

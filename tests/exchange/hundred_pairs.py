@@ -45,7 +45,7 @@ def build(folder: Path) -> Study:
     grid = study.grid()
     corpus = [{"hs": hs, "cn": f"known {at}"} for at, hs in enumerate(HS)]
     corpus += [{"hs": "not drawn", "cn": cn} for cn in CNS]
-    study.import_corpus(Import(write_csv(folder / "corpus.csv", corpus), language="en"))
+    study.import_corpus(Import(write_csv(folder / "corpus.csv", corpus)))
     grid.select(Select(list=write_csv(folder / "list.csv", [{"hs": hs} for hs in HS])))
     set_candidates(study, CNS)
     grid.pair(Pair())

@@ -55,7 +55,9 @@ def write_corpus(path: Path) -> Path:
     """Six HS with three CNs each, and one that three of them share; the fifth and sixth HS are for retrieval only."""
     pairs = [(hs, cn) for at, hs in enumerate(HS) for cn in CNS[3 * at : 3 * at + 3]]
     pairs += [(hs, SHARED) for hs in (HS[0], HS[1], HS[4])]
-    return write_csv(path, [{"hs": hs, "cn": cn, "hs_topic": hs[:12], "cn_type": "plain"} for hs, cn in pairs])
+    return write_csv(
+        path, [{"hs": hs, "cn": cn, "hs_topic": hs[:12], "cn_type": "plain", "language": "en"} for hs, cn in pairs]
+    )
 
 
 def set_candidates(study: Study, bodies: Iterable[str]) -> None:

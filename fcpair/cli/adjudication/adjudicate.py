@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from fcpair.cli.adjudication.dialogue import Dialogue, check_terminal
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import sheet_option, supersede_option, with_grid
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 @with_old_spellings(by="--adjudicator")
 @click.command()
+@take_effect("--ties", only_with="--policy")
+@take_effect("--supersede", only_with="--import")
+@take_effect("--dry-run", not_with=("--import", "--sheet"))
+@take_effect("--order", "--adjudicator", not_with=("--policy", "--import", "--request", "--dry-run"))
 @click.option("--policy", type=click.Choice(get_args(Policy)), help="Decide by rule, without the dialogue.")
 @click.option(
     "--ties",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.figures import footnotes, remarks
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, round_option, seed_option, with_grid
 from fcpair.cli.output import Table, emit, print_message, sampled_field, status_spinner
-from fcpair.cli.receipts import print_receipt
 from fcpair.cli.table import Cell
-from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LABEL_MODELS, USUAL_MODELS
+from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LABEL_MODELS, MACE, USUAL_MODELS
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -26,6 +26,7 @@ CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")
 
 
 @click.command()
+@take_effect("--seed", only_with=f"--label-model {MACE}")
 @click.option(
     "--label-model",
     "models",
@@ -74,7 +75,7 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
         print_message(f"Warning: {caution}.")
     if out is not None:
         write_table(aggregation.to_frame(), out)
-        print_receipt(f"{out}: {aggregation.n_pairs:,} pairs", {"file": str(out), "pairs": aggregation.n_pairs})
+        print_message(f"{out}: {aggregation.n_pairs:,} pairs.")
 
 
 def _tables(aggregation: Aggregation) -> Iterator[Table]:

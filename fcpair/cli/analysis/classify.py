@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.figures import figure_row, figure_table, remarks
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import format_option, resamples_option
@@ -27,6 +28,7 @@ LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 
 @with_old_spellings(group="--cluster", model="--classifier")
 @click.command()
+@take_effect("--threshold", "--text", only_with="--classifier")
 @with_texts
 @click.option(
     "--truth", multiple=True, required=True, metavar="COLUMN", help="A column of true labels; if repeated, all count."

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.aliases import LabelColumn, with_labels
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option
 from fcpair.cli.output import Table, emit, print_message
@@ -26,10 +27,17 @@ if TYPE_CHECKING:
 FOUND_SOMETHING = 1
 LONGEST_TEXT = 60
 WIDEST_NAMES = 40  # of labels above the columns of a table, all together; wider ones are abbreviated
+_OF_DESCRIPTION = (
+    *("--row", "--group", "--source", "--writer", "--by", "--more-than", "--under", "--keywords"),
+    "--check-printed",
+)
 ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
 
 
 @click.command()
+@take_effect("--by", "--keywords", only_with="--labels")
+@take_effect("--keywords", not_with="--check-printed")
+@take_effect(*_OF_DESCRIPTION, not_with="--write-aliases")
 @with_texts
 @shared_option("--text", metavar="COLUMN", required=True)
 @shared_option("--row", metavar="COLUMN", detail="Texts with the same value are of one row.")
@@ -95,8 +103,6 @@ def describe(
     from fcpair.texts.describe import TextColumns, WordLimits
 
     texts.check(*columns.values(), *(item.column for item in labels), by)
-    if by and not labels:
-        raise InputError("--by counts labels; name their column with --labels (--writer names that of the writers)")
     if write_aliases is not None:
         _write_aliases(texts, labels, write_aliases)
         return

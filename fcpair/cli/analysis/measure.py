@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option
 from fcpair.cli.output import Table, emit, progress
@@ -24,6 +25,7 @@ COLUMNS = ("measure", "n", "value", "sd")
 
 
 @click.command()
+@take_effect("--row", only_with="--reference")
 @with_texts
 @shared_option("--text", required=True, metavar="COLUMN")
 @click.option(

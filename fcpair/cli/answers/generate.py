@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, with_grid
 from fcpair.cli.output import Table, emit, print_run, progress
@@ -24,6 +25,7 @@ NOTES = (
 
 
 @click.command()
+@take_effect("--price-in", "--price-out", only_with="--dry-run")
 @shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
 @shared_option("--dry-run", is_flag=True, detail="It counts what models would be asked.")
 @click.option("--price-in", type=float, help="With `--dry-run`: the price of a million tokens that a model reads.")
@@ -42,7 +44,7 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
       fcpair generate --grid replies --round propose --dry-run --price-in 0.15 --price-out 0.6
       fcpair generate --grid replies --round propose
     """
-    _check_prices(dry_run=dry_run, prices=(price_in, price_out))
+    _check_prices(price_in, price_out)
     if dry_run:
         _print_estimates(grid.estimate_generation(name), price_in, price_out, form)
         return
@@ -52,10 +54,8 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     print_run(run)
 
 
-def _check_prices(*, dry_run: bool, prices: tuple[float | None, float | None]) -> None:
+def _check_prices(*prices: float | None) -> None:
     known_prices = [price for price in prices if price is not None]
-    if known_prices and not dry_run:
-        raise InputError("a price applies to a dry run; add --dry-run, or omit it")
     if len(known_prices) == 1:
         raise InputError("--price-in and --price-out go together; give both (0 if there is no charge)")
     if not all(0 <= price < float("inf") for price in known_prices):

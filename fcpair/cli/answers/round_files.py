@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from fcpair.cli.answers.old_sheets import warn_of_old_sheets
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import Command, shared_option
 from fcpair.cli.old_spellings import with_old_values
 from fcpair.cli.options import round_option, sheet_option, supersede_option, with_grid
@@ -120,6 +121,8 @@ def _write_project(grid: Grid, folder: Path, name: str | None, tool: str, layout
 
 
 def _import(door: _Door) -> click.Command:
+    @take_effect("--people", only_with=tuple(f"--reader {tool}" for tool in TOOLS))
+    @take_effect("--supersede", not_with=f"--reader {PUBLISHED}")
     @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
     @round_option
     @shared_option(
@@ -143,8 +146,6 @@ def _import(door: _Door) -> click.Command:
         grid: Grid, paths: tuple[Path, ...], name: str | None, reader: str, people: Path | None, supersede: bool
     ) -> None:
         _check_round(CELLS if reader in TOOLS else reader, name)
-        if people is not None and reader not in TOOLS:
-            raise InputError(f"--people is for exports of annotation tools; give --reader {', '.join(TOOLS)}")
 
         def record(path: Path) -> RunRecord:
             with status_spinner(f"recording {path}"):

@@ -8,8 +8,9 @@ import click
 
 from fcpair.cli.figures import footnotes
 from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option, recipe_params, with_grid
+from fcpair.cli.options import as_click_type, format_option, recipe_params, with_grid
 from fcpair.cli.output import Table, emit, print_run, status_spinner
+from fcpair.param_values import N_PEOPLE
 from fcpair.params import ANNOTATORS_HELP, Calibration
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def calibrate() -> None:
 @shared_option(
     "--round", "round_", metavar="NAME", detail="People calibrate themselves for it. By default the one that counts."
 )
-@click.option("--annotators", type=click.IntRange(min=1), help=f"{ANNOTATORS_HELP[0].upper()}{ANNOTATORS_HELP[1:]}.")
+@click.option(
+    "--annotators", type=as_click_type(int, N_PEOPLE), help=f"{ANNOTATORS_HELP[0].upper()}{ANNOTATORS_HELP[1:]}."
+)
 @with_grid
 def start(grid: Grid, said: dict[str, Any], round_: str | None, annotators: int | None) -> None:
     """Draw a batch, and assign it to everybody, before the pairs are assigned.
@@ -108,7 +111,7 @@ def _tables(result: CalibrationResult) -> list[Table]:
     parts = dict.fromkeys(change.part for change in result.figures)
     for part in parts:
         rows: list[list[Cell]] = [
-            [row["figure"], row["before"], _interval(row, "before"), row["after"], _interval(row, "after")]
+            [row["figure"], *_figure_cells(row, "before"), *_figure_cells(row, "after")]
             for row in result.rows()
             if row["part"] == part
         ]
@@ -117,7 +120,7 @@ def _tables(result: CalibrationResult) -> list[Table]:
         tables.append(
             Table(
                 f"Agreement{of_part} before and after the discussion, over all pairs of the batch",
-                ("figure", "before", interval, "after", f"{interval} "),
+                ("figure", "before", interval, "n", "after", f"{interval} ", "n "),
                 rows,
                 footnotes(_reasons(result, part)),
             )
@@ -131,6 +134,7 @@ def _reasons(result: CalibrationResult, part: str) -> dict[str, str]:
     return {row["figure"]: f"undefined, because {row['undefined']}" for row in rows}
 
 
-def _interval(row: dict[str, Any], when: str) -> str | None:
+def _figure_cells(row: dict[str, Any], when: str) -> list[Cell]:
+    """The value of a figure, its interval, and how many it rests on."""
     low, high = row[f"{when}_low"], row[f"{when}_high"]
-    return None if low is None else f"{low:.3f} to {high:.3f}"
+    return [row[when], None if low is None else f"{low:.3f} to {high:.3f}", row[f"{when}_n"]]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.figure_files import FigureFolder, figures_option, write_files
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import close_at_end, format_option, grid_option, params, study_option
 from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
+from fcpair.param_values import flag_of
 from fcpair.params import DEFAULT_SCHEME, Plan, Power
 
 if TYPE_CHECKING:
@@ -26,6 +29,8 @@ SHORT_NAMES |= {"Cohen's kappa of two": "kappa of two"}
 
 
 @click.command()
+@take_effect("--difference", "--sd", "--system", "--comparisons", only_with="--power")
+@take_effect(*map(flag_of, fields(Plan)), "--scheme", "--save", "--figures", not_with="--power")
 @params(Plan)
 @click.option(
     "--power",
@@ -65,11 +70,8 @@ def plan(
     """
     opened = _open_grid(study, grid)
     if power is not None:
-        _refuse_with_power(options, scheme, figures, save=save)
         _emit_power(form, _plan_power(opened, Power(power=power, **power_options)))
         return
-    if power_options["sd"] is not None or power_options["systems"]:
-        raise click.UsageError("--sd and --system are about the number of HS; give --power as well")
     if save and (opened is None or options.width is None):
         raise click.UsageError("--save needs a study, and --width, for which an overlap is recommended")
     if scheme is not None and opened is not None:
@@ -92,13 +94,10 @@ def _open_grid(place: Any, name: str | None) -> Grid | None:
     from fcpair.study import Study
 
     if not Study.exists(place):
+        if name is not None:
+            raise click.UsageError(f"--grid {name} names a grid of a study, but there is none at {place}")
         return None
     return close_at_end(Study.open(place)).grid(name)
-
-
-def _refuse_with_power(options: Plan, scheme: str | None, figures: FigureFolder | None, *, save: bool) -> None:
-    if options != Plan() or scheme is not None or figures is not None or save:
-        raise click.UsageError("--power plans the number of HS; of the other options it takes those about systems only")
 
 
 def _plan_new(options: Plan, scheme: str) -> OverlapPlan:

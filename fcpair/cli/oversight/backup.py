@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import StudyPlace, study_option
 from fcpair.cli.output import progress
 from fcpair.cli.oversight.doctor import FOUND, SHORT, explain
@@ -47,6 +48,7 @@ def backup(study: Place, file: Path) -> None:
 
 
 @click.command()
+@take_effect("--create", "--study", not_with="--check")
 @_FILE
 @click.option(
     "--check", is_flag=True, callback=note_trial, help="Restore nothing; check that the backup is as it was written."
@@ -67,6 +69,7 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
     """
     from fcpair.study import Study, display_name
 
+    _check_create(study, create=create)
     with progress("examining") as report:
         if check:
             restored = Study.check_backup(file, progress=report)
@@ -78,6 +81,11 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
     if not check:
         print_receipt(f"{display_name(study)}: restored", {"study": str(display_name(study)), "restored": True})
     _report_health(restored, display_name(study), check=check)
+
+
+def _check_create(place: Place, *, create: bool) -> None:
+    if create and "://" not in str(place):
+        raise click.UsageError(f"--create is for a database on a server; {place} is a file, so omit it")
 
 
 def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
@@ -109,6 +117,7 @@ def copy(source: Place, target: Place, create: bool) -> None:
     """
     from fcpair.study import Study, display_name
 
+    _check_create(target, create=create)
     with progress("copying") as report:
         made = Study.copy(source, target, report, create=create)
     n = sum(made.n_rows.values())

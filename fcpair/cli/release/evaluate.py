@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from fcpair.cli.figure_files import FigureFolder, figures_option
 from fcpair.cli.meanings import shared_option
@@ -68,6 +69,10 @@ def evaluate(
       fcpair evaluate --system sbert:all-MiniLM-L6-v2 --system "bm25(k1=1.2)" --system random
       fcpair evaluate --system run:mine.trec --pool positive --tier gold --format json
     """
+    from fcpair.evaluate.catalogue import check_cutoff
+
+    if click.get_current_context().get_parameter_source("k") is ParameterSource.COMMANDLINE:
+        check_cutoff(options)
     if dry_run:
         _print_costs(grid.evaluation_costs(options, rules), form)
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import complete_tier, shared_option
 from fcpair.cli.options import effective_params, params, round_option, with_grid
 from fcpair.cli.output import print_run, status_spinner
@@ -175,6 +176,7 @@ def _write_training(kind: Kind, grid: Grid, rules: Partition, tier: str, options
 
 
 @export.command()
+@take_effect("--pool", "--diamond", only_with="--without")
 @with_grid
 @effective_params(Partition, "rules")
 @click.option(
@@ -220,6 +222,7 @@ def decisions(grid: Grid, out: Path) -> None:
 
 
 @export.command()
+@take_effect("--test-share", "--seed", only_with=("--layout training", "--layout hf"))
 @with_grid
 @round_option
 @shared_option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.machine_output import ROWS_AT_ONCE
 from fcpair.cli.meanings import complete_tier, shared_option
 from fcpair.cli.old_spellings import with_old_spellings
@@ -36,6 +37,7 @@ VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not val
 
 @with_old_spellings(columns="--layout")
 @click.command()
+@take_effect("--out", "--layout", only_with="--tier")
 @with_grid
 @effective_params(Partition)
 @shared_option("--tier", metavar="TIER", shell_complete=complete_tier, detail="Its pairs are written.")
@@ -62,8 +64,6 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
       fcpair partition --tier gold --out gold.csv
     """
     published = columns == "fc-conan"
-    if out is not None and tier is None:
-        raise click.UsageError("--out needs --tier: name the tier to write")
     if tier is None:
         _print_tables(grid, options, form)
     elif out is None:

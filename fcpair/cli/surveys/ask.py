@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, format_option, seed_option, sheet_option, study_option, with_study
+from fcpair.cli.options import (
+    as_click_type,
+    close_at_end,
+    format_option,
+    seed_option,
+    sheet_option,
+    study_option,
+    with_study,
+)
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError, StageError
+from fcpair.param_values import N_PEOPLE
 from fcpair.params import Setup
 from fcpair.records import Role
 
@@ -107,6 +117,8 @@ def import_(
         grid, file, questions, answers=choice_names, part=part, as_list=listed, suggest=final_question, seed=seed
     )
     if Study.exists(study):
+        if title != Setup().title:
+            raise click.UsageError("--title has no effect on a study that exists already; omit it")
         opened = close_at_end(Study.open(study))
         runs = opened.import_survey(plans)
     else:
@@ -128,7 +140,7 @@ def import_(
 @click.option(
     "--respondents",
     "n",
-    type=click.IntRange(min=1),
+    type=as_click_type(int, N_PEOPLE),
     metavar="N",
     help="Add this many respondents under numbered pseudonyms.",
 )
@@ -173,6 +185,8 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
 
 @with_old_spellings(question="--question-column", population="--population-size")
 @ask.command()
+@take_effect("--statement", "--question-column", "--person", "--answer", only_with="FILE")
+@take_effect("--grid", "--study", not_with="FILE")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--statement", metavar="COLUMN", default="row", show_default=True, help="The column of the statements.")
 @click.option(

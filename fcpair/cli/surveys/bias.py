@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, sheet_option, study_option
@@ -21,7 +22,6 @@ from fcpair.params import BELIEVED
 
 if TYPE_CHECKING:
     from fcpair.bias import Answers, BiasFigure, ModelDivergence, ScoredAnswers
-    from fcpair.study import Study
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
 READERS = ("bbq", "items", "lm-eval")
@@ -42,6 +42,12 @@ def bias() -> None:
 
 @with_old_spellings(people="--survey")
 @bias.command()
+@take_effect("--reader", "--answer", "--probability", "--templates", "--strict-targets", only_with="FILES")
+@take_effect("--round", "--grid", "--study", not_with="FILES")
+@take_effect("--templates", "--strict-targets", only_with="--reader bbq")
+@take_effect("--probability", only_with="--reader items")
+@take_effect("--answer", not_with="--reader lm-eval")
+@take_effect("--question", "--smooth", only_with="--survey")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--as", "scheme", type=click.Choice(SCHEMES), required=True, help="The paper whose definition of the scores to use."
@@ -131,7 +137,9 @@ def score(
         answers = _read_answers(files, reader, answer, shares, templates, strict_targets=strict_targets)
         scored = score_models({"": answers}, scheme, _count_file(people), question=question, smooth=smooth)
     else:
-        opened = _open_study(study, answer or shares or templates or strict_targets)
+        from fcpair.study import Study
+
+        opened = close_at_end(Study.open(study))
         chosen_grid = opened.grid(grid)
         place, simulated = [f"{opened.place}, grid {chosen_grid.grid.name}"], chosen_grid.simulated_note
         scored = chosen_grid.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
@@ -173,38 +181,21 @@ def _read_answers(
     *,
     strict_targets: bool,
 ) -> Answers:
-    if strict_targets and reader != "bbq":
-        raise InputError("`--strict-targets` is about BBQ's own files; use `--reader bbq`, or omit it")
     if reader == "items":
         from fcpair.files.surveys.item_answers import read_item_answers
 
-        if templates is not None:
-            raise InputError("`--templates` are BBQ's; our items say themselves who is stereotyped")
         return read_item_answers(files, answer, shares)
     if reader == "lm-eval":
         from fcpair.files.surveys.item_answers import read_lm_eval
 
-        if answer or shares or templates:
-            raise InputError("samples of lm-evaluation-harness have all that is needed; omit all options about columns")
         return read_lm_eval(files)
     from fcpair.files.surveys.bbq import read_bbq
     from fcpair.files.surveys.bbq_templates import read_stereotyped
 
-    if answer is None or shares:
-        raise InputError("name with `--answer` the field of the files that has the answers; they have no probabilities")
+    if answer is None:
+        raise InputError("name with `--answer` the field of the files that has the answers")
     stereotyped = read_stereotyped(templates) if templates else None
     return read_bbq(files, answer, stereotyped, strict_targets=strict_targets)
-
-
-def _open_study(study: Any, of_files: object) -> Study:
-    if of_files:
-        raise InputError(
-            "`--answer`, `--probability`, `--templates` and `--strict-targets` are about files; a study knows its "
-            "answers"
-        )
-    from fcpair.study import Study
-
-    return close_at_end(Study.open(study))
 
 
 def _count_file(people: str | None) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from fcpair.cli.analysis.measure import figure_rows, figure_table
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import close_at_end, format_option, grid_option, sheet_option, study_option
 from fcpair.cli.output import emit, progress
@@ -34,6 +35,9 @@ class _TextSample(NamedTuple):
 
 
 @click.command()
+@take_effect("--reader", "--unit", only_with="FILE")
+@take_effect("--unit", not_with="--reader table")
+@take_effect("--grid", "--study", not_with="FILE")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @shared_option(
     "--reader",

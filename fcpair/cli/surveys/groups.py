@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, sheet_option, study_option
@@ -28,6 +29,8 @@ TOGETHER = ("groups", "n", "agreement")
 
 @with_old_spellings(label="--labels")
 @click.command()
+@take_effect("--item", "--annotator", only_with="FILE")
+@take_effect("--round", "--grid", "--study", not_with="FILE")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--item", metavar="COLUMN", help="The column of the labelled items.")
 @click.option("--annotator", metavar="COLUMN", help="The column of the annotators.")
@@ -71,8 +74,6 @@ def groups(
         comparisons, place, question, exploratory = _compare_file(file, item, annotator, label, by, seed, mixed=mixed)
         simulated = None
     else:
-        if item or annotator:
-            raise InputError("`--item` and `--annotator` are about a file; a study knows both")
         from fcpair.study import Study
 
         opened = close_at_end(Study.open(study))

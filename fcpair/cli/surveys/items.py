@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import format_option, sheet_option
 from fcpair.cli.output import Table, emit, print_message
@@ -36,6 +37,7 @@ def items() -> None:
 
 
 @items.command()
+@take_effect("--layout", "--seed", "--limit", only_with="--out")
 @click.argument("file", type=click.Path(path_type=Path))
 @shared_option(
     "--reader",

@@ -30,15 +30,15 @@ class Corpus:
     `pairs` has the columns `hs` and `cn` (verbatim; one of them empty where a text has no pair), `hs_digest` and
     `cn_digest` (what makes two texts the same), `language` (empty where not known) and one column per item of
     `metadata`, all strings. `hs_metadata` and `cn_metadata` name the metadata that describes the text of that side; a
-    text takes them from its first row. `assumed_language` says that a language was asked for and the file has none, so
-    that every row was taken for it. `notes` say which texts have several ids.
+    text takes them from its first row. `n_left_out` says how many rows are in another language than was asked for;
+    `notes` say which texts have several ids.
     """
 
     pairs: pd.DataFrame
     metadata: tuple[str, ...]
     hs_metadata: tuple[str, ...]
     cn_metadata: tuple[str, ...]
-    assumed_language: bool = False
+    n_left_out: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -52,6 +52,7 @@ def read_corpus(
     hs_id_column: str | None = None,
     cn_id_column: str | None = None,
     unpaired: bool = False,
+    language_column: str | None = None,
     sheet_name: str | None = None,
     digest_of: Callable[[str], str] = digest,
 ) -> Corpus:
@@ -62,13 +63,14 @@ def read_corpus(
         format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
             file is read, whatever its suffix; without it the suffix does.
         language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
-            files in a column `language`. A file without such a column is taken to be all in this language.
+            files in `language_column`.
         hs_column: the column of the HS (named-column formats).
         cn_column: the column of the CN (named-column formats).
         hs_id_column: the column of the HS's own ids (named-column formats), which becomes the metadata `hs_id`.
         cn_id_column: the same of the CN, `cn_id`.
         digest_of: gives the digest by which a text is known; two with the same one are the same text.
         unpaired: take a row in which one of the two texts is empty for the other without a pair.
+        language_column: the column of the language (named-column formats); else `language`, if there is one.
         sheet_name: the name of the sheet, of a workbook; without it, the one that has the columns.
 
     Returns:
@@ -77,16 +79,18 @@ def read_corpus(
 
     Raises:
         InputError: no such file or format, a missing column, a broken encoding, an empty text or an id of two texts
-            (all of them, with line numbers), no row of the language.
+            (all of them, with line numbers), no column of languages to look for one in, no row of the language.
     """
     format = format or (format_of(Path(path)) if isinstance(path, str | Path) else "csv")
+    columns = {HS: hs_column, CN: cn_column} | ({"language": language_column} if language_column else {})
     with choose_sheet(sheet_name):
-        frame = _read_frame(path, format, {HS: hs_column, CN: cn_column}, {HS: hs_id_column, CN: cn_id_column})
-    is_assumed = bool(language) and "language" not in frame.columns
-    if "language" not in frame.columns:
-        frame["language"] = language or ""
+        frame = _read_frame(path, format, columns, {HS: hs_id_column, CN: cn_id_column})
+    n_rows = len(frame)
     if language:
-        frame = _rows_in_language(path, frame, language)
+        frame = _rows_in_language(path, frame, language, format)
+    elif "language" not in frame.columns:
+        frame["language"] = ""
+    n_left_out = n_rows - len(frame)
     reject(name_of(path), _empty_texts(frame, unpaired=unpaired))
     sides_with_ids = [side for side in (HS, CN) if f"{side}_id" in frame.columns]
     for side in (HS, CN):
@@ -99,7 +103,7 @@ def read_corpus(
     reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in reserved)
     hs_side, cn_side = _metadata_by_side(format, metadata)
-    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, is_assumed, notes)
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, n_left_out, notes)
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -203,7 +207,13 @@ def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:
     return own_ids.mask(is_repeated, key.map(joined))
 
 
-def _rows_in_language(path: Source, frame: pd.DataFrame, language: str) -> pd.DataFrame:
+def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: str) -> pd.DataFrame:
+    if "language" not in frame.columns:
+        name_it = "" if format in _PUBLISHED else "name one by `language_column` (--language-column), or "
+        lacking = f"read as {format}, no column says which language a row is in"
+        remedy = f"{name_it}omit `language` (--only-language)"
+        hint = _columns_hint(path, format)
+        raise InputError("; ".join([f"{name_of(path)}: {lacking}", remedy, *([hint] if hint else [])]))
     rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
     if rows.empty:
         languages = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"

@@ -25,6 +25,21 @@ TEMPLATES = {
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _HUGE = "1M<n<10M"
 _HUB_NAMES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"}  # of data licences, where SPDX's differ
+# The codes of ISO 639-3 by those of ISO 639-1, with which BCP 47 tags begin.
+_ISO_639_3 = """
+aa:aar ab:abk ae:ave af:afr ak:aka am:amh an:arg ar:ara as:asm av:ava ay:aym az:aze ba:bak be:bel bg:bul bi:bis
+bm:bam bn:ben bo:bod br:bre bs:bos ca:cat ce:che ch:cha co:cos cr:cre cs:ces cu:chu cv:chv cy:cym da:dan de:deu
+dv:div dz:dzo ee:ewe el:ell en:eng eo:epo es:spa et:est eu:eus fa:fas ff:ful fi:fin fj:fij fo:fao fr:fra fy:fry
+ga:gle gd:gla gl:glg gn:grn gu:guj gv:glv ha:hau he:heb hi:hin ho:hmo hr:hrv ht:hat hu:hun hy:hye hz:her ia:ina
+id:ind ie:ile ig:ibo ii:iii ik:ipk io:ido is:isl it:ita iu:iku ja:jpn jv:jav ka:kat kg:kon ki:kik kj:kua kk:kaz
+kl:kal km:khm kn:kan ko:kor kr:kau ks:kas ku:kur kv:kom kw:cor ky:kir la:lat lb:ltz lg:lug li:lim ln:lin lo:lao
+lt:lit lu:lub lv:lav mg:mlg mh:mah mi:mri mk:mkd ml:mal mn:mon mr:mar ms:msa mt:mlt my:mya na:nau nb:nob nd:nde
+ne:nep ng:ndo nl:nld nn:nno no:nor nr:nbl nv:nav ny:nya oc:oci oj:oji om:orm or:ori os:oss pa:pan pi:pli pl:pol
+ps:pus pt:por qu:que rm:roh rn:run ro:ron ru:rus rw:kin sa:san sc:srd sd:snd se:sme sg:sag sh:hbs si:sin sk:slk
+sl:slv sm:smo sn:sna so:som sq:sqi sr:srp ss:ssw st:sot su:sun sv:swe sw:swa ta:tam te:tel tg:tgk th:tha ti:tir
+tk:tuk tl:tgl tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr ur:urd uz:uzb ve:ven vi:vie vo:vol
+wa:wln wo:wol xh:xho yi:yid yo:yor za:zha zh:zho zu:zul
+"""
 
 
 def document_texts(facts: ReleaseFacts) -> dict[str, str]:
@@ -132,11 +147,17 @@ def _zenodo(facts: ReleaseFacts) -> dict[str, Any]:
         "creators": [_zenodo_creator(author) for author in form["authors"]],
         "license": _zenodo_licence(facts),
         "keywords": list(form["keywords"]),
-        "language": form["languages"][0].split("-")[0].lower() if form["languages"] else "",
+        "language": _iso_639_3(form["languages"][0]) if form["languages"] else "",
         "doi": form["doi"],
         "notes": html.escape(_zenodo_notes(facts), quote=False),
     }
     return {key: value for key, value in metadata.items() if value}
+
+
+def _iso_639_3(tag: str) -> str:
+    """The three letters that Zenodo asks for, of a BCP 47 tag; empty where it has none."""
+    code = tag.partition("-")[0].lower()
+    return code if len(code) == 3 else dict(pair.split(":") for pair in _ISO_639_3.split()).get(code, "")
 
 
 def _zenodo_creator(author: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from fcpair.stages.adjudication.aggregate import (
 from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import AGREE
-from fcpair.steps.answers.import_fc_conan import is_published_partition
+from fcpair.steps.answers.import_fc_conan import check_annotators_known
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, need_labels
 from fcpair.store import Tx
@@ -88,11 +88,7 @@ def _question_of(tx: Tx, of: Round) -> Closed:
     """The closed question that a round asks of people who are known; raises InputError where it does not."""
     if of.checks is not None:
         raise InputError(f"round `{of.name}` checks decisions; a label model is about the answers before them")
-    if is_published_partition(tx):
-        raise InputError(
-            "the labels are those of a published partition, whose annotator columns are places and not people: nothing "
-            "says whose a label is, so no label model can compare annotators"
-        )
+    check_annotators_known(tx, "no label model can compare annotators")
     question = closed_question(form_of(of.form))
     if question is None:
         raise InputError(

@@ -21,6 +21,7 @@ from fcpair.stages.stats.agreement import (
 )
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.steps.answers.import_fc_conan import check_annotators_known
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.calibration_state import latest_answers, load_calibration
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, need_labels, note_stage_run, scheme_of
@@ -92,12 +93,14 @@ def measure_agreement(
     Raises:
         StageError: nothing was answered in it.
         InputError: no round is named, and the one that counts asks more than one closed question; or the round named
-            is one that checks what was decided; or no text of that side has the metadata.
+            is one that checks what was decided; or no text of that side has the metadata; or intervals are to
+            generalise to new annotators, and the labels were published without saying whose they are.
         UnknownIdError: the grid has no such round.
     """
     with grid._store.read() as tx:
         need_labels(tx, "agreement")
         options = options or effective_options(tx, Agree, {})
+        check_interval_scope(tx, options)
         if round is not None:
             of = rounds.by_name(tx, round)
             return PartAgreements(agreement_blocks(tx, of, with_fitting_bins(tx, of, options)))
@@ -107,6 +110,12 @@ def measure_agreement(
             )
         labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
         return compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
+
+
+def check_interval_scope(tx: Tx, options: Agree) -> None:
+    """Raise InputError for intervals that generalise to new annotators where nobody knows whose a label is."""
+    if options.intervals == "annotators":
+        check_annotators_known(tx, "no interval generalises to new annotators; omit `intervals` (--intervals)")
 
 
 def with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:

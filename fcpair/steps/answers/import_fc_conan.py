@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fcpair.errors import StageError
+from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import ImportedAnswers
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.corpus.fc_conan import (
@@ -89,6 +89,15 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
 def is_published_partition(tx: Tx) -> bool:
     """Whether the study's labels and decisions are those of a published partition."""
     return bool(settings.of_stage(tx, PUBLISHED))
+
+
+def check_annotators_known(tx: Tx, cannot: str) -> None:
+    """Raise InputError, which says what `cannot` be done, where nothing says whose a label is."""
+    if is_published_partition(tx):
+        raise InputError(
+            "the labels are those of a published partition, whose annotator columns are places and not people: nothing "
+            f"says whose a label is, so {cannot}"
+        )
 
 
 def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:

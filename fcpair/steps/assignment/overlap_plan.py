@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_PAIRS = 2  # with several labels, for the study's own labels to be a pilot
+_OWN_LABELS = Path("<labels of the study>")
 LEAST_MEASURED = 5  # labels whose seconds are known, for their median to count
 
 
@@ -95,6 +96,11 @@ def plan_overlap(
             )
         question = scheme_of(tx)
         known = _read_known(tx, question, options)
+    if known.labels is not None:
+        try:
+            replace(options, pilot=_OWN_LABELS)
+        except InputError as error:
+            raise InputError(f"{error}: the study's own labels are the pilot") from None
     labels = read_pilot_labels(options.pilot, question) if options.pilot else known.labels
     plan = plan_grid(replace(options, **known.values), question, labels, known.assigned)  # type: ignore[arg-type]
     return replace(plan, basis=(*known.basis, *plan.basis))

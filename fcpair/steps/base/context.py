@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.deprecation import OldName
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
-from fcpair.param_values import as_params
+from fcpair.param_values import as_params, with_kept
 from fcpair.params import IN_MEMORY, MAIN, Assign
 from fcpair.records import GridKey, Round, RunRecord
 from fcpair.steps.base import departures
@@ -169,7 +169,7 @@ def build_options(cls: type[Options], saved_settings: Mapping[str, Any], overrid
     """Build options of settings, with those in `overrides` in their place; raises what `effective_options` does."""
     parameters = parameters_from_settings(cls, saved_settings)
     try:
-        return cls(**{**parameters, **overrides})
+        return with_kept(cls, parameters, overrides)
     except InputError as error:
         raise settings_error(cls, parameters, error) from None
 
@@ -187,7 +187,7 @@ def parameters_from_settings(cls: type, saved_settings: Mapping[str, Any]) -> di
 def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) -> InputError:
     """Error to raise where options cannot be made: a SettingError where the study's own settings are at fault."""
     try:
-        cls(**parameters)
+        with_kept(cls, parameters, {})
     except InputError as of_kept:
         stage: str = cls.stage  # type: ignore[attr-defined]
         return SettingError(f"a stored setting of `{stage}` cannot be used: {of_kept}. Set it again")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fcpair.errors import ConflictError, InputError
 from fcpair.known_pairs import Controls, Qualification
-from fcpair.param_values import digest_params
+from fcpair.param_values import check_effects, digest_params, with_kept
 from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
 from fcpair.practice import Practice
 from fcpair.steps.base import departures
@@ -61,11 +61,13 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
         ignored_names = {*_people_params_in_use(tx), *(getattr(cls, "of_first_deal", ()) if more else ())}
     recipe_options = {name: value for name, value in recipe_values.items() if name not in ignored_names}
     try:
-        return cls(**{**recipe_options, **overrides})
+        options = with_kept(cls, recipe_options, overrides)
     except InputError as error:
         if not overrides:
             raise settings_error(cls, recipe_options, error) from None
-    return _combine_options(cls, recipe_options, overrides)
+        options = _combine_options(cls, recipe_options, overrides)
+    check_effects(options, overrides)
+    return options
 
 
 def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str, Any], *, more: bool) -> Options:
@@ -78,7 +80,7 @@ def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str,
     with study._store.read() as tx:
         held = parameters_from_settings(cls, settings.with_recipe(tx, cls.stage))  # type: ignore[attr-defined]
     try:
-        return cls(**{**held, **overrides})
+        return with_kept(cls, held, overrides)
     except InputError:
         return _combine_options(cls, held, overrides)
 
@@ -100,11 +102,14 @@ def _people_params_in_use(tx: Tx) -> Iterator[str]:
 
 def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
     """The options that are given, with as much of what is kept as can be beside them."""
-    combined, options = dict(overrides), cls(**overrides)
-    for name, value in recipe_options.items():
-        with suppress(InputError):
-            options = cls(**{**combined, name: value, **overrides})
-            combined = {**combined, name: value, **overrides}
+    combined, options, n_before = dict(overrides), cls(**overrides), -1
+    while n_before != len(combined):  # again, as one may have no effect before another is there
+        n_before = len(combined)
+        for name, value in recipe_options.items():
+            if name not in combined:
+                with suppress(InputError):
+                    options = cls(**{**combined, name: value})
+                    combined[name] = value
     return options
 
 

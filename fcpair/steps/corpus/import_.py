@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fcpair.errors import InputError, StageError
 from fcpair.files.corpus import corpus as corpora
 from fcpair.param_values import choose_params, invalid_value
-from fcpair.params import IN_MEMORY, CorpusFormat, Import, format_of
+from fcpair.params import IN_MEMORY, CorpusFormat, Import
 from fcpair.records import RunRecord
 from fcpair.steps.base.context import StudyContext, begin_building, note_stage_run
 from fcpair.steps.base.text_digests import digester
@@ -35,6 +34,7 @@ def import_corpus(
     hs_id_column: str | None = None,
     cn_id_column: str | None = None,
     unpaired: bool = False,
+    language_column: str | None = None,
     sheet_name: str | None = None,
 ) -> RunRecord:
     """Read the corpus: the source pairs that the study starts from.
@@ -51,6 +51,7 @@ def import_corpus(
         hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
         cn_id_column: the column of the CN's own ids; `cn_id` if there is one.
         unpaired: treat a row whose HS or CN is empty as an unpaired text.
+        language_column: the column of the language; `language` if there is one.
         sheet_name: the sheet of a workbook that is read; if not given, the one with the columns.
 
     Raises:
@@ -60,7 +61,9 @@ def import_corpus(
     """
     frame = None if isinstance(path, Import | str | PathLike) else _check_frame(path, format)
     file = path.path if isinstance(path, Import) else IN_MEMORY if frame is not None else cast("Path", path)
-    keywords = Import(file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired, sheet_name)
+    keywords = Import(
+        file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired, language_column, sheet_name
+    )
     options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
     with study._store.read() as tx:
         digest = digester(tx)
@@ -73,6 +76,7 @@ def import_corpus(
         hs_id_column=options.hs_id_column,
         cn_id_column=options.cn_id_column,
         unpaired=options.unpaired,
+        language_column=options.language_column,
         sheet_name=options.sheet_name,
         digest_of=digest,
     )
@@ -97,10 +101,11 @@ def import_corpus(
             counts |= {"without_pair": len(pairs) - len(complete_pairs)} | (
                 {"repeated": n_repeated} if n_repeated else {}
             )
+        if options.language:
+            counts["other_languages"] = corpus.n_left_out
         run = note_stage_run(tx, options, counts)
-    assumed = (_assumed_language_note(options, len(pairs)),) if corpus.assumed_language else ()
     repeated = (_repeated_rows_note(n_repeated, len(pairs)),) if n_repeated else ()
-    return replace(run, notes=(*assumed, *repeated, *corpus.notes))
+    return replace(run, notes=(*repeated, *corpus.notes))
 
 
 def _check_frame(frame: Any, format: str | None) -> pd.DataFrame:
@@ -119,15 +124,6 @@ def _repeated_rows_note(n: int, n_rows: int) -> str:
     return (
         f"{n:,} {repeat} a text of another row, which is kept once: `status` and exports have {n_rows - n:,} rows of "
         f"the {n_rows:,} that were read"
-    )
-
-
-def _assumed_language_note(options: Import, rows: int) -> str:
-    kind = options.format or format_of(options.path)
-    return (
-        f"read as {kind}, {options.path} does not say which language a row is in, so all {rows:,} rows "
-        f"were assumed to be `{options.language}`; add a column `language`, or read CONAN's own file with `--reader "
-        "conan`"
     )
 
 

@@ -17,7 +17,7 @@ from fcpair.report.formatting import counted
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.agreement import compute_agreement
-from fcpair.steps.adjudication.agreement import sides_of
+from fcpair.steps.adjudication.agreement import check_interval_scope, sides_of
 from fcpair.steps.adjudication.calibration_result import load_calibration_result
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import effective_options, scheme_of
@@ -48,6 +48,7 @@ BUILDING = {
 def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> MainPart:
     """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
     rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
+    check_interval_scope(tx, options)
     question, assignment_counts, decisions = scheme_of(tx), assignments.counts(tx), standing_decisions(tx)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     tally = pair_counts.tally(tx)

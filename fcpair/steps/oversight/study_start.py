@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -35,7 +36,7 @@ from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
 from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
 from fcpair.steps.people.guidelines import check_length
-from fcpair.steps.people.people import check_pseudonym, enrol_people, find_person
+from fcpair.steps.people.people import check_n_people, check_pseudonym, enrol_people, find_person
 from fcpair.steps.surveys import survey, survey_start
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
@@ -386,9 +387,10 @@ def _check_people(tx: Tx, draft: PeopleDraft, kind: StudyKind) -> None:
     who = "respondents" if kind == "survey" else "annotators"
     if not getattr(draft, who):
         raise InputError(f"there are no {who}; at least one is needed")
+    check_n_people(len(draft.names))
     for name in draft.names:
         check_pseudonym(name)
-    if repeated := [name for name in draft.names if draft.names.count(name) > 1]:
+    if repeated := [name for name, n in Counter(draft.names).items() if n > 1]:
         raise InputError(f"`{repeated[0]}` is named twice; each name stands for one person in one role")
     leads = [person.name for person in people.people(tx, Role.LEAD)]
     if taken := [name for name in draft.names if name in leads]:

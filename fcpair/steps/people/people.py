@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.param_values import N_PEOPLE
 from fcpair.params import LONGEST_NAME, check_distinct_spelling
 from fcpair.records import WORKERS, Person, Role, RunRecord, Status
 from fcpair.steps.base import departures
@@ -31,7 +32,9 @@ def add(study: StudyContext, names: list[str], role: Role) -> list[Person]:
 def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people as `add` does, in a transaction that is under way."""
     existing_names = [one.name for one in people.people(tx)]
-    duplicates = [name for name in names if name in existing_names or names.count(name) > 1]
+    check_n_people(len(existing_names) + len(names))
+    counted = Counter([*existing_names, *names])
+    duplicates = [name for name in names if counted[name] > 1]
     for name in names:
         check_pseudonym(name)
     if duplicates:
@@ -42,6 +45,12 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     run = note_run(tx, "people", {"add": names, "role": role.value}, counts)
     departures.update_people(tx, run.id)
     return new_people
+
+
+def check_n_people(n: int) -> None:
+    """Raise InputError for more people than a study can have."""
+    if n > (N_PEOPLE.most or 0):
+        raise InputError(f"a study of {n:,} people; expected {N_PEOPLE.most:,} at most")
 
 
 def check_pseudonym(name: str) -> None:
@@ -91,6 +100,7 @@ def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
         raise StageError(f"there are no {role}s; give their number, or add them with `{_how_to_add(role)}`")
     if n < 1:
         raise InputError(f"{n} {role}s; at least 1 is needed")
+    check_n_people(n)
     width = len(str(n))
     names = [f"{_PREFIX[role]}{i:0{width}d}" for i in range(1, n + 1)]
     taken_names = {person.name for person in people.people(tx)} & set(names)

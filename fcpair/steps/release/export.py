@@ -216,6 +216,8 @@ class Exports:
         target = Path(path)
         if layout in FOLDERS:
             check_new_folder(target)
+        elif options.test_share != DEFAULT_OPTIONS.test_share:
+            raise InputError(f"`test_share` has no effect beside the layout {layout}, which is not split; omit it")
         with self._grid._store.read() as tx:
             rows = written_table(tx, name)
             row_table = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None

@@ -22,7 +22,8 @@ def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people in one role; their names must be new."""
     rows = checksums.with_checksums(tx, person, ({"name": name, "role": role.value} for name in names))
     tx.execute(insert(person), list(rows))
-    return [one for one in people(tx) if one.name in set(names)]
+    new_names = set(names)
+    return [one for one in people(tx) if one.name in new_names]
 
 
 def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Person]:

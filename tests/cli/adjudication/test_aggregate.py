@@ -37,7 +37,7 @@ def test_json_has_every_pair_and_csv_every_figure(at: At, fcpair: Fcpair) -> Non
 def test_the_probabilities_of_all_pairs_are_written(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     at("checked")
     path = tmp_path / "p.csv"
-    assert f"{path}: 21 pairs" in fcpair("aggregate", "--label-model", "one-coin", "--out", path).stdout
+    assert f"{path}: 21 pairs." in fcpair("aggregate", "--label-model", "one-coin", "--out", path).stderr
     rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
     assert list(rows[0]) == [
         "model",

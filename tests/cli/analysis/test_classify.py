@@ -78,7 +78,6 @@ def test_a_model_on_this_machine_predicts(file: Path, tmp_path: Path, fcpair: Fc
         (),
         ("--predicted", "guessed", "--classifier", "x", "--text", "reply"),
         ("--classifier", "x"),
-        ("--predicted", "guessed", "--text", "reply"),
     ],
 )
 def test_predictions_are_those_of_a_column_or_of_a_model(file: Path, fcpair: Fcpair, words: tuple[str, ...]) -> None:

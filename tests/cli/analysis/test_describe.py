@@ -69,11 +69,11 @@ def test_aliases_are_written_and_used(fcpair: Fcpair, table: Path, tmp_path: Pat
     [
         (["--text", "targt"], "no column `targt`; did you mean `target`?"),
         (["--text", "cn", "--row", "HSS"], "no column `HSS`; did you mean `hs`?"),
-        (["--text", "cn", "--label", "Joke"], "name it with --labels"),
+        (["--text", "cn", "--label", "Joke"], "--label has no effect without --labels"),
         (["--text", "cn", "--labels", "kind", "--write-aliases", "a.csv"], "each label with --label"),
         (["--text", "cn", "--aliases", "none.csv", "--labels", "kind"], "none.csv: there is no such file"),
         (["--text", "cn", "--reader", "crowdcounter"], "not JSON"),
-        (["--text", "cn", "--by", "target"], "name their column with --labels (--writer names that of the writers)"),
+        (["--text", "cn", "--by", "target"], "--by has no effect without --labels"),
         (["--text", "cn", "--labels", "kind", "--by", "targt"], "no column `targt`; did you mean `target`?"),
         (["--text", "cn", "--where", "target=walkers"], "no line has target=walkers"),
         (["--text", "cn", "--sample", "5"], "5 lines cannot be drawn of 4"),

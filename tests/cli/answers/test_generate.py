@@ -67,7 +67,7 @@ def test_marks_are_counted_where_models_were_asked(fcpair: Fcpair) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--price-in", "1", "--price-out", "2"), "add --dry-run"),
+        (("--price-in", "1", "--price-out", "2"), "--price-in has no effect without --dry-run"),
         (("--dry-run", "--price-in", "1"), "--price-in and --price-out go together"),
         (("--dry-run", "--price-in", "-1", "--price-out", "2"), "a price must be 0 or more"),
         (("--dry-run", "--price-in", "nan", "--price-out", "2"), "a price must be 0 or more"),

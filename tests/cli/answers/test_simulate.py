@@ -41,7 +41,7 @@ def large(study: Path, tmp_path: Path) -> Path:
     others = [{"hs": "Cats.", "cn": f"Tea no. {at} is fine."} for at in range(N_CN)]
     made = Study.create(study, Setup())
     grid = made.grid()
-    made.import_corpus(Import(write_csv(tmp_path / "corpus.csv", [*sources, *others]), language="en"))
+    made.import_corpus(Import(write_csv(tmp_path / "corpus.csv", [*sources, *others])))
     grid.select(Select(list=write_csv(tmp_path / "hs.csv", [{"hs": row["hs"]} for row in sources])))
     set_candidates(made, [row["cn"] for row in others])
     grid.pair()

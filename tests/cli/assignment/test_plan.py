@@ -64,8 +64,8 @@ def test_a_study_with_labels_is_planned_from_what_is_assigned_and_by_the_high_en
         (("--prevalence", "0"), "prevalence is 0; expected a share between 0 and 1"),
         (("--prevalence", "1"), "prevalence is 1; expected a share between 0 and 1"),
         (("--save",), "--save needs a study, and --width"),
-        (("--sd", "0.2"), "give --power as well"),
-        (("--power", "0.8", "--width", "0.2"), "--power plans the number of HS"),
+        (("--sd", "0.2"), "--sd has no effect without --power; add that, or omit it"),
+        (("--power", "0.8", "--width", "0.2"), "--width has no effect beside --power; omit it"),
     ],
 )
 def test_what_cannot_be_planned_leaves_the_study_as_it_is(

@@ -94,7 +94,7 @@ def test_an_empty_tier_ends_with_2_and_writes_nothing(at: At, fcpair: Fcpair, he
         ("corpus --without bronze --out train.txt", "expected a name that ends in .csv, .jsonl, .parquet"),
         ("qrels --tier bronze", "Missing option '--out'"),
         ("qrels --out q", "Missing option '--tier'"),
-        ("corpus --out c.csv --pool all", "name the tier (--without)"),
+        ("corpus --out c.csv --pool all", "--pool has no effect without --without"),
     ],
 )
 def test_bad_input_ends_with_2_and_changes_nothing(at: At, fcpair: Fcpair, here: Path, words: str, said: str) -> None:

@@ -117,7 +117,7 @@ def test_groups_of_a_study_leave_it_as_it_is(fcpair: Fcpair, tmp_path: Path) -> 
     data = json.loads(fcpair("groups", "--study", study, "--format", "json").output)
     assert (data["label"], data["exploratory"], bool(data["simulated"])) == ("answer", {}, True)
     assert (
-        "`--item` and `--annotator` are about a file"
+        "--item has no effect without FILE; add that, or omit it"
         in fcpair("groups", "--study", study, "--item", "x", code=2).output
     )
     assert dump(study) == before

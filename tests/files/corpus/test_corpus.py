@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,12 +196,17 @@ def test_the_suffix_says_how_a_file_is_read_where_the_format_is_not_given(tmp_pa
     assert read_corpus(path).pairs[["hs", "cn"]].to_numpy().tolist() == [["a", "b"]]
 
 
-def test_conan_as_plain_csv_says_that_no_row_was_chosen_by_its_language(tmp_path: Path) -> None:
+def test_a_language_is_looked_for_in_the_column_that_has_it_alone(tmp_path: Path) -> None:
     path = conan(tmp_path, "EN1,a,b,x", "IT1,c,d,x")
-    plain = read_corpus(path, "csv", language="it", hs_column="hateSpeech", cn_column="counterSpeech")
-    assert (len(plain.pairs), plain.assumed_language) == (2, True)
-    assert not read_corpus(path, "conan", language="it").assumed_language
-    assert not read_corpus(path, "csv", hs_column="hateSpeech", cn_column="counterSpeech").assumed_language
+    read = partial(read_corpus, path, "csv", hs_column="hateSpeech", cn_column="counterSpeech")
+    with pytest.raises(InputError, match="read as csv, no column says which language a row is in"):
+        read(language="it")
+    chosen = read(language="it1", language_column="cn_id")
+    assert (chosen.pairs["hs"].tolist(), chosen.pairs["language"].tolist(), chosen.n_left_out) == (["c"], ["IT1"], 1)
+    assert read_corpus(path, "conan", language="it").n_left_out == 1
+    assert read().n_left_out == 0
+    with pytest.raises(InputError, match="omit `language`"):
+        read_corpus(written(tmp_path, "HATE_SPEECH,COUNTER_NARRATIVE\na,b\n", "m.csv"), "mt-conan", language="it")
 
 
 # -- languages
@@ -218,12 +224,6 @@ def test_conan_has_the_language_in_the_first_letters_of_cn_id(tmp_path: Path, la
 def test_other_files_have_it_in_a_column(tmp_path: Path, language: str) -> None:
     path = written(tmp_path, "hs,cn,language\na,b,en\nc,d,FA\ne,f,fa\n")
     assert read_corpus(path, "csv", language=language).pairs["hs"].tolist() == ["c", "e"]
-
-
-@pytest.mark.parametrize("language", ["en", "EN"])
-def test_a_file_that_names_no_language_is_all_in_the_one_asked_for(tmp_path: Path, language: str) -> None:
-    pairs = read_corpus(written(tmp_path, "hs,cn\na,b\nc,d\n"), "csv", language=language).pairs
-    assert pairs["language"].tolist() == [language, language]
 
 
 def test_a_language_that_no_row_has_is_refused_with_those_that_are_there(tmp_path: Path) -> None:

@@ -111,10 +111,13 @@ def test_a_licence_is_named_where_it_holds_for_all(
     assert deposit.get("notes") == notes
 
 
-def test_zenodo_gets_the_code_of_a_language_alone() -> None:
-    documents = document_texts(facts_of(languages=("pt-BR", "en")))
-    assert json.loads(documents[".zenodo.json"])["language"] == "pt"
-    assert '- "pt-BR"' in documents["README.md"]
+@pytest.mark.parametrize(
+    ("tag", "code"), [("pt-BR", "por"), ("EN", "eng"), ("fa", "fas"), ("de-AT", "deu"), ("ckb", "ckb"), ("xx", None)]
+)
+def test_zenodo_gets_a_language_as_iso_639_3(tag: str, code: str | None) -> None:
+    documents = document_texts(facts_of(languages=(tag, "en")))
+    assert json.loads(documents[".zenodo.json"]).get("language") == code
+    assert f'- "{tag}"' in documents["README.md"]
 
 
 def test_a_group_of_authors_is_an_organisation() -> None:

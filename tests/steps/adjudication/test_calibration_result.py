@@ -41,6 +41,7 @@ def test_each_figure_has_an_interval_before_and_after(at: At) -> None:
     row = next(row for row in study.grid().measure_calibration().rows() if row["figure"] == ALPHA_NAME)
     assert row["before_low"] < ALPHA < row["before_high"]
     assert row["after_low"] < ALPHA_AFTER < row["after_high"]
+    assert (row["before_n"], row["after_n"]) == (4, 4)
 
 
 def test_agreement_by_round_is_over_the_whole_batch_in_both(at: At) -> None:

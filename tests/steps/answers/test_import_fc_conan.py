@@ -12,7 +12,7 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.files.corpus.fc_conan import ANSWERS, CN_METADATA, CN_TEXT, FINAL, HS_METADATA, HS_TEXT, INDEX, VALID
 from fcpair.files.tables.tabular import read_table
-from fcpair.params import Adjudicate, Partition, Setup
+from fcpair.params import Adjudicate, Agree, Partition, Setup
 from fcpair.records import Role, Tier
 from fcpair.study import Study
 from steps.small import CNS, HS, dump, labels_of, standing, write_csv
@@ -46,6 +46,18 @@ def test_no_label_model_compares_columns_that_are_places_and_not_people(taken: S
     with pytest.raises(InputError, match="whose annotator columns are places and not people"):
         taken.grid().aggregate()
     assert dump(taken) == before
+
+
+@pytest.mark.parametrize("round_", [None, "label"])
+def test_no_interval_is_for_new_annotators_where_nobody_knows_whose_a_label_is(
+    taken: Study, round_: str | None, tmp_path: Path
+) -> None:
+    reason = "no interval generalises to new annotators; omit `intervals`"
+    with pytest.raises(InputError, match=reason):
+        taken.grid().agreement(intervals="annotators", round=round_)
+    with pytest.raises(InputError, match=reason):
+        taken.report(tmp_path / "r.html", agreement=Agree(intervals="annotators"))
+    assert taken.grid().agreement().interval_scope == "new HS and CN, the same annotators"
 
 
 def test_an_empty_study_gets_texts_grid_labels_decisions_and_verdicts(taken: Study) -> None:

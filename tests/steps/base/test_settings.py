@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from fcpair.params import Adjudicate, Annotate, Evaluate, Partition, Validate
+from fcpair.errors import NoEffectError
+from fcpair.params import Adjudicate, Annotate, Assign, Evaluate, Partition, Retrieve, Validate
 from fcpair.records import Role, Tier
 from fcpair.steps.base.context import effective_options
 from fcpair.steps.base.recipe_options import matches_saved_options
@@ -46,6 +47,22 @@ def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
     study = at("dealt")
     terms.save_terms(study.grid(), LaterAnnotate(daily_limit=40, weekly_limit=100))
     assert study.grid().effective_options(Annotate) == Annotate(daily_limit=40)
+
+
+def test_what_an_earlier_version_kept_and_has_no_effect_is_left_out(at: At) -> None:
+    study = at("paired")
+    with study._store.write() as tx:
+        settings.save_settings(tx, "assign", {"lease_minutes": 45, "open": False, "seed": 7}, 1)
+        settings.save_settings(tx, f"{settings.RECIPE}retrieve", {"k": 3, "every_cn": True}, 1)
+    grid = study.grid()
+    assert grid.effective_options(Assign) == Assign(seed=7)
+    assert grid.recipe_options(Retrieve) == Retrieve(every_cn=True)
+    assert grid.recipe_options(Retrieve, k=4) == Retrieve(k=4)
+    assert grid.effective_options(Assign, open=True) == Assign(seed=7, open=True, lease_minutes=45)
+    for refused in ({"lease_minutes": 9}, {"groups": (("ana", "ben"),)}):
+        with pytest.raises(NoEffectError, match="has no effect without"):
+            grid.effective_options(Assign, **refused)
+    assert grid.recipe_options(Retrieve, runs=("a.trec",), depth=3).every_cn is False
 
 
 def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:

@@ -30,7 +30,7 @@ def test_two_spellings_in_a_corpus_are_one_text_where_they_are_folded(tmp_path: 
     corpus = write_csv(tmp_path / "corpus.csv", [{"hs": ONE, "cn": "الف"}, {"hs": OTHER, "cn": "ب"}])
     for folding, n in (("none", 2), ("arabic", 1)):
         study = Study.create(tmp_path / f"{folding}.db", Setup(folding=folding))  # type: ignore[arg-type]
-        assert study.import_corpus(Import(corpus, language="fa")).counts["hs"] == n
+        assert study.import_corpus(Import(corpus)).counts["hs"] == n
 
 
 def test_the_first_spelling_is_kept_as_it_was(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_a_scheme_that_no_labels_can_answer_leaves_no_study(tmp_path: Path) -> N
 
 def test_an_import_counts_rows_and_distinct_texts(at: At) -> None:
     run = at("imported").log()[-1]
-    assert run.counts == {"rows": 21, "hs": 6, "cn": 19}
+    assert run.counts == {"rows": 21, "hs": 6, "cn": 19, "other_languages": 0}
 
 
 @pytest.mark.parametrize("table", ["text", "source_pair"])
@@ -319,7 +319,11 @@ def test_retrieval_says_when_the_model_does_not_know_the_language(
 ) -> None:
     study = Study.create(tmp_path / "other.db")
     grid = study.grid()
-    study.import_corpus(Import(write_corpus(tmp_path / "corpus.csv"), language=language))
+    corpus = write_corpus(tmp_path / "corpus.csv")
+    corpus.write_text(
+        corpus.read_text("utf-8").replace(",en\n", f",{language}\n").replace(",en\r", f",{language}\r"), "utf-8"
+    )
+    study.import_corpus(Import(corpus, language=language))
     grid.select(Select(hs=2))
     grid.retrieve(Retrieve(k=4, model=model))
     said = "was trained on English only, but most of the corpus is in the language `de`" in caplog.text
@@ -421,7 +425,7 @@ def test_a_number_of_annotators_must_be_theirs(at: At) -> None:
 def test_at_least_one_annotator_is_needed(at: At, n: int) -> None:
     study = at("paired")
     assert_refused(
-        study, lambda: study.grid().assign(Assign(annotators=n)), InputError, "expected a whole number, 1 or more"
+        study, lambda: study.grid().assign(Assign(annotators=n)), InputError, "expected a whole number from 1 to 10,000"
     )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import pytest
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Assign
+from fcpair.plans import RoundPlan
 from fcpair.records import Role
 from fcpair.study import Study
 from steps.small import NAMES, assert_refused, check, labels_of, open_work, record, who_had, write_csv
@@ -61,6 +63,30 @@ def test_a_pseudonym_is_taken_once(at: At, names: list[str]) -> None:
     assert_refused(study, lambda: study.add_people(names, Role.VALIDATOR), InputError, "`.*` already exists")
 
 
+def test_a_study_has_ten_thousand_people_at_most(at: At) -> None:
+    study = at("dealt")
+    names = [f"n{number}" for number in range(30_000)]
+    start = process_time()
+    message = "a study of 30,003 people; expected 10,000 at most"
+    assert_refused(study, lambda: study.add_people(names, Role.ANNOTATOR), InputError, message)
+    many = 100_000_000
+    for ask in (
+        lambda: study.grid().assign(annotators=many),
+        lambda: study.grid().plan(annotators=many),
+        lambda: study.grid().assign_validation(validators=many),
+        lambda: RoundPlan("rate", "one_of(no,yes+)", people=many),
+    ):
+        with pytest.raises(InputError, match="is 100000000; expected a whole number from 1 to 10,000"):
+            ask()
+    assert process_time() - start < 2
+
+
+def test_the_people_of_a_study_are_added_in_time_that_grows_with_their_number(at: At) -> None:
+    study, start = at("paired"), process_time()
+    assert len(study.add_people([f"n{number}" for number in range(5_000)], Role.RESPONDENT)) == 5_000
+    assert process_time() - start < 2
+
+
 @pytest.mark.parametrize("names", [["Ana"], ["dora", "DORA"], ["Élan", "élan"]])
 def test_two_people_whose_names_differ_in_capitals_alone_are_refused(at: At, names: list[str]) -> None:
     study = at("dealt")
@@ -70,7 +96,7 @@ def test_two_people_whose_names_differ_in_capitals_alone_are_refused(at: At, nam
 
 def test_groups_whose_names_differ_in_capitals_alone_are_refused(at: At) -> None:
     with pytest.raises(InputError, match="`ana` and `Ana` differ only in capitals"):
-        Assign(groups=(("ana", "ben"), ("Ana", "cleo")))
+        Assign(overlap={2: 0.5}, groups=(("ana", "ben"), ("Ana", "cleo")))
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
     options = Assign(overlap={2: 0.5}, groups=(("Ana", "ben"),))
