@@ -31,7 +31,7 @@ TEMPLATES = {
     "assign open": "Pairs were given on request to whoever came, for {labels} in all (seed {seed}){by_labels}.",
     "qualification": (
         "Before their shards, people were to qualify on {asked} with known answers (seed {seed}); whoever had less "
-        "than {pass_mark} of them right was to wait for a decision by the lead."
+        "than {pass_mark} of their answers right was to wait for a decision by the lead."
     ),
     "controls": (
         "Among the other pairs of the shards, a share of {rate} {were} control pairs, drawn from {pairs} with known "

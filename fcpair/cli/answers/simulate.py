@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @recipe_params(Simulate)
 @with_grid
 def simulate(grid: Grid, said: dict[str, Any]) -> None:
-    """Let simulated people answer what is open.
+    """Let simulated people answer what is open to them; those who do not qualify wait for `fcpair people let-on`.
 
     This is for planning or demonstrating a study; every figure that rests on it says so.
 
