@@ -101,7 +101,7 @@ class Grid(GridContext):
     save_qualification = steps.known_pairs.save_qualification
     save_controls = steps.known_pairs.save_controls
     known_scores = steps.known_scores.known_scores
-    let_on = steps.known_scores.let_on
+    let_on = steps.people.let_on
     close_open_assignment = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 

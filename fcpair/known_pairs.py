@@ -29,7 +29,9 @@ class Qualification(Seeded):
 
     stage: ClassVar[str] = "qualification"
     file: Path = field(metadata={"help": f"{_FILE} and explanation"})
-    pass_mark: float = param(0.75, "share of right answers at which people begin their shard by themselves")
+    pass_mark: float = param(
+        0.75, "share of right answers, of those answered, at which people begin their shard by themselves"
+    )
     pairs: int | None = param(
         None,
         "how many pairs each person gets, of those that are not in their shard",

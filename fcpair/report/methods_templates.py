@@ -33,7 +33,7 @@ TEMPLATES = {
     "given back": "Besides, {gone}; others may have taken them over.",
     "qualification": (
         "Before their shards, people were to qualify on {asked} with known answers (seed {seed}); whoever had less "
-        "than {pass_mark} of them right was to wait for a decision by the lead."
+        "than {pass_mark} of their answers right was to wait for a decision by the lead."
     ),
     "qualified": "Of {people} who were given them, {outcomes}.",
     "controls": (

@@ -43,6 +43,10 @@ SENTENCES = (
         "answer once more"
     ),
     mark("somebody else has this pair now, since you skipped it"),
+    mark(
+        "you have not qualified yet, so your answer was not stored; load the page again to go on with your "
+        "qualification, or wait until the people who run the study have looked at it"
+    ),
     mark("your qualification is over, so its answers can no longer be changed"),
     mark("please read what the study is about and agree to take part first"),
     mark("only people who answer rounds have open work"),
@@ -72,6 +76,7 @@ SENTENCES = (
     mark("pair %(number)s is still being labelled; it can be checked when all its labels are in"),
     mark("`%(name)s` labelled pair %(number)s, so somebody else must decide it"),
     mark("`%(name)s` validates pair %(number)s, so somebody else must decide it"),
+    mark("`%(name)s` opted out of a topic of pair %(number)s, so somebody else must decide it"),
     mark("the labels of pair %(number)s agree, so there is nothing to decide"),
     mark("pair %(number)s has been decided by a rule meanwhile"),
     mark("pair %(number)s has been decided by a file meanwhile"),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def simulate(grid: Grid, said: dict[str, Any]) -> None:
     """Let simulated people answer what is open.
 
-    This is for planning or demonstrating a study; every figure that rests on it says so.
+    This is for planning or demonstrating a study; every figure that rests on it says so. Those below the pass mark of a
+    qualification wait until `fcpair people let-on` lets them begin.
 
     \b
     Example:

@@ -208,7 +208,8 @@ class AdjudicationQueue:
 
         Raises:
             UnknownIdError: the grid has no such pair.
-            RefusedError: this person labelled the pair, or validates it; or a limit of pairs is reached.
+            RefusedError: this person answered the pair in any round, validates it, or opted out of its topic; or a
+                limit of pairs is reached.
             ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
         """
         with self._read_as(person_id) as (tx, person):
@@ -299,18 +300,21 @@ class AdjudicationQueue:
         limit: int = 50,
         before: int | None = None,
         search: DecisionSearch | None = None,
+        *,
+        reader: int | None = None,
     ) -> list[DecidedCase]:
         """Decisions and who made them, newest first: all, or those that one person made here, as far as a search finds.
 
-        `before` is a `decision_id` to go on from. What a rule or a file has decided is left out while somebody has
-        still to label the pair.
+        The `reader` is shown none on a topic that they opted out of. `before` is a `decision_id` to go on from. What a
+        rule or a file has decided is left out while somebody has still to label the pair.
 
         Raises InputError where the search names an outcome that there is not, or nobody who decides.
         """
         with self._grid._store.read() as tx:
             opaque_ids = load_opaque_ids(tx)
             last_id = None if before is None else opaque_ids.decrypt(DECISION, before)
-            decided = find_decisions(tx, search or DecisionSearch(), limit, last_id, person_id)
+            spared = set() if reader is None else permissions.spared_pairs(tx, reader)
+            decided = find_decisions(tx, search or DecisionSearch(), limit, last_id, person_id, spared)
             return [replace(case, decision_id=opaque_ids.encrypt(DECISION, case.decision_id)) for case in decided]
 
     def outcomes(self) -> list[str]:

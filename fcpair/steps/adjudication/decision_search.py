@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -57,9 +57,14 @@ class DecidedCase:
 
 
 def find_decisions(
-    tx: Tx, search: DecisionSearch, limit: int, before: int | None = None, made_by: int | None = None
+    tx: Tx,
+    search: DecisionSearch,
+    limit: int,
+    before: int | None = None,
+    made_by: int | None = None,
+    spared: Collection[int] = (),
 ) -> list[DecidedCase]:
-    """The decisions that stand, newest first, with the ids that the study has of them.
+    """The decisions that stand, newest first, with the ids that the study has of them; not those on `spared` pairs.
 
     Raises InputError where there is no such outcome, or nobody of that name decides.
     """
@@ -69,6 +74,7 @@ def find_decisions(
         (_outcome_code(tx, search.outcome),) if search.outcome else (),
         (_decider_id(tx, search.by),) if search.by else (),
         search.flagged,
+        tuple(sorted(spared)),
     )
     rows = decided_pairs.standing_decisions(tx, limit, before, decision_filter, made_by)
     counts, outcomes = decided_pairs.label_counts(tx, [row["id"] for row in rows]), outcome_names(scheme_of(tx))

@@ -1,6 +1,7 @@
 """The discussion of a calibration: the pairs on which people differ, what they answered, and what they noted.
 
-Nobody is named, and nobody sees a pair here that they have not answered themselves, nor any before it is opened.
+Nobody is named, and nobody sees a pair here that they have not answered themselves, or whose topic they opted out of,
+nor any before it is opened.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fcpair.steps.adjudication.flags import load_flags
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.calibration_state import CalibrationState, Phase, load_calibration
 from fcpair.steps.base.context import StudyContext, labels_of
+from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_words
 from fcpair.store import Tx
 from fcpair.store.answers import discussed_answers, task_queries
@@ -65,9 +67,7 @@ def discussions(study: StudyContext, visitor: Visitor) -> list[Discussion]:
 def has_discussion(study: StudyContext, visitor: Visitor) -> bool:
     """Whether somebody who answers has a discussion to read now."""
     with study._store.read() as tx:
-        return any(
-            discussed_answers.cells_to_discuss(tx, state.again, visitor.id) for _, state in _open_states(tx, visitor)
-        )
+        return any(_cells_to_discuss(tx, state, visitor) for _, state in _open_states(tx, visitor))
 
 
 def _open_states(tx: Tx, visitor: Visitor) -> Iterator[tuple[str, CalibrationState]]:
@@ -83,7 +83,7 @@ def _discussions(tx: Tx, visitor: Visitor) -> Iterator[Discussion]:
     person_id = None if visitor.role is Role.LEAD else visitor.id
     words = effective_words(tx).in_language(visitor.language)
     for grid, state in _open_states(tx, visitor):
-        cell_ids = discussed_answers.cells_to_discuss(tx, state.again, person_id)
+        cell_ids = _cells_to_discuss(tx, state, visitor)
         if not cell_ids and person_id is not None:
             continue
         row_name, column_name = grids.side_names(tx)
@@ -98,6 +98,15 @@ def _discussions(tx: Tx, visitor: Visitor) -> Iterator[Discussion]:
             None if person_id is None else task_queries.n_open(tx, person_id, state.again),
             _flagged_sentences(tx),
         )
+
+
+def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list[int]:
+    """The pairs of a discussion that a visitor is to be shown, in the order in which they are answered again."""
+    if visitor.role is Role.LEAD:
+        return discussed_answers.cells_to_discuss(tx, state.again)
+    cell_ids = discussed_answers.cells_to_discuss(tx, state.again, visitor.id)
+    spared = permissions.spared_pairs(tx, visitor.id, cell_ids)
+    return [cell_id for cell_id in cell_ids if cell_id not in spared]
 
 
 def _discussed_pairs(

@@ -126,15 +126,9 @@ def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
                 for column, cells in incoming.said.items()
                 if is_sorted([cells[index] for index in person_rows.index])
             ]
-            notes += [
-                _sorted_column_note(column, str(name), len(person_rows), f"{incoming.of.number}s") for column in columns
-            ]
-    return tuple(notes)
-
-
-def _sorted_column_note(column: str, name: str, n: int, unit: str) -> str:
-    sentence = sorted_column_sentence(f"`{column}` of {name}" if name else f"`{column}`", n, unit)
-    return f"{sentence}. Compare some with their texts; import a corrected file with --supersede"
+            named = (f"`{column}` of {name!s}" if name else f"`{column}`" for column in columns)
+            notes += [sorted_column_sentence(one, len(person_rows), f"{incoming.of.number}s") for one in named]
+    return tuple(f"{note}. Compare some with their texts; import a corrected file with --supersede" for note in notes)
 
 
 def sorted_column_sentence(column: str, n: int, unit: str) -> str:
@@ -152,6 +146,7 @@ def _add_people(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     """Add `person_id` to each row, and a finding where nobody has that name.
 
     Somebody may have changed roles since the pairs were dealt; where nothing was dealt, the role says who may answer.
+    Nobody answers who has still to qualify.
     """
     role = round_.role
     ids_by_name = {one.name: one.id for one in people.people(tx, role if _is_unassigned(tx, round_) else None)}
@@ -161,6 +156,9 @@ def _add_people(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
         is_unknown, (f"no {role} is called `{name}`; {_people_hint(name, ids_by_name)}" for name in person)
     )
     incoming.rows = incoming.rows.assign(person_id=person.map(ids_by_name).fillna(NOBODY).astype("int64"))
+    is_waiting = incoming.rows["person_id"].isin(permissions.unqualified(tx, round_, ids_by_name.values())).to_numpy()
+    hint = "and nobody answers before that; `fcpair people qualified` shows how far people are"
+    incoming.add_findings(is_waiting, (f"{name} has not qualified, {hint}" for name in person))
 
 
 def _people_hint(name: str, names: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.people.known_scores import Standing, score_of, standing_of
+from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_words
 from fcpair.store import Tx
 from fcpair.store.assignment import known_work, rounds
@@ -27,10 +28,14 @@ class ReviewedPair(NamedTuple):
 
 
 class QualificationReview(NamedTuple):
-    """Qualification for a grid that somebody has answered: its question, as pages need it, and how they did."""
+    """Qualification for a grid that somebody has answered: its question, as pages need it, and how they did.
+
+    `pairs` are those that they answered or skipped, but for topics that they have opted out of since.
+    """
 
     standing: Standing
     right: int
+    answered: int
     question: dict[str, Any]
     row_name: str
     column_name: str
@@ -65,6 +70,7 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
         return QualificationReview(
             standing_of(tx, qualification, visitor.id),
             score.right,
+            score.answered,
             question,
             row.text or row_name,
             column.text or column_name,
@@ -76,6 +82,8 @@ def _reviewed_pairs(tx: Tx, qualification: Round, person_id: int) -> list[Review
     known_by_texts = {one[:2]: one for one in known_pairs_of(tx, Known.QUALIFICATION)}
     names = {choice.code: choice.name for choice in closed_question(form_of(qualification.form)) or ()}
     answers = known_work.answers(tx, qualification, person_id)
+    spared = permissions.spared_pairs(tx, person_id, [one.cell_id for one in answers])
+    answers = [one for one in answers if one.cell_id not in spared]
     bodies = known_work.shown_texts(tx, [text_id for one in answers for text_id in (one.row_id, one.column_id)])
     return [
         ReviewedPair(

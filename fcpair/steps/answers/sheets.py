@@ -10,14 +10,14 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table
-from fcpair.records import Known, Round, Status
+from fcpair.records import Round, Status
 from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_tables
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, load_opaque_ids, scheme_of
-from fcpair.steps.people import access, known_scores
+from fcpair.steps.people import access
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.round_progress import round_progress
 from fcpair.steps.rules.wording import number_heading, role_noun, side_headings
@@ -143,20 +143,15 @@ def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
     have still to qualify for it, which is done in the browser.
     """
     rows = assignments.open_work(tx, rounds.with_known_pairs(tx, round_))
-    names = {one.name: one.id for one in people.people(tx)}
-    for qualification in rounds.of_known_pairs(tx, round_, Known.QUALIFICATION):
-        waiting = [
-            name
-            for name in rows["annotator"].unique().tolist()
-            if not known_scores.may_begin(tx, qualification, names[name])
-        ]
-        if waiting and set(waiting) == set(rows["annotator"]):
-            raise StageError(
-                "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people qualified` "
-                "shows how far they are"
-            )
-        rows = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
-    return rows
+    unqualified = permissions.unqualified(tx, round_, [one.id for one in people.people(tx)])
+    waiting = [one.name for one in people.people(tx) if one.id in unqualified]
+    begun = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
+    if begun.empty and not rows.empty:
+        raise StageError(
+            "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people qualified` "
+            "shows how far they are"
+        )
+    return begun
 
 
 def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv") -> dict[str, int]:

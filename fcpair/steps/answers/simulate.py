@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError, StageError
 from fcpair.param_values import as_params
 from fcpair.params import Annotate, Simulate, parse_people_question
-from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
 from fcpair.stages.answers.simulate_effects import (
     TextEffects,
@@ -31,9 +33,9 @@ from fcpair.steps.base.calibration_state import need_calibration
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe, update_simulate_section
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import known_dealing, reassignment
 from fcpair.steps.people.known_scores import known_codes
-from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, distinct_answers, open_slots, rounds
@@ -63,8 +65,8 @@ def simulate(
     annotator_effect: float = own(0.0),
     seed: int = own(0),
 ) -> RunRecord:
-    """Let simulated people answer everything that is open: labels first, else verdicts; without options, as the recipe
-    says.
+    """Let simulated people answer everything that is open to them: labels first, else verdicts; without options, as the
+    recipe says. Where people qualify, they do so first, and those below the pass mark wait to be let on.
 
     With effects, HS, CN and annotators differ; the first run draws by them what is true, and later ones keep to that.
     After the discussion of a calibration, half of those who differ from most others take their answer over
@@ -72,7 +74,7 @@ def simulate(
     They also answer what the study asks people about themselves, where that has a list of answers.
 
     Raises:
-        StageError: nothing is open, or a person has answered in this study.
+        StageError: nothing is open to anybody, or a person has answered in this study.
         InputError: effects where a round asks something else than one closed question, or with which people could not
             agree as far as the accuracy has it.
     """
@@ -83,26 +85,30 @@ def simulate(
                 f"people have answered in this study ({n:,} so far), and simulated answers are not mixed with "
                 "theirs; `fcpair init --study OTHER` makes a study for simulation"
             )
-        open_rounds = [
-            candidate
-            for candidate in rounds.of_grid(tx)
-            if open_slots.n_free(tx, candidate)
-            or not assignments.open_work(tx, candidate).empty
-            or _has_open_known_pairs(tx, candidate)
-        ]
-        if not open_rounds:
-            raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
-        round_ = open_rounds[0]
+        round_ = next(filter(partial(has_open_work, tx), rounds.of_grid(tx)), None)
+        if round_ is None:
+            if assignments.open_work(tx, rounds.primary(tx)).empty:
+                raise StageError("nothing is open; run `fcpair assign` or `fcpair validate assign`")
+            raise StageError(
+                "all that is open belongs to people below the pass mark of the qualification; `fcpair people let-on "
+                "NAME` lets somebody begin, and `fcpair people qualified` shows who waits"
+            )
         truth_settings = settings.of_stage(tx, TRUTH) or _truth_settings(options)
         simulated_people = _SimulatedPeople(tx, round_, options, **truth_settings)
         run_id = begin_run(tx, options.stage, as_params(options))
         settings.save_settings(tx, TRUTH, truth_settings, run_id)
         _describe_people(tx, round_, options.seed)
         update_simulate_section(tx, options, run_id)
+        n_known = Counter[str]()
+        if question := simulated_people.question:
+            answer_known_pairs = partial(
+                _answer_known_pairs, tx, round_, question, _habits(options, question), options.seed, run_id
+            )
+            answer_known_pairs(Known.QUALIFICATION, n_known)
         counts = _simulate_round(tx, round_, simulated_people, options.seed, run_id)
-        if simulated_people.question:
-            habits = _habits(options, simulated_people.question)
-            counts |= _answer_known_pairs(tx, round_, simulated_people.question, habits, options.seed, run_id)
+        if question:
+            answer_known_pairs(Known.CONTROLS, n_known)
+        counts |= n_known
         if round_.counts and simulated_people.question:
             counts |= rule_decisions.apply_policy(tx, assignments.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
@@ -232,13 +238,13 @@ def _simulate_round(
     n_vacant = 0
     for turn in range(len(people.people(tx)) + 1):
         leases.assign_all_free(tx, round_, seed)
-        all_assignments = assignments.assignments(tx, round_)
-        open_rows = all_assignments[all_assignments["status"] == Status.OPEN.value]
-        if open_rows.empty:
+        open_rows, may_answer = _open_rows(tx, round_, round_)
+        if not may_answer.any():
             break
         turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
         answers = simulated_people.answer_open(open_rows, turn_seed)
         answers["seconds"] = simulation.draw_seconds(len(answers), turn_seed)
+        answers = answers[may_answer]
         save_answers(tx, answers, Origin.SIMULATED, run_id)
         codes = answers["code"] if "code" in answers.columns else answers["answer_id"]
         n_skips = int((codes == NO_CODE).sum())
@@ -248,35 +254,62 @@ def _simulate_round(
     return {**counts, "vacant": n_vacant + open_slots.n_free(tx, round_)}
 
 
-def _has_open_known_pairs(tx: Tx, round_: Round) -> bool:
-    """Whether somebody has known pairs open that go with a round."""
-    return any(Status.OPEN in assignments.n_by_status(tx, one) for one in rounds.of_known_pairs(tx, round_))
+def has_open_work(tx: Tx, round_: Round) -> bool:
+    """Whether simulated people can answer anything in a round now: its cells, or known pairs that go with it."""
+    if open_slots.n_free(tx, round_):
+        return True
+    holders = assignments.n_open_by_person(tx, rounds.with_known_pairs(tx, round_))
+    ids = {one.name: one.id for one in people.people(tx)}
+    unqualified = permissions.unqualified(tx, round_, ids.values())
+    qualifications = rounds.of_known_pairs(tx, round_, Known.QUALIFICATION)
+    return any(ids[name] not in unqualified for name, _ in holders) or any(
+        assignments.n_open_by_person(tx, one) for one in qualifications
+    )
 
 
 def _answer_known_pairs(
-    tx: Tx, round_: Round, question: Closed, habits: simulation.Habits, seed: int, run_id: int
-) -> dict[str, int]:
-    """Answer what is open of the known pairs that go with a round; returns how many answers, by use.
+    tx: Tx,
+    round_: Round,
+    question: Closed,
+    habits: simulation.Habits,
+    seed: int,
+    run_id: int,
+    use: Known,
+    counts: Counter[str],
+) -> None:
+    """Answer what is open of the known pairs for a use that go with a round, and add to the `counts` how many answers.
 
-    Draws are their own, so that what counts is answered as it would be without known pairs. Who does not qualify goes
-    on all the same: no lead is there to decide.
+    Draws are their own, so that what counts is answered as it would be without known pairs. For each that is skipped in
+    a qualification comes one more, as long as there are any.
     """
-    counts = Counter[str]()
     for at, known_round in enumerate(rounds.of_known_pairs(tx, round_)):
-        given = assignments.assignments(tx, known_round)
-        open_rows = given[given["status"] == Status.OPEN.value]
-        if open_rows.empty:
-            continue
         codes = known_codes(tx, known_round)
-        pairs = zip(open_rows["hs_id"].tolist(), open_rows["cn_id"].tolist(), strict=True)
-        true = np.array([codes[pair] for pair in pairs], np.int64)
-        own_seed = int(np.random.SeedSequence([seed, len(rounds.all_of_grid(tx)), at]).generate_state(1)[0])
-        answers = open_rows.rename(columns={"id": "assignment_id"})[["assignment_id"]].assign(note="")
-        answers["code"] = simulation.draw_answers(true, question, habits, own_seed)
-        answers["seconds"] = simulation.draw_seconds(len(answers), own_seed)
-        save_answers(tx, answers, Origin.SIMULATED, run_id)
-        counts[known_round.options.known] += int((answers["code"] != NO_CODE).sum())
-    return dict(counts)
+        for turn in itertools.count() if known_round.options.known == use else ():
+            open_rows, may_answer = _open_rows(tx, known_round, round_ if use is Known.CONTROLS else known_round)
+            if not may_answer.any():
+                break
+            pairs = zip(open_rows["hs_id"].tolist(), open_rows["cn_id"].tolist(), strict=True)
+            true = np.array([codes[pair] for pair in pairs], np.int64)
+            seeds = [seed, len(rounds.all_of_grid(tx)), at, *([turn] if turn else [])]
+            own_seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
+            answers = open_rows.rename(columns={"id": "assignment_id"})[["assignment_id"]].assign(note="")
+            answers["code"] = simulation.draw_answers(true, question, habits, own_seed)
+            answers["seconds"] = simulation.draw_seconds(len(answers), own_seed)
+            save_answers(tx, answers[may_answer], Origin.SIMULATED, run_id)
+            is_skip = (answers["code"] == NO_CODE).to_numpy()
+            counts[use] += int((may_answer & ~is_skip).sum())
+            if use is Known.QUALIFICATION and is_skip.any():
+                known_dealing.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
+
+
+def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """What is open in a round, and whether its person may answer it: has qualified for the `gated` round, if need be.
+
+    Answers are drawn for all of it, so that who waits changes no answer of anybody else.
+    """
+    rows = assignments.assignments(tx, of)
+    rows = rows[rows["status"] == Status.OPEN.value]
+    return rows, ~rows["person_id"].isin(permissions.unqualified(tx, gated, rows["person_id"])).to_numpy(np.bool_)
 
 
 def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:

@@ -24,15 +24,15 @@ from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.idempotency import perform_once
 from fcpair.steps.base.opaque_ids import PLAIN_ASSIGNMENTS, OpaqueIds
-from fcpair.steps.people import known_scores, reassignment
+from fcpair.steps.people import known_dealing, known_scores, reassignment
 from fcpair.steps.people.reading_limits import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
 from fcpair.store.answers import refused_texts, task_queries
 from fcpair.store.assignment import distinct_answers, rounds, vacant_slots
+from fcpair.store.assignment.assignments import OPTED_OUT
 from fcpair.store.assignment.distinct_answers import Answer
 from fcpair.store.corpus import grids
-from fcpair.store.people import opt_out_pairs, people
 from fcpair.values import visible_text
 from fcpair.work_records import Remark, Submission
 
@@ -44,7 +44,7 @@ LABEL_NOT_STATED = (
     "this verdict does not say which label you saw, probably because it was given on a page of an older fcpair; "
     "please look at the pair again"
 )
-OPTED_OUT = (
+TOPIC_OPTED_OUT = (
     "you have opted out of a topic of this pair since, here or on another device, so your answer was not stored; you "
     "can opt in again under Settings"
 )
@@ -53,6 +53,10 @@ ANSWERED_ELSEWHERE = (
     "stored; press Undo to see it"
 )
 _PAST_ACTIONS = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
+STILL_TO_QUALIFY = (
+    "you have not qualified yet, so your answer was not stored; load the page again to go on with your qualification, "
+    "or wait until the people who run the study have looked at it"
+)
 QUALIFICATION_OVER = "your qualification is over, so its answers can no longer be changed"
 CALIBRATION_CLOSED = (
     "the discussion has begun, or is over, so your first answer stands; where people differed you can answer once more"
@@ -68,6 +72,7 @@ class Submissions:
         self._annotate = annotate
         self._has_limit = has_limit(annotate)
         self._opaque: OpaqueIds | None = None
+        self._qualified: set[tuple[int, int]] = set()  # people who have qualified, each with the round in which
         self._answer_ids: dict[tuple[int, Any], int] = {}  # answers of closed questions, by round and as they are sent
 
     def _load_opaque(self, tx: Tx) -> OpaqueIds:
@@ -86,7 +91,8 @@ class Submissions:
 
         Raises:
             InputError: no such answer in this round.
-            RefusedError: not this person's pair, or a limit of pairs is reached.
+            RefusedError: not this person's pair, one for which they have still to qualify, or a limit of pairs is
+                reached.
             ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
                 still to label it, this person has answered it meanwhile (unless they answer `again`), or the request id
                 was used for another answer.
@@ -186,10 +192,11 @@ class Submissions:
         adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
         if submission.guideline_version is not None:
             _check_guidelines(submission.guideline_version, assignment.guideline_version)
-        known_use = "" if assignment.counts or assignment.checks is not None else _known_use(tx, assignment)
-        if known_use == Known.QUALIFICATION:
+        if assignment.qualification is not None:
+            self._check_qualified(tx, visitor, assignment)
+        if assignment.known == Known.QUALIFICATION:
             _check_not_over(tx, visitor, assignment)
-        if self._has_limit or assignment.status != Status.OPEN:
+        if self._has_limit or assignment.status != Status.OPEN or assignment.calibrates:
             self._check_status(tx, visitor.id, assignment, submission)
         row = {
             "skipped": skipped,
@@ -202,7 +209,8 @@ class Submissions:
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }
         judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
-        may_decide = assignment.may_decide or known_use == Known.CONTROLS  # which changes nothing, and takes its time
+        # A control pair changes nothing, and takes the same time.
+        may_decide = assignment.may_decide or assignment.known == Known.CONTROLS
         if skipped or assignment.until is not None or may_decide:
             _apply_consequences(tx, visitor, assignment, skipped=skipped, may_decide=may_decide)
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
@@ -242,14 +250,29 @@ class Submissions:
             codes = rounds.label_ids(tx)
         return decision_id in {self._decision_token(tx, assignment.id, code) for code in codes}
 
+    def _check_qualified(self, tx: Tx, visitor: Visitor, assignment: Any) -> None:
+        """Raise RefusedError where somebody has still to qualify for what they answer.
+
+        Who has qualified is looked up once, as that lasts until they have something open there again.
+        """
+        key = (visitor.id, assignment.qualification)
+        if key in self._qualified and not assignment.is_qualifying:
+            return
+        with grids.on_grid(tx, assignment.grid_id):
+            if not known_scores.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
+                raise RefusedError(STILL_TO_QUALIFY)
+        self._qualified.add(key)
+
     def _check_status(self, tx: Tx, person_id: int, assignment: Any, submission: Submission) -> None:
         with grids.on_grid(tx, assignment.grid_id):
             if is_closed(tx, rounds.by_id(tx, assignment.round_id)):
                 raise ConflictError(CALIBRATION_CLOSED)
+        if assignment.status == OPTED_OUT:
+            raise ConflictError(TOPIC_OPTED_OUT)
         status = Status(assignment.status)
         has_lapsed = status is Status.WITHDRAWN and assignment.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not has_lapsed:
-            raise ConflictError(OPTED_OUT if _has_opted_out(tx, person_id, assignment.cell_id) else GIVEN_TO_OTHERS)
+            raise ConflictError(GIVEN_TO_OTHERS)
         if submission.again is False and (did := _PAST_ACTIONS.get(status)):
             raise ConflictError(ANSWERED_ELSEWHERE.format(did))
         if (status is Status.OPEN or has_lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
@@ -264,18 +287,6 @@ class Submissions:
             raise ConflictError("somebody else has this pair now, since you skipped it")
 
 
-def _has_opted_out(tx: Tx, person_id: int, cell_id: int) -> bool:
-    """Whether a cell holds what a person has opted out of."""
-    opted_out = people.opt_outs(tx, person_id).get(person_id)
-    return bool(opted_out and opt_out_pairs.pairs_about(tx, opted_out, [cell_id]))
-
-
-def _known_use(tx: Tx, assignment: Any) -> str:
-    """The use of the known pair that an assignment is of; empty where it is of none."""
-    with grids.on_grid(tx, assignment.grid_id):
-        return rounds.by_id(tx, assignment.round_id).options.known
-
-
 def _check_not_over(tx: Tx, visitor: Visitor, assignment: Any) -> None:
     """Raise ConflictError where somebody may have read what was right in a qualification."""
     with grids.on_grid(tx, assignment.grid_id):
@@ -288,7 +299,10 @@ def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: b
     with grids.on_grid(tx, assignment.grid_id):
         if assignment.until is not None:
             leases.renew_leases(tx, visitor.id, assignment.round_id)
-        if skipped:
+        if skipped and assignment.known == Known.QUALIFICATION:
+            n_skipped = int(assignment.status != Status.SKIPPED)
+            known_dealing.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
+        elif skipped:
             reassignment.reassign(tx, assignment.id, slot=assignment.id)
         if may_decide and closed_question(form_of(assignment.form)):
             rule_decisions.apply_policy(tx, [assignment.cell_id])

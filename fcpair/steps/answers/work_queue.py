@@ -15,12 +15,11 @@ from fcpair.stages.questions.wording import option_wordings, with_wordings
 from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
-from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.people.known_scores import is_over, may_begin
+from fcpair.steps.people.known_scores import is_closed_to, may_begin
 from fcpair.steps.people.reading_limits import reading_allowance
-from fcpair.steps.rules import text_checks, wording
+from fcpair.steps.rules import permissions, text_checks, wording
 from fcpair.store import Tx
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
@@ -150,6 +149,7 @@ class WorkQueue(Submissions):
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
         """A person's own answered cells, the latest first, each with its answer; `before` is an assignment of theirs.
 
+        Those whose topic they have opted out of since are left out.
         Submitting one of them again changes the answer.
         """
         check_visitor(visitor)
@@ -160,7 +160,8 @@ class WorkQueue(Submissions):
                 number: round_ for round_ in _rounds_to_revise(tx, visitor, seen_rounds) for number in round_.ids
             }
             before = None if before is None else self._load_opaque(tx).decrypt_assignment(before)
-            rows = task_queries.answered_tasks(tx, visitor.id, list(round_by_id), before, n)
+            spared = permissions.spared_pairs(tx, visitor.id)
+            rows = task_queries.answered_tasks(tx, visitor.id, list(round_by_id), before, n, spared)
             return [
                 self._task(
                     tx,
@@ -282,7 +283,7 @@ def _rounds_to_revise(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) ->
     """
     for round_ in seen_rounds:
         with grids.on_grid(tx, round_.grid_id):
-            is_past = is_over(tx, round_, visitor.id) if round_.options.known else is_closed(tx, round_)
+            is_past = is_closed_to(tx, round_, visitor.id)
         if not is_past:
             yield round_
 

@@ -192,6 +192,7 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
             assignments.add_assignments(
                 tx, pd.DataFrame({**rows, "position": position, "status": Status.OPEN.value}), state.again
             )
+            access.withdraw_opted_out(tx, active_ids)
         counts = {
             "pairs": int(answers["cell_id"].nunique()),
             "differing": int(differing["cell_id"].nunique()),

@@ -27,7 +27,6 @@ from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds, vacant_slots
-from fcpair.store.people import opt_out_pairs, people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,13 +149,9 @@ def _reopen_lost_verdicts(tx: Tx, pairs: NDArray[np.int64], validators: list[Per
     lost_pairs = np.intersect1d(pairs, judgements.lost_verdicts(tx))
     done_rows = assignments.assignments(tx, rounds.validation(tx))
     done_rows = done_rows[done_rows["cell_id"].isin(lost_pairs) & (done_rows["status"] == Status.DONE.value)]
-    opt_outs = people.opt_outs(tx)
     for validator in validators:
-        if validator.id in opt_outs:
-            is_opted_out = (done_rows["person_id"] == validator.id) & done_rows["cell_id"].isin(
-                opt_out_pairs.pairs_about(tx, opt_outs[validator.id])
-            )
-            done_rows = done_rows[~is_opted_out]
+        is_spared = done_rows["cell_id"].isin(permissions.spared_pairs(tx, validator.id))
+        done_rows = done_rows[~is_spared | (done_rows["person_id"] != validator.id)]
     done_rows = done_rows[done_rows["blind"] | (not blind)]
     reopened = done_rows[done_rows["person_id"].isin([validator.id for validator in validators])].drop_duplicates(
         "cell_id"

@@ -135,7 +135,8 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     """The stage by which a recipe takes a step; None where people take it, or the plan has no section for it."""
     sections = plan or recipe
     if step.act in (Act.ANSWER, Act.VALIDATE):
-        return ("simulate", simulate.simulate, recipe.simulate) if recipe.simulate else None
+        can_simulate = recipe.simulate and any(simulate.has_open_work(tx, one) for one in rounds.of_grid(tx))
+        return ("simulate", simulate.simulate, recipe.simulate) if can_simulate else None
     if step.act in CALIBRATING or _calibrates_first(tx, step, sections.calibration):
         return _calibration_stage(tx, step, plan, recipe)
     is_decision = step.act in (Act.DECIDE, Act.APPLY_POLICY, Act.LOOK_AGAIN)

@@ -10,14 +10,15 @@ from typing import Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Annotate
-from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Visitor
-from fcpair.steps.base.context import StudyContext, note_run
-from fcpair.steps.people import reassignment
+from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Status, Visitor
+from fcpair.steps.base.context import StudyContext, lease_minutes, note_run
+from fcpair.steps.people import known_scores, reassignment
 from fcpair.steps.people.login_throttle import LoginThrottle
 from fcpair.steps.people.people import enrol_people, find_person
 from fcpair.steps.people.reading_limits import loosened_limits
 from fcpair.steps.people.terms import check_not_looser
 from fcpair.store import Tx
+from fcpair.store.assignment import assignments, rounds, vacant_slots
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import opt_out_pairs, people, sessions
@@ -269,7 +270,8 @@ class Access:
         """Spare a person the pairs whose texts name one of these topics; open ones go to others.
 
         `chosen` is everything that the person opts out of among the `topics` of this column. What is omitted is opted
-        in again: of those pairs come back that nobody else has taken over.
+        in again: what was taken back for it comes back in its place, whoever has answered it meanwhile, as somebody who
+        sees only what nobody else needed could tell control pairs by that. Only rounds that are closed stay so.
 
         Raises:
             InputError: a topic that no text of the grid names.
@@ -283,7 +285,7 @@ class Access:
             kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
             new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
             people.set_opt_outs(tx, person_id, new_opt_outs)
-            n_returned = opt_out_pairs.return_about(tx, person_id, old_opt_outs, new_opt_outs)
+            n_returned = _return_opted_in(tx, person_id, new_opt_outs)
             n_withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(item.name for item in people.people(tx) if item.id == person_id)
             counts = {"withdrawn": n_withdrawn, "returned": n_returned, **reassignment.reassign_everywhere(tx, seed)}
@@ -334,6 +336,31 @@ def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
     """Take back what these people have open of what they opted out of; returns how much there was."""
     opted_out = people.opt_outs(tx)
     return sum(opt_out_pairs.withdraw_about(tx, one, opted_out[one]) for one in person_ids if one in opted_out)
+
+
+def _return_opted_in(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
+    """Open again what was taken back from a person for topics that they opt out of no more; returns how much.
+
+    Who has it open instead loses it; where somebody has answered it, there will be one more answer. Of a round that is
+    closed to this person, such as a qualification whose answers they have read, nothing comes back. In open assignment,
+    where nobody has a shard, they may ask for it again.
+    """
+    by_round: dict[tuple[int, int], list[int]] = {}
+    for taken in opt_out_pairs.taken_back(tx, person_id, opted_out):
+        by_round.setdefault((taken.grid_id, taken.round_id), []).append(taken.id)
+    returned = []
+    for (grid_id, round_id), ids in by_round.items():
+        with grids.on_grid(tx, grid_id):
+            round_ = rounds.by_id(tx, round_id)
+            if lease_minutes(tx, round_) is not None:
+                assignments.set_status(tx, ids, [Status.WITHDRAWN.value] * len(ids))
+            elif not known_scores.is_closed_to(tx, round_, person_id):
+                returned += ids
+    for assignment_id in returned:
+        if not vacant_slots.reclaim_skipped(tx, assignment_id):
+            vacant_slots.leave_slot(tx, assignment_id)
+    assignments.set_status(tx, returned, [Status.OPEN.value] * len(returned))
+    return len(returned)
 
 
 def _hash_token(token: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,9 @@ from fcpair.stages.assignment.control_places import merge_controls, n_controls
 from fcpair.steps.base import init
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import options_as_done
-from fcpair.steps.people import reassignment
+from fcpair.steps.people import known_scores, reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs, known_options, known_pairs_of
+from fcpair.steps.people.known_scores import Standing
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, known_work, rounds, vacant_slots
 from fcpair.store.assignment.vacant_slots import Candidate
@@ -64,6 +66,18 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
     return counts
 
 
+def replace_skipped(tx: Tx, qualification: Round, n_skipped: Mapping[int, int]) -> int:
+    """Give people as many more known pairs of a qualification as they have skipped now, as long as there are any.
+
+    So a skip neither helps nor costs the pass. Returns how many were given.
+    """
+    round_ = rounds.by_name(tx, qualification.options.known_for)
+    candidates = [one for one in vacant_slots.candidates(tx, round_.role) if one.id in n_skipped]
+    free_cells = _free_cells(tx, round_, Known.QUALIFICATION, candidates)
+    shares = (_Share(one.id, n_skipped[one.id], cells) for one, cells in zip(candidates, free_cells, strict=True))
+    return sum(_give(tx, round_, qualification, share, by_row=False) for share in shares)
+
+
 def assign_everywhere(tx: Tx) -> dict[str, int]:
     """Do so in every grid, as when somebody has come or taken work over."""
     counts = Counter[str]()
@@ -90,7 +104,9 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
         wanted = {one.id: n_controls(loads.get(one.id, 0), options.rate) for one in candidates}
     else:
         n_each = options.pairs or max(n_given.values(), default=0) or min(map(len, free_cells), default=0)
-        wanted = dict.fromkeys([one.id for one in candidates], n_each)
+        standings = known_scores.standings(tx, known_round)
+        is_over = (standings.get(one.id, Standing.OPEN) is not Standing.OPEN for one in candidates)
+        wanted = {one.id: 0 if over else n_each for one, over in zip(candidates, is_over, strict=True)}
     shares = [
         _Share(one.id, max(wanted[one.id] - n_given.get(one.id, 0), 0), cells)
         for one, cells in zip(candidates, free_cells, strict=True)
@@ -147,10 +163,10 @@ def _give(tx: Tx, round_: Round, known_round: Round, share: _Share, *, by_row: b
     positions = (
         _positions_in_shard(tx, round_, share.person_id, chosen, rng, by_row=by_row)
         if use is Known.CONTROLS
-        else range(1, n + 1)
+        else count(assignments.last_positions(tx, known_round, [share.person_id]).get(share.person_id, 0) + 1)
     )
     given = {"person_id": share.person_id, "round_id": known_round.id, "replaces": None}
-    rows = [{"cell_id": cell, "position": at, **given} for cell, at in zip(chosen, positions, strict=True)]
+    rows = [{"cell_id": cell, "position": at, **given} for cell, at in zip(chosen, positions, strict=False)]
     vacant_slots.fill_slots(tx, rows)
     return n
 

@@ -1,4 +1,4 @@
-"""Scores on known pairs: what people got right, whether they may begin their shard, and letting them on."""
+"""Scores on known pairs: what people got right, and whether they may begin their shard."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from fcpair.errors import StageError
-from fcpair.records import Known, Round, RunRecord, Status
+from fcpair.records import Known, Round, Status
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import GridContext, note_run
+from fcpair.steps.base.calibration_state import is_closed
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.people.known_pairs import KNOWN_PAIRS, known_options, known_pairs_of
-from fcpair.steps.people.people import find_person
 from fcpair.store import Tx
 from fcpair.store.assignment import known_work, rounds
 from fcpair.store.assignment.known_work import KnownAnswer
@@ -31,6 +30,9 @@ class Standing(StrEnum):
     LET_ON = "let on"
 
 
+QUALIFIED = (Standing.PASSED, Standing.LET_ON)  # who stands so begins the rest
+
+
 class KnownScore(NamedTuple):
     """Answers of one person to known pairs: of `assigned` they have `answered` some, and got some `right`."""
 
@@ -45,8 +47,8 @@ class KnownScore(NamedTuple):
         return 0 < self.assigned == self.answered + self.skipped
 
     def reaches(self, pass_mark: float) -> bool:
-        """Whether enough of all pairs was answered right; one that was skipped was not."""
-        return self.right >= pass_mark * self.assigned - 1e-9
+        """Whether enough of the answers are right; a skip, which needs no reason, is none, and alone passes nobody."""
+        return self.answered > 0 and self.right >= pass_mark * self.answered - 1e-9
 
 
 def known_codes(tx: Tx, known_round: Round) -> dict[tuple[int, int], int]:
@@ -69,20 +71,43 @@ def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
 
 
 def standing_of(tx: Tx, qualification: Round, person_id: int) -> Standing:
-    """Where somebody stands in a qualification, in whatever grid; only who has passed or was let on begins the rest."""
+    """Where somebody stands in a qualification, in whatever grid."""
     with grids.on_grid(tx, qualification.grid_id):
         return _standing(tx, person_id, score_of(tx, qualification, person_id))
 
 
 def may_begin(tx: Tx, qualification: Round, person_id: int) -> bool:
     """Whether somebody may begin what they had to qualify for."""
-    return standing_of(tx, qualification, person_id) in (Standing.PASSED, Standing.LET_ON)
+    return standing_of(tx, qualification, person_id) in QUALIFIED
 
 
 def is_over(tx: Tx, qualification: Round, person_id: int) -> bool:
     """Whether somebody has answered or skipped all of a qualification, and so may have read what was right."""
     with grids.on_grid(tx, qualification.grid_id):
         return score_of(tx, qualification, person_id).is_done
+
+
+def is_closed_to(tx: Tx, round_: Round, person_id: int) -> bool:
+    """Whether a round of the grid takes no answers from somebody: a qualification that is over, or what `is_closed`."""
+    if round_.options.known == Known.QUALIFICATION:
+        return is_over(tx, round_, person_id)
+    return is_closed(tx, round_)
+
+
+def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
+    """Where everybody stands who has something in a qualification of the grid, by person."""
+    codes = known_codes(tx, qualification)
+    return {
+        person_id: _standing(tx, person_id, _score(answers, codes))
+        for person_id, answers in _answers_by_person(tx, qualification).items()
+    }
+
+
+def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[KnownAnswer]]:
+    answers_by_person: dict[int, list[KnownAnswer]] = {}
+    for one in known_work.answers(tx, known_round):
+        answers_by_person.setdefault(one.person_id, []).append(one)
+    return answers_by_person
 
 
 def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
@@ -108,10 +133,7 @@ def known_scores(grid: GridContext) -> list[dict[str, Any]]:
 def scores(tx: Tx) -> Iterator[dict[str, Any]]:
     """Yield what `known_scores` lists of the grid that the transaction is about."""
     for known_round in rounds.of_known_pairs(tx):
-        codes = known_codes(tx, known_round)
-        answers_by_person: dict[int, list[KnownAnswer]] = {}
-        for one in known_work.answers(tx, known_round):
-            answers_by_person.setdefault(one.person_id, []).append(one)
+        codes, answers_by_person = known_codes(tx, known_round), _answers_by_person(tx, known_round)
         for person in people.people(tx):
             if person.id in answers_by_person:
                 score = _score(answers_by_person[person.id], codes)
@@ -136,21 +158,3 @@ def _share(score: KnownScore) -> dict[str, float | None]:
         return dict.fromkeys(("share", "low", "high"))
     low, high = wilson_intervals(score.right, score.answered)
     return {"share": score.right / score.answered, "low": float(low), "high": float(high)}
-
-
-def let_on(grid: GridContext, name: str) -> RunRecord:
-    """Let somebody begin their shard who is below the pass mark of the qualification.
-
-    Raises:
-        UnknownIdError: there is nobody of that name.
-        StageError: they are not waiting for that.
-    """
-    with grid._store.write() as tx:
-        person = find_person(tx, name)
-        qualification = next(iter(rounds.of_known_pairs(tx, use=Known.QUALIFICATION)), None)
-        if qualification is None or person.retired or standing_of(tx, qualification, person.id) is not Standing.WAITS:
-            raise StageError(f"`{name}` is not waiting to be let on; `fcpair people qualified` shows who is")
-        run = note_run(tx, "people", {LET_ON: name, "grid": grid.grid.name}, {"people": 1})
-        earlier_ids = settings.of_stage(tx, KNOWN_PAIRS).get(LET_ON, [])
-        settings.save_settings(tx, KNOWN_PAIRS, {LET_ON: [*earlier_ids, person.id]}, run.id)
-        return run

@@ -1,4 +1,4 @@
-"""The people of a study: adding them, changing their roles, letting them go."""
+"""The people of a study: adding them, changing their roles, letting them begin and letting them go."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from collections import Counter
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import LONGEST_NAME, check_distinct_spelling
-from fcpair.records import WORKERS, Person, Role, RunRecord, Status
+from fcpair.records import WORKERS, Known, Person, Role, RunRecord, Status
 from fcpair.steps.base import departures
-from fcpair.steps.base.context import StudyContext, note_run
+from fcpair.steps.base.context import GridContext, StudyContext, note_run
 from fcpair.steps.people.known_dealing import assign_everywhere
+from fcpair.steps.people.known_pairs import KNOWN_PAIRS
+from fcpair.steps.people.known_scores import LET_ON, Standing, standing_of
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
+from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
 SEEING_LABELS_ROLES = (Role.ADJUDICATOR, Role.LEAD)
@@ -203,3 +206,21 @@ def _open_counts(tx: Tx) -> Counter[int]:
         if row.status == Status.OPEN.value:
             n_open[row.person_id] += row.n
     return n_open
+
+
+def let_on(grid: GridContext, name: str) -> RunRecord:
+    """Let somebody begin their shard who is below the pass mark of the qualification.
+
+    Raises:
+        UnknownIdError: there is nobody of that name.
+        StageError: they are not waiting for that.
+    """
+    with grid._store.write() as tx:
+        person = find_person(tx, name)
+        qualification = next(iter(rounds.of_known_pairs(tx, use=Known.QUALIFICATION)), None)
+        if qualification is None or person.retired or standing_of(tx, qualification, person.id) is not Standing.WAITS:
+            raise StageError(f"`{name}` is not waiting to be let on; `fcpair people qualified` shows who is")
+        run = note_run(tx, "people", {LET_ON: name, "grid": grid.grid.name}, {"people": 1})
+        earlier_ids = settings.of_stage(tx, KNOWN_PAIRS).get(LET_ON, [])
+        settings.save_settings(tx, KNOWN_PAIRS, {LET_ON: [*earlier_ids, person.id]}, run.id)
+        return run

@@ -1,7 +1,7 @@
 """Rules that every way into the study follows: call them, and never write one a second time.
 
 `rule_decisions`: decisions by rule follow the labels; whatever writes labels or takes them back calls `apply_policy`.
-`permissions`: who may label, decide, take back and check which pair, and when.
+`permissions`: who may be shown, label, decide, take back and check which pair, and when.
 `pair_counts`: how many pairs are where, for every number that a status, a page or a report shows.
 `pair_lists`: the pairs that an act is about, by number, and how they are said in short.
 `example_review`: which examples models may be shown, and when.

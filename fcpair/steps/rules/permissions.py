@@ -1,12 +1,13 @@
-"""Permission to decide, take back, check or label a pair: who has it, and when; one answer for every door.
+"""Permission to read, label, check, decide or take back a pair: who has it, and when; one answer for every door.
 
-The dialogue, a file of decisions, `Grid.decide`, the pages and the API all ask here. Who may be assigned a pair
-to validate or to label is said by `reassignment.ineligibility_matrix`: nobody who has had anything to do with it.
+The dialogue, files of answers and decisions, `Grid.decide`, simulated people, sheets, the pages and the API all ask
+here. Who may be assigned a pair to validate or to label is said by `reassignment.ineligibility_matrix`: nobody who has
+had anything to do with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.params import check_distinct_spelling
-from fcpair.records import BY_HAND, Person, Role, Rule
+from fcpair.records import BY_HAND, Known, Person, Role, Round, Rule
 from fcpair.steps.base.context import scheme_of
+from fcpair.steps.people import known_scores
+from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
@@ -69,8 +72,9 @@ def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | 
 def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
     """Why these pairs cannot be decided by this person, or not now: an error for each that cannot.
 
-    Nobody decides a pair that has no label, or that somebody has still to label; nor one that they labelled, skipped or
-    validate. `person` is None where nobody is named, or somebody new.
+    Nobody decides a pair that has no label, or that somebody has still to label; nor one that they answered or skipped
+    in any round, also as a known pair, that they validate, or whose topic they opted out of. `person` is None where
+    nobody is named, or somebody new.
     """
     pair_ids = [int(pair) for pair in cell_ids]
     errors: dict[int, FcpairError] = {
@@ -108,18 +112,39 @@ def still_labelled_error(cell_id: int) -> ConflictError:
 def _pairs_involving(tx: Tx, person: Person, cell_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
     """The pairs, or those of these, that this person may not decide because of what they did before, by what it was."""
     return {
+        "opted out of a topic of": spared_pairs(tx, person.id, cell_ids),
         "labelled": disputes.pairs_answered_by(tx, person.id, cell_ids),
         "validates": disputes.pairs_checked_by(tx, person.id, cell_ids),
     }
 
 
 def excluded_pairs(tx: Tx, person: Person | None) -> set[int]:
-    """The pairs that this person is not asked to decide: barred to them alone, or opted out of in any role."""
-    if person is None:
+    """The pairs that this person is not asked to decide, as they are barred to them alone."""
+    return set() if person is None else set().union(*_pairs_involving(tx, person).values())
+
+
+def spared_pairs(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
+    """The pairs, or those of these, that somebody is not to be shown in any role: they opted out of a topic of theirs.
+
+    Nobody has such a pair open (`access.withdraw_opted_out`); all else that shows pairs to people asks here.
+    """
+    opted_out = people.opt_outs(tx, person_id).get(person_id)
+    return set(opt_out_pairs.pairs_about(tx, opted_out, cell_ids)) if opted_out else set()
+
+
+def unqualified(tx: Tx, round_: Round, person_ids: Iterable[int]) -> set[int]:
+    """Those of these people whose answers in a round are not taken, because they have still to qualify for it.
+
+    Where a qualification is set that nobody was assigned yet, that is everybody.
+    """
+    if not round_.counts or not known_pairs_of(tx, Known.QUALIFICATION):
         return set()
-    opted_out = people.opt_outs(tx, person.id).get(person.id)
-    spared = set(opt_out_pairs.pairs_about(tx, opted_out)) if opted_out else set()
-    return spared.union(*_pairs_involving(tx, person).values())
+    standings = {
+        person_id: standing
+        for qualification in rounds.of_known_pairs(tx, round_, Known.QUALIFICATION)
+        for person_id, standing in known_scores.standings(tx, qualification).items()
+    }
+    return {one for one in person_ids if standings.get(one) not in known_scores.QUALIFIED}
 
 
 def check_may_decide(tx: Tx, person: Person | None, cell_id: int) -> None:

@@ -38,13 +38,14 @@ class DecisionFilter:
     """Conditions on decisions; what is empty lets all through.
 
     Each word must occur in the row or in the column. `codes` are of outcomes (None: discarded); `deciders` are people,
-    also those that a file names (None: a rule, or a file that names nobody).
+    also those that a file names (None: a rule, or a file that names nobody). None is on the pairs `excluded`.
     """
 
     texts_by_word: tuple[MatchingTexts, ...] = ()
     codes: tuple[int | None, ...] = ()
     deciders: tuple[int | None, ...] = ()
     is_flagged: bool = False
+    excluded: tuple[int, ...] = ()
 
     def conditions(self, tx: Tx) -> Iterator[ColumnElement[bool]]:
         """The conditions on a decision."""
@@ -70,6 +71,8 @@ class DecisionFilter:
             yield or_(*(adjudication.c.person_id == person_id for person_id in self.deciders))
         if self.is_flagged:
             yield adjudication.c.flagged
+        if self.excluded:
+            yield _CELL_ID.not_in(sql_lists.as_subquery(list(self.excluded)))
 
 
 def standing_decisions(

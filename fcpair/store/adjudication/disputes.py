@@ -202,7 +202,7 @@ _IS_FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).
 _FREE = _IS_FREE, _IS_FREE.where(slot.c.cell_id.in_(sql_lists.param_subquery("asked")))
 _STILL_LABELLED = union(_ASSIGNED[0], _FREE[0]), union(_ASSIGNED[1], _FREE[1])
 _LABELLED = _pairs_where(rounds.COUNTING & exists().where(latest_rows.ANSWER, ~judgement.c.skipped))
-_ANSWERED = _pairs_where(rounds.COUNTING & _OWN & assignment.c.judgement_id.is_not(None))
+_ANSWERED = _pairs_where(~rounds.CHECKING & _OWN & assignment.c.judgement_id.is_not(None))
 _CHECKED = _pairs_where(rounds.CHECKING & _OWN)
 _NEWEST_ANSWER = select(func.coalesce(func.max(assignment.c.judgement_id), 0)).where(
     rounds.COUNTING, assignment.c.cell_id == bindparam("one")
@@ -240,7 +240,7 @@ def pairs_with_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
 
 
 def pairs_answered_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
-    """The pairs, or those of these, that a person was asked to label and labelled or skipped."""
+    """The pairs, or those of these, that a person answered or skipped in any round that does not check them."""
     return _select_pairs(tx, _ANSWERED, cell_ids, person_id)
 
 

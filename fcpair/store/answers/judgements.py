@@ -346,7 +346,7 @@ def is_answered(tx: Tx) -> bool:
 
 
 def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
-    """The answers that a run brought.
+    """The answers that a run brought; those to known pairs have the round that they go with.
 
     Columns: `id`, `assignment_id`, `round`, `cell_id`, `person_id`, `skipped`, `current`, `withdrawn`.
     """
@@ -356,7 +356,7 @@ def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
         select(
             judgement.c.id,
             judgement.c.assignment_id,
-            rounds.NAME.label("round"),
+            func.coalesce(round_.c.options["known_for"].as_string(), rounds.NAME).label("round"),
             assignment.c.cell_id,
             assignment.c.person_id,
             judgement.c.skipped,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, f
 from sqlalchemy import cast as as_type
 
 from fcpair.params import Adjudicate, Assign
-from fcpair.records import Origin, Round, Status, Visitor
+from fcpair.records import Known, Origin, Round, Status, Visitor
 from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import is_about_current_label
 from fcpair.store.assignment import rounds
@@ -160,10 +160,11 @@ def row_metadata(tx: Tx, cell_id: int) -> dict[str, Any]:
 
 
 def answered_tasks(
-    tx: Tx, person_id: int, round_ids: Sequence[int], before: int | None, n: int
+    tx: Tx, person_id: int, round_ids: Sequence[int], before: int | None, n: int, spared: Collection[int] = ()
 ) -> list[dict[str, Any]]:
     """The cells that a person has answered in these rounds, the latest first, as `open_tasks` has them and `round_id`,
     `value` (their answer; None: skipped), `note`, `outdated`: a verdict on another label than the cell has now.
+    `spared` are cells that are left out.
 
     They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
     answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
@@ -187,6 +188,8 @@ def answered_tasks(
         .order_by(first_answers.c.first.desc())
         .limit(n)
     )
+    if spared:
+        query = query.where(assignment.c.cell_id.not_in(sql_lists.as_subquery(sorted(spared))))
     if before is not None:
         query = query.where(
             first_answers.c.first
@@ -252,6 +255,22 @@ def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
     backend.hold_rows(tx, cell, [cell_id])
 
 
+_qualification, _qualifying = round_.alias("qualification"), assignment.alias("qualifying")
+_use, _use_there = (one.c.options["known"].as_string() for one in (round_, _qualification))
+_known_for, _known_for_there = (one.c.options["known_for"].as_string() for one in (round_, _qualification))
+# The round in which people qualify for that of an assignment, or for the one whose control pairs it has.
+_QUALIFICATION = (
+    select(_qualification.c.id)
+    .where(_qualification.c.grid_id == round_.c.grid_id, _use_there == Known.QUALIFICATION.value)
+    .where(_known_for_there == func.coalesce(_known_for, round_.c.name), _qualification.c.id != round_.c.id)
+    .correlate(round_)
+    .scalar_subquery()
+)
+_IS_QUALIFYING = exists().where(
+    _qualifying.c.person_id == assignment.c.person_id,
+    _qualifying.c.round_id == _QUALIFICATION,
+    _qualifying.c.status == Status.OPEN.value,
+)
 _HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.key.startswith(f"{Adjudicate.stage}."))
 _FIND_ASSIGNMENT = PreparedStatement(
     hash_chain.with_place(
@@ -262,6 +281,10 @@ _FIND_ASSIGNMENT = PreparedStatement(
             case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
             guidelines.NEWEST.label("guideline_version"),
             (round_.c.counts & _HAS_POLICY).label("may_decide"),
+            _use.label("known"),
+            round_.c.options["calibrates"].as_string().label("calibrates"),
+            _QUALIFICATION.label("qualification"),
+            _IS_QUALIFYING.label("is_qualifying"),
             *hash_chain.PLACE,
             *_WHO,
         )
@@ -277,10 +300,12 @@ _FIND_ASSIGNMENT = PreparedStatement(
 def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
     """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`,
     `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether
-    answers to it count and a policy decides by them (`may_decide`), where it checks, whether somebody has still to
-    label the pair (`still_labelled`), what `hash_chain.add_answer` has to know, and of
-    the visitor what `visitor_state` has. None where the
-    visitor has none of this number in their role.
+    answers to it count and a policy decides by them (`may_decide`), the options `known` and `calibrates` of its round
+    (None where they are not set), the `qualification` for it (a round's id, None where it needs none), of which the
+    visitor has something open or not (`is_qualifying`), where it checks, whether somebody has still to label the pair
+    (`still_labelled`), what `hash_chain.add_answer` has to know, and of the visitor what `visitor_state` has.
+
+    None where the visitor has none of this number in their role.
     """
     visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
     return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)

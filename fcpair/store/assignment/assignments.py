@@ -13,6 +13,7 @@ from sqlalchemy import (
     delete,
     func,
     literal_column,
+    or_,
     select,
     union_all,
     update,
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-RELEASED = (Status.SKIPPED.value, Status.WITHDRAWN.value)
+OPTED_OUT = "opted_out"  # withdrawn from who opted out of its topic, so that it can come back; counted as withdrawn
+TAKEN_BACK = (Status.WITHDRAWN.value, OPTED_OUT)
+RELEASED = (Status.SKIPPED.value, *TAKEN_BACK)
+IS_TAKEN_BACK = or_(*(assignment.c.status == status for status in TAKEN_BACK))
 ACTIVE = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
 
 
@@ -237,11 +241,19 @@ def counts(tx: Tx) -> pd.DataFrame:
     )
 
 
+def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
+    """The status under which assignments are counted."""
+    # Not by parameters: PostgreSQL would not see that what is selected is what is grouped by.
+    opted_out: ColumnElement[str] = literal_column(f"'{OPTED_OUT}'")
+    withdrawn: ColumnElement[str] = literal_column(f"'{Status.WITHDRAWN.value}'")
+    return case((status == opted_out, withdrawn), else_=status).label("status")
+
+
 def _counts_query() -> Select[Any]:
     """They are counted in the order of an index, and only then named by their rounds."""
     key = (assignment.c.person_id, assignment.c.round_id, assignment.c.status)
     per_person = select(*key, func.count().label("n")).group_by(*key).subquery()
-    columns = (round_.c.grid_id, rounds.NAME.label("round"), per_person.c.person_id, per_person.c.status)
+    columns = (round_.c.grid_id, rounds.NAME.label("round"), per_person.c.person_id, _counted_as(per_person.c.status))
     query = select(*columns, func.sum(per_person.c.n).label("n")).join(round_, round_.c.id == per_person.c.round_id)
     return query.group_by(*columns).order_by(*columns)
 
@@ -288,7 +300,8 @@ def n_active_cells(tx: Tx, of: Round) -> int:
 
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:
     """Count the assignments of a round by status; empty where it was not assigned."""
-    query = select(assignment.c.status, func.count()).where(rounds.in_round(of)).group_by(assignment.c.status)
+    status = _counted_as(assignment.c.status)
+    query = select(status, func.count()).where(rounds.in_round(of)).group_by(status)
     return {row[0]: row[1] for row in tx.execute(query)}
 
 

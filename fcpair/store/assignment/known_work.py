@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, exists, func, select, update
 
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.assignments import ACTIVE
+from fcpair.store.assignment.assignments import ACTIVE, IS_TAKEN_BACK
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import sql_lists
 from fcpair.store.database.prepared import PreparedStatement
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 
 
 class KnownAnswer(NamedTuple):
-    """Assignment of a known pair, by its texts; `code` is the current answer, None where there is none or a skip."""
+    """Assignment of a known pair, by its cell and its texts; `code` is the current answer, None where there is none or
+    a skip.
+    """
 
     person_id: int
+    cell_id: int
     row_id: int
     column_id: int
     status: str
@@ -32,11 +35,11 @@ class KnownAnswer(NamedTuple):
 
 
 _ANSWERS = (
-    select(assignment.c.person_id, cell.c.row_id, cell.c.column_id, assignment.c.status, answer.c.code)
+    select(assignment.c.person_id, cell.c.id, cell.c.row_id, cell.c.column_id, assignment.c.status, answer.c.code)
     .join(cell, cell.c.id == assignment.c.cell_id)
     .outerjoin(judgement, judgement.c.id == assignment.c.judgement_id)
     .outerjoin(answer, answer.c.id == judgement.c.answer_id)
-    .where(rounds.ROUND_PARAM, assignment.c.status != Status.WITHDRAWN.value)
+    .where(rounds.ROUND_PARAM, ~IS_TAKEN_BACK)
     .order_by(assignment.c.id)
 )
 _ALL = PreparedStatement(_ANSWERS)
@@ -127,11 +130,9 @@ def faults(tx: Tx, known: Round, main: Round, pairs: Sequence[tuple[int, int]]) 
     """Cells that somebody has both as a known pair and in their shard (both), or that are no known pairs (unknown)."""
     given = select(assignment.c.cell_id, assignment.c.person_id, cell.c.row_id, cell.c.column_id)
     given = given.join(cell, cell.c.id == assignment.c.cell_id)
-    given = given.where(rounds.in_round(known), assignment.c.status != Status.WITHDRAWN.value)
+    given = given.where(rounds.in_round(known), ~IS_TAKEN_BACK)
     rows = list(tx.execute(given))
-    own = select(assignment.c.cell_id, assignment.c.person_id).where(
-        rounds.in_round(main), assignment.c.status != Status.WITHDRAWN.value
-    )
+    own = select(assignment.c.cell_id, assignment.c.person_id).where(rounds.in_round(main), ~IS_TAKEN_BACK)
     ids = sql_lists.as_subquery(sorted({row.cell_id for row in rows}))
     doubled = {(row[0], row[1]) for row in tx.execute(own.where(assignment.c.cell_id.in_(ids)))}
     known_pairs = set(pairs)

@@ -117,6 +117,16 @@ def reclaim_skipped(tx: Tx, assignment_id: int) -> bool:
     return True
 
 
+def leave_slot(tx: Tx, assignment_id: int) -> None:
+    """Take an assignment out of the row of those who had a slot: somebody else has answered there in its place."""
+    own = assignment.c.id == assignment_id
+    before = tx.execute(select(assignment.c.replaces).where(own)).scalar()
+    later = assignment.c.replaces == assignment_id
+    successor_id = tx.execute(select(assignment.c.id).where(later)).scalar()
+    tx.execute(update(assignment).where(assignment.c.id.in_([assignment_id, successor_id])).values(replaces=None))
+    tx.execute(update(assignment).where(assignment.c.id == successor_id).values(replaces=before))
+
+
 def _later_holders(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
     """Find those who have had a slot after this assignment, one after the other; where it is free at the end, take it.
 

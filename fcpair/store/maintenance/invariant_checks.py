@@ -9,7 +9,7 @@ from sqlalchemy import Table, exists, func, select
 
 from fcpair.records import Origin, Role, Rule, Status
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.assignments import RELEASED
+from fcpair.store.assignment.assignments import IS_TAKEN_BACK, OPTED_OUT, RELEASED
 from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import cell_range, pair_namer
 from fcpair.store.database import latest_rows
@@ -23,18 +23,18 @@ def _n_rows(tx: Tx, table: Table) -> int:
 
 
 def checkers(tx: Tx) -> CheckOutcome:
-    """Validators of a pair neither labelled nor decided it, and whoever decided it did not label it."""
+    """Validators of a pair neither labelled nor decided it, and whoever decided it did not label it, in any round."""
     label = assignment.alias("label")
     labelled = (
         exists()
         .where(label.c.id == judgement.c.assignment_id, judgement.c.withdraws.is_(None))
-        .where(label.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
+        .where(label.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_(None))))
     )
     decided = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value))
     checks = (
         select(person.c.name, assignment.c.cell_id)
         .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.CHECKING, assignment.c.status != Status.WITHDRAWN.value)
+        .where(rounds.CHECKING, ~IS_TAKEN_BACK)
     )
     decides = select(person.c.name, adjudication.c.cell_id).join(person, person.c.id == adjudication.c.person_id)
     of_check = (assignment.c.cell_id, assignment.c.person_id)
@@ -80,7 +80,7 @@ def slots(tx: Tx) -> CheckOutcome:
             ((status == Status.DONE.value) & ~answered)
             | ((status == Status.SKIPPED.value) & ~skipped)
             | ((status == Status.OPEN.value) & label & answered)
-            | status.not_in([value.value for value in Status])
+            | status.not_in([*(value.value for value in Status), OPTED_OUT])
         )
         .order_by(assignment.c.id)
     )

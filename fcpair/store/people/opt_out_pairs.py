@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, exists, false, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Select, false, func, or_, select, true, union, update
 
 from fcpair.records import Status
+from fcpair.store.assignment.assignments import OPTED_OUT
 from fcpair.store.database import sql_lists
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import assignment, cell, slot, text
+from fcpair.store.database.tables import assignment, cell, person, round_, text
 from fcpair.store.people.optouts import OptOut, split_topics
 
 
@@ -22,9 +23,11 @@ def _column_values(column: str) -> Select[Any]:
 
 
 def _has_value(column: str, values: Collection[str], text_condition: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether one side of a pair has one of these values in a metadata column."""
+    """Whether one side of a pair, or the text that it answers, has one of these values in a metadata column."""
     value = text.c.meta[column].as_string()
-    text_ids = select(text.c.id).where(value.in_(sorted(values)), text_condition).scalar_subquery()
+    having = select(text.c.id).where(value.in_(sorted(values)), text_condition)
+    answering = text.alias("answering")
+    text_ids = having.union(select(answering.c.id).where(answering.c.answers_id.in_(having)))
     return or_(cell.c.row_id.in_(text_ids), cell.c.column_id.in_(text_ids))
 
 
@@ -41,15 +44,15 @@ def _is_about(
     return or_(false(), *covered)
 
 
-def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: list[int] | None = None) -> list[int]:
+def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: Sequence[int] | None = None) -> list[int]:
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
     if cell_ids is None:
         return list(tx.execute(select(cell.c.id).where(_is_about(tx, opted_out)).order_by(cell.c.id)).scalars())
-    is_asked_for = cell.c.id.in_(sql_lists.as_subquery(cell_ids))
-    sides = (
-        select(cell.c.row_id).where(is_asked_for).union(select(cell.c.column_id).where(is_asked_for)).scalar_subquery()
-    )
-    about = _is_about(tx, opted_out, text.c.id.in_(sides))
+    is_asked_for = cell.c.id.in_(sql_lists.as_subquery(list(cell_ids)))
+    rows, columns = select(cell.c.row_id).where(is_asked_for), select(cell.c.column_id).where(is_asked_for)
+    side = text.alias("side")
+    answered = select(side.c.answers_id).where(side.c.id.in_(rows.union(columns)), side.c.answers_id.is_not(None))
+    about = _is_about(tx, opted_out, text.c.id.in_(union(rows, columns, answered)))
     return list(tx.execute(select(cell.c.id).where(is_asked_for, about).order_by(cell.c.id)).scalars())
 
 
@@ -68,20 +71,29 @@ def n_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
 def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     """Take back what a person has open of what they opted out of; returns how much there was."""
     change = update(assignment).where(_is_open_about(tx, person_id, opted_out))
-    return tx.execute(change.values(status=Status.WITHDRAWN.value, until=None)).rowcount
+    return tx.execute(change.values(status=OPTED_OUT, until=None)).rowcount
 
 
-def return_about(tx: Tx, person_id: int, opted_out_before: Sequence[OptOut], opted_out_now: Sequence[OptOut]) -> int:
-    """Open again what a person gave back for topics in `opted_out_before` that are not in `opted_out_now`.
+class TakenBack(NamedTuple):
+    """Assignment that was taken back from somebody who opted out of its topic, of a round of a grid."""
 
-    What somebody else has taken over stays with them. Returns how much came back.
-    """
-    later = assignment.alias("later")
-    free = ~exists().where(later.c.replaces == assignment.c.id) & ~exists().where(slot.c.replaces == assignment.c.id)
-    mine = (assignment.c.person_id == person_id) & (assignment.c.status == Status.WITHDRAWN.value)
-    about = select(cell.c.id).where(_is_about(tx, opted_out_before), ~_is_about(tx, opted_out_now)).scalar_subquery()
-    change = update(assignment).where(mine, free, assignment.c.cell_id.in_(about))
-    return tx.execute(change.values(status=Status.OPEN.value)).rowcount
+    id: int
+    round_id: int
+    grid_id: int
+
+
+def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> list[TakenBack]:
+    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`."""
+    query = (
+        select(assignment.c.id, assignment.c.round_id, round_.c.grid_id)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(round_, round_.c.id == assignment.c.round_id)
+        .join(person, person.c.id == assignment.c.person_id)
+        .where(assignment.c.person_id == person_id, assignment.c.status == OPTED_OUT)
+        .where(round_.c.role == person.c.role, ~_is_about(tx, opted_out_now))
+        .order_by(assignment.c.id)
+    )
+    return [TakenBack(*row) for row in tx.execute(query)]
 
 
 def topics(tx: Tx, column: str, split: str) -> list[str]:

@@ -110,8 +110,9 @@ def decided(
 ) -> Response:
     """List the current decisions and who made them, newest first."""
     context = context_of(request)
-    context.door.require_visitor(request)
-    decisions = context.adjudication_queue(context.grids.by_name(grid)).decisions(limit=n, before=before)
+    visitor = context.door.require_visitor(request)
+    queue = context.adjudication_queue(context.grids.by_name(grid))
+    decisions = queue.decisions(limit=n, before=before, reader=visitor.id)
     return JSONResponse({"decisions": [{**vars(one), **_texts_json(one.hs, one.cn)} for one in decisions]})
 
 

@@ -178,7 +178,7 @@ class AdjudicatorPages:
 
     def show_decided(self, before: int | None, search: DecisionSearch) -> Response:
         """Show what is decided and by whom, as far as a search finds, newest first."""
-        decisions = self.queue.decisions(None, PAGE + 1, before, search)
+        decisions = self.queue.decisions(None, PAGE + 1, before, search, reader=self._visitor.id)
         values = {
             "decisions": [(one, _reason(one, self._language)) for one in decisions[:PAGE]],
             "older": decisions[PAGE - 1].decision_id if len(decisions) > PAGE else None,

@@ -119,7 +119,7 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
     grid.save_controls(controls(study, tmp_path))
     calibrated(study)
     ((_, text), _software) = study.methods().sections
-    assert "were to qualify on 2 of 12 pairs with known answers (seed 0); whoever had less than 0.75 of them" in text
+    assert "were to qualify on 2 of 12 pairs with known answers (seed 0); whoever had less than 0.75 of their" in text
     assert "a share of 0.1 were to be control pairs, drawn from 12 with known answers (seed 0)" in text
     assert "a first batch of 4 pairs (seed 2) was assigned to 3 annotators, all of it to each" in text
     assert "They differed on 2 of these, which they discussed" in text

@@ -7,15 +7,32 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from sqlalchemy import update
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.grid import AdjudicationQueue
-from fcpair.params import Adjudicate, Validate
-from fcpair.records import Role
+from fcpair.params import Adjudicate, Assign, Validate
+from fcpair.records import Known, Role
 from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import cells
+from fcpair.store.database.tables import text
 from fcpair.study import Study
-from steps.online import admit
-from steps.small import assert_refused, dump, open_work, record, standing, who_had, write_csv
+from steps.calibrated import calibrated
+from steps.online import admit, at_desk, give
+from steps.people.known import controls, qualification, right_answer
+from steps.small import (
+    ANNOTATORS,
+    NAMES,
+    assert_refused,
+    dump,
+    labels_of,
+    open_work,
+    record,
+    standing,
+    who_had,
+    write_csv,
+)
 
 At = Callable[[str], Study]
 
@@ -60,6 +77,59 @@ def one_validates_it(study: Study, folder: Path) -> Situation:
     return Situation(study, pair, "vera")
 
 
+def one_answered_it_as_a_control_pair(study: Study, folder: Path) -> Situation:
+    """ana answered the pair as a control pair; ben and cleo labelled it, and differ."""
+    study.grid().save_controls(controls(study, folder))
+    return _labelled_by_the_others(study, folder, Known.CONTROLS)
+
+
+def one_answered_it_in_a_qualification(study: Study, folder: Path) -> Situation:
+    """ana answered the pair to qualify; ben and cleo labelled it, and differ."""
+    study.grid().save_qualification(qualification(study, folder, pairs=2))
+    return _labelled_by_the_others(study, folder, Known.QUALIFICATION)
+
+
+def one_answered_it_in_a_calibration(study: Study, folder: Path) -> Situation:
+    """ana answered the pair when people calibrated themselves; ben and cleo labelled it, and differ."""
+    calibrated(study)
+    return _labelled_by_the_others(study, folder, None)
+
+
+def _labelled_by_the_others(study: Study, folder: Path, use: Known | None) -> Situation:
+    """Everybody answers: two people label each pair, ben and cleo always otherwise; ana decides after that."""
+    if not any(one.name == "ana" for one in study.people):
+        study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    study.grid().assign(Assign(overlap={2: 1.0}, seed=1))
+    for name in ANNOTATORS:
+        desk, visitor = at_desk(study, name)
+        while tasks := desk.tasks(visitor, 50):
+            for task in tasks:
+                answer = right_answer(task.cell_id) if task.round.startswith("known:") else NAMES[2 * (name == "ben")]
+                give(desk, visitor, answer, task.assignment_id)
+    ana = next(one.id for one in study.people if one.name == "ana")
+    with study._store.read() as tx:
+        (round_, *_) = rounds.of_known_pairs(tx, use=use) if use else rounds.calibration_rounds(tx)
+        rows = assignments.assignments(tx, round_)
+    answered = set(rows["cell_id"][rows["person_id"] == ana].tolist()) - {
+        pair for pair, who in labels_of(study) if who == "ana"
+    }
+    study.change_role("ana", Role.ADJUDICATOR)
+    return Situation(study, next(pair for pair in study.grid().waiting_pairs() if pair in answered), "ana")
+
+
+def one_opted_out_of_its_topic(study: Study, folder: Path) -> Situation:
+    """vic opted out of what the pair is about while validating."""
+    study.add_people(["vic"], Role.VALIDATOR)
+    pair = study.grid().waiting_pairs()[0]
+    with study._store.write() as tx:
+        tx.execute(
+            update(text).where(text.c.id == cells.texts_of(tx, pair)[0]["text_id"]).values(meta={"topic": "tea"})
+        )
+    study.access.opt_out(admit(study, "vic").id, "topic", ["tea"])
+    study.change_role("vic", Role.ADJUDICATOR)
+    return Situation(study, pair, "vic")
+
+
 def somebody_has_still_to_label_it(study: Study, folder: Path) -> Situation:
     """A label of the pair was skipped, and the pair went to somebody else, who has it before them."""
     pair = next(pair for pair in study.grid().waiting_pairs() if len(who_had(study)[pair]) == 2)
@@ -78,10 +148,19 @@ def nobody_labelled_it(study: Study, folder: Path) -> Situation:
 SITUATIONS: dict[Callable[[Study, Path], Situation], tuple[type[FcpairError], str]] = {
     one_labelled_it: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
     one_skipped_it: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
+    one_answered_it_as_a_control_pair: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
+    one_answered_it_in_a_qualification: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
+    one_answered_it_in_a_calibration: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
+    one_opted_out_of_its_topic: (RefusedError, "`vic` opted out of a topic of pair {pair}, so somebody else must"),
     one_validates_it: (RefusedError, "`vera` validates pair {pair}, so somebody else must decide it"),
     somebody_has_still_to_label_it: (ConflictError, "pair {pair} is still being labelled"),
     nobody_labelled_it: (ConflictError, "pair {pair} has no label, so there is nothing to decide"),
 }
+FROM_PAIRED = {
+    one_answered_it_as_a_control_pair,
+    one_answered_it_in_a_qualification,
+    one_answered_it_in_a_calibration,
+}  # in a study of which nothing has been assigned yet; else all of it is labelled
 
 
 # -- doors
@@ -121,7 +200,7 @@ DOORS = (decide, read_in_the_terminal, decide_by_file, look_on_the_page, decide_
 def test_every_door_refuses_alike(
     at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation], door: Callable[[Situation, Path], None]
 ) -> None:
-    study = at("labelled")
+    study = at("paired" if situation in FROM_PAIRED else "labelled")
     study.add_people(["judy"], Role.ADJUDICATOR)
     here = situation(study, tmp_path)
     admit(study, here.who)
@@ -138,7 +217,7 @@ def test_every_door_refuses_alike(
 def test_nobody_is_offered_what_they_may_not_decide(
     at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation]
 ) -> None:
-    study = at("labelled")
+    study = at("paired" if situation in FROM_PAIRED else "labelled")
     grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     here = situation(study, tmp_path)

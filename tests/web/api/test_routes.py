@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from steps.people.known import assign_with_known_pairs, right_answer
 from steps.small import ANNOTATORS, NAMES, labels_of, standing
 
 from fcpair.params import Annotate
@@ -351,6 +353,24 @@ def test_an_adjudicator_decides_looks_again_and_takes_back(serve: Callable[..., 
     assert undone.status_code == 200
     assert machine.get("/api/conflicts/next").json()["queue"]["waiting"] == waiting
     assert machine.get("/api/conflicts/9999").status_code == 404
+
+
+def test_who_decides_cannot_tell_which_pairs_they_had_as_known_ones(serve: Callable[..., Site], tmp_path: Path) -> None:
+    site = serve("dealt")
+    assign_with_known_pairs(site.study, tmp_path)
+    had = set()
+    for name in ANNOTATORS:
+        machine = site.machine(name)
+        while tasks := machine.get("/api/next?n=50").json()["tasks"]:
+            had |= {one["cell_id"] for one in tasks if name == "ana"}
+            for one in tasks:
+                right = right_answer(one["cell_id"])
+                assert answer(site, machine, right, assignment_id=one["assignment_id"]).status_code == 200
+    site.study.change_role("ana", Role.ADJUDICATOR)
+    replies = {pair: site.machine("ana").get(f"/api/conflicts/{pair}") for pair in range(1, 25)}
+    refusals = {(replies[pair].status_code, replies[pair].json()["detail"].replace(f"{pair},", "N,")) for pair in had}
+    assert refusals == {(403, "`ana` labelled pair N, so somebody else must decide it")}
+    assert {pair for pair, reply in replies.items() if reply.status_code == 403} == had != set(replies)
 
 
 def test_conflicts_name_nobody(serve: Callable[..., Site]) -> None:

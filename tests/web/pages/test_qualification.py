@@ -11,6 +11,8 @@ from steps.online import give
 from steps.people.known import assign_with_known_pairs, right_answer
 
 from fcpair.params import Annotate
+from fcpair.steps.base.context import load_opaque_ids
+from fcpair.store.assignment import assignments, rounds
 from web.conftest import Site, csrf_of
 
 
@@ -34,6 +36,30 @@ def test_who_has_answered_all_reads_what_was_right_and_why(site: Site, tmp_path:
     assert ('href="/annotate" data-key="enter"' in page) is right
     for address in ("/annotate", "/thanks"):
         assert browser.get(address).status_code == (200 if right else 303)
+
+
+def test_the_api_takes_no_answer_of_who_has_still_to_qualify(site: Site, tmp_path: Path) -> None:
+    """Whoever knows the numbers of their shard sends answers to all of it, control pairs among it: each is refused."""
+    assign_with_known_pairs(site.study, tmp_path)
+    machine, person_id = site.machine("ana"), site.visitor("ana").id
+    with site.study._store.read() as tx:
+        shard, numbers = rounds.with_known_pairs(tx, rounds.primary(tx)), load_opaque_ids(tx)
+        rows = assignments.assignments(tx, shard)
+        ids = list(map(numbers.encrypt_assignment, rows["id"][rows["person_id"] == person_id].tolist()))
+
+    def replies() -> set[tuple[int, str]]:
+        sent = [{"request_id": site.new_request(), "assignment_id": one, "answer": "appropriate"} for one in ids]
+        got = [machine.post("/api/judgements", json=one) for one in sent]
+        return {(one.status_code, one.json().get("detail", "")) for one in got}
+
+    for right in (None, False):
+        ((status, error),) = replies()
+        assert (status, error.startswith("you have not qualified yet")) == (403, True)
+        if right is None:
+            answer_all(site, "ana", right=False)
+    assert site.study.grid().labels().empty
+    site.study.grid().let_on("ana")
+    assert replies() == {(200, "")}
 
 
 def test_the_lead_sees_who_waits_and_lets_them_begin(site: Site, tmp_path: Path) -> None:
