@@ -67,7 +67,9 @@ class Submissions:
         self._annotate = annotate
         self._has_limit = has_limit(annotate)
         self._opaque: OpaqueIds | None = None
-        self._answer_ids: dict[tuple[int, Any], int] = {}  # answers of closed questions, by round and as they are sent
+        self._answer_ids: dict[
+            tuple[str, Any], dict[int, int]
+        ] = {}  # of closed forms, by answer as sent, then by round
 
     def _load_opaque(self, tx: Tx) -> OpaqueIds:
         """Made once: what it rests on stays as it is."""
@@ -185,8 +187,7 @@ class Submissions:
         adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
         if submission.guideline_version is not None:
             _check_guidelines(submission.guideline_version, assignment.guideline_version)
-        known_use = "" if assignment.counts or assignment.checks is not None else _known_use(tx, assignment)
-        if known_use == Known.QUALIFICATION:
+        if assignment.known == Known.QUALIFICATION:
             _check_not_over(tx, visitor, assignment)
         if self._has_limit or assignment.status != Status.OPEN:
             self._check_status(tx, visitor.id, assignment, submission)
@@ -201,27 +202,25 @@ class Submissions:
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }
         judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
-        may_decide = assignment.may_decide or known_use == Known.CONTROLS  # which changes nothing, and takes its time
-        if skipped or assignment.until is not None or may_decide:
-            _apply_consequences(tx, visitor, assignment, skipped=skipped, may_decide=may_decide)
+        if skipped or assignment.until is not None or assignment.may_decide:
+            _apply_consequences(tx, visitor, assignment, skipped=skipped)
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 
     def _parse_answer(self, tx: Tx, assignment: Any, submission: Submission) -> int | Answer:
         """The answer that was sent, by its number if that was asked for before; raises what refuses it."""
         value = submission.answer
-        key = (assignment.round_id, value) if isinstance(value, str | int | float) else None
-        if key in self._answer_ids:
-            return self._answer_ids[key]
+        key = (assignment.form, value) if isinstance(value, str | int | float) else None
+        if (number := self._answer_ids.get(key, {}).get(assignment.round_id)) is not None:
+            return number
         with grids.on_grid(tx, assignment.grid_id):
             form = form_of(assignment.form)
             if not submission.examined and form.written_question:
                 _check_examined(tx, assignment)
             answer = parse_submitted(tx, assignment.round_id, assignment.form, assignment.cell_id, value)
-            number = distinct_answers.find(tx, assignment.round_id, answer) if key and closed_question(form) else None
-        if key and number is not None:
-            self._answer_ids[key] = number
-        return answer if number is None else number
+            if key and closed_question(form):  # of all rounds at once: no reply tells that its round is another one
+                self._answer_ids[key] = distinct_answers.find_in_rounds(tx, assignment.form, answer)
+        return self._answer_ids.get(key, {}).get(assignment.round_id, answer)
 
     def _checked_decision(self, tx: Tx, assignment: Any, submission: Submission) -> int:
         """The decision that a verdict is about; raises ConflictError unless that is what the person saw."""
@@ -269,12 +268,6 @@ def _has_opted_out(tx: Tx, person_id: int, cell_id: int) -> bool:
     return bool(opted_out and opt_out_pairs.pairs_about(tx, opted_out, [cell_id]))
 
 
-def _known_use(tx: Tx, assignment: Any) -> str:
-    """The use of the known pair that an assignment is of; empty where it is of none."""
-    with grids.on_grid(tx, assignment.grid_id):
-        return rounds.by_id(tx, assignment.round_id).options.known
-
-
 def _check_not_over(tx: Tx, visitor: Visitor, assignment: Any) -> None:
     """Raise ConflictError where somebody may have read what was right in a qualification."""
     with grids.on_grid(tx, assignment.grid_id):
@@ -282,15 +275,15 @@ def _check_not_over(tx: Tx, visitor: Visitor, assignment: Any) -> None:
             raise ConflictError(QUALIFICATION_OVER)
 
 
-def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool, may_decide: bool) -> None:
+def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool) -> None:
     """Do what follows from an answer: a lease is renewed, a skipped cell goes to somebody else, a rule decides."""
     with grids.on_grid(tx, assignment.grid_id):
         if assignment.until is not None:
             leases.renew_leases(tx, visitor.id, assignment.round_id)
         if skipped:
             reassignment.reassign(tx, assignment.id, slot=assignment.id)
-        if may_decide and closed_question(form_of(assignment.form)):
-            rule_decisions.apply_policy(tx, [assignment.cell_id])
+        if assignment.may_decide and closed_question(form_of(assignment.form)):
+            rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
 
 
 def _with_plain_number(submission: Submission, numbers: OpaqueIds) -> Submission:

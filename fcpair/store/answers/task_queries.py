@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, f
 from sqlalchemy import cast as as_type
 
 from fcpair.params import Adjudicate, Assign
-from fcpair.records import Origin, Round, Status, Visitor
+from fcpair.records import Known, Origin, Round, Status, Visitor
 from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import is_about_current_label
 from fcpair.store.assignment import rounds
@@ -253,6 +253,7 @@ def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
 
 
 _HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.key.startswith(f"{Adjudicate.stage}."))
+_KNOWN = round_.c.options["known"].as_string()
 _FIND_ASSIGNMENT = PreparedStatement(
     hash_chain.with_place(
         select(
@@ -261,7 +262,8 @@ _FIND_ASSIGNMENT = PreparedStatement(
             *_STANDING[:2],
             case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
             guidelines.NEWEST.label("guideline_version"),
-            (round_.c.counts & _HAS_POLICY).label("may_decide"),
+            _KNOWN.label("known"),
+            ((round_.c.counts | (Known.CONTROLS.value == _KNOWN)) & _HAS_POLICY).label("may_decide"),
             *hash_chain.PLACE,
             *_WHO,
         )
@@ -276,11 +278,11 @@ _FIND_ASSIGNMENT = PreparedStatement(
 
 def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
     """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`,
-    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether
-    answers to it count and a policy decides by them (`may_decide`), where it checks, whether somebody has still to
-    label the pair (`still_labelled`), what `hash_chain.add_answer` has to know, and of
-    the visitor what `visitor_state` has. None where the
-    visitor has none of this number in their role.
+    `form`, `counts`, `checks` and use (`known`, of known pairs), the standing `decision_id` and `decided`, the newest
+    `guideline_version`, whether a policy decides by answers to it, or would if its control pairs counted
+    (`may_decide`), where it checks, whether somebody has still to label the pair (`still_labelled`), what
+    `hash_chain.add_answer` has to know, and of the visitor what `visitor_state` has. None where the visitor has none of
+    this number in their role.
     """
     visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
     return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)
