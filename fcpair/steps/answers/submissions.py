@@ -23,7 +23,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of, parse_subm
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.idempotency import perform_once
-from fcpair.steps.base.opaque_ids import PLAIN_ASSIGNMENTS, OpaqueIds
+from fcpair.steps.base.opaque_ids import OpaqueIds
 from fcpair.steps.people import known_scores, reassignment
 from fcpair.steps.people.reading_limits import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
@@ -109,19 +109,25 @@ class Submissions:
         """
         check_visitor(visitor)
         with self._store.read() as tx:
-            assignment_id = self._load_opaque(tx).decrypt_assignment(assignment_id)
-            assignment = _own_assignment(tx, visitor, assignment_id)
+            assignment = self._own_assignment(tx, visitor, assignment_id)
             with grids.on_grid(tx, assignment.grid_id):
                 round_ = rounds.by_id(tx, assignment.round_id)
                 if not text_checks.is_checked(round_):
                     return []
-                comparison = text_checks.comparison_texts(tx, round_, visitor.id, assignment_id)
+                comparison = text_checks.comparison_texts(tx, round_, visitor.id, assignment.id)
         remarks = text_checks.check_answer(round_, answer, comparison)
         refusals = [remark for remark in remarks if remark.refuses]
         if keep and refusals:
             with self._store.write() as tx:
-                refused_texts.add(tx, assignment_id, refusals, text_sent(form_of(round_.form), answer) or "")
+                refused_texts.add(tx, assignment.id, refusals, text_sent(form_of(round_.form), answer) or "")
         return remarks
+
+    def _own_assignment(self, tx: Tx, visitor: Visitor, number: int) -> Any:
+        """The assignment of a visitor, in their role, that they know by a number; raises RefusedError for any other."""
+        assignment = task_queries.find_assignment(tx, self._load_opaque(tx).decrypt_assignment(number), visitor)
+        if assignment is None:
+            raise RefusedError(NOT_YOURS)
+        return assignment
 
     def run_text_checks(self, visitor: Visitor, submission: Submission) -> None:
         """Hold a text against the checks of its round; raises InputError, with what to change, where one refuses it.
@@ -144,7 +150,7 @@ class Submissions:
         with self._store.write(wait=wait, first=True, alone=has_skips) as tx:
             numbers = self._opaque or self._load_opaque(tx)
             received = [
-                (visitor, one if one.assignment_id <= PLAIN_ASSIGNMENTS else _with_plain_number(one, numbers))
+                (visitor, replace(one, assignment_id=numbers.decrypt_assignment(one.assignment_id)))
                 for visitor, one in submissions
             ]
             if self._store.many_write:
@@ -286,11 +292,6 @@ def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: b
             rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
 
 
-def _with_plain_number(submission: Submission, numbers: OpaqueIds) -> Submission:
-    """A submission with the number that its assignment has here."""
-    return replace(submission, assignment_id=numbers.decrypt_assignment(submission.assignment_id))
-
-
 def _with_opaque_id(
     reply: dict[str, int] | FcpairError, numbers: OpaqueIds, visitor: Visitor, submission: Submission
 ) -> dict[str, int] | FcpairError:
@@ -299,14 +300,6 @@ def _with_opaque_id(
         return reply
     judgement_id = numbers.digest_id("judgement", visitor.id, submission.request_id)
     return {**reply, "judgement_id": judgement_id, "assignment_id": submission.assignment_id}
-
-
-def _own_assignment(tx: Tx, visitor: Visitor, assignment_id: int) -> Any:
-    """The assignment of this number, where it is the visitor's in their role; else raises RefusedError."""
-    assignment = task_queries.find_assignment(tx, assignment_id, visitor)
-    if assignment is None:
-        raise RefusedError(NOT_YOURS)
-    return assignment
 
 
 def _check_examined(tx: Tx, assignment: Any) -> None:

@@ -288,6 +288,12 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
     return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)
 
 
+def own_among(tx: Tx, person_id: int, assignment_ids: Sequence[int]) -> list[int]:
+    """Those of these assignments that are a person's."""
+    ids = assignment.c.id.in_(sql_lists.as_subquery(list(assignment_ids)))
+    return list(tx.execute(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)).scalars())
+
+
 _SET_STATUS = PreparedStatement(
     update(assignment)
     .where(assignment.c.id == bindparam("one"))

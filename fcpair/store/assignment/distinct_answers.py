@@ -35,10 +35,9 @@ class Answer(NamedTuple):
 _FIND = PreparedStatement(
     select(answer.c.id).where(answer.c.round_id == bindparam("round"), answer.c.digest == bindparam("digest"))
 )
-_FIND_IN_ROUNDS = PreparedStatement(
-    select(answer.c.round_id, answer.c.id)
-    .join(round_, round_.c.id == answer.c.round_id)
-    .where(round_.c.form == bindparam("form"), answer.c.digest == bindparam("digest"))
+_IN_ROUND = select(answer.c.id).where(answer.c.round_id == round_.c.id, answer.c.digest == bindparam("digest"))
+_FIND_IN_ROUNDS = PreparedStatement(  # not by a join, which SQLite would begin with every answer there is
+    select(round_.c.id, _IN_ROUND.scalar_subquery().label("answer_id")).where(round_.c.form == bindparam("form"))
 )
 _FIND_TEXT = PreparedStatement(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
 
@@ -51,7 +50,8 @@ def find(tx: Tx, round_id: int, answer_: Answer) -> int | None:
 
 def find_in_rounds(tx: Tx, form: str, answer_: Answer) -> dict[int, int]:
     """The number of an answer in each round of a form that has had it, by the round."""
-    return {row.round_id: row.id for row in _FIND_IN_ROUNDS.all(tx, form=form, digest=answer_.digest)}
+    rows = _FIND_IN_ROUNDS.all(tx, form=form, digest=answer_.digest)
+    return {row.id: row.answer_id for row in rows if row.answer_id is not None}
 
 
 def get_or_add(tx: Tx, round_id: int, answer_: Answer) -> int:

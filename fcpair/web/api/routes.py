@@ -19,6 +19,8 @@ from fcpair.web.api.schemas import (
     ProgressOut,
     Recorded,
     RemarksOut,
+    RenumberedOut,
+    RenumberIn,
     SettingsIn,
     TasksOut,
     TextIn,
@@ -107,6 +109,20 @@ def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
     visitor = context.door.require_visitor(request)
     tasks = [task_json(one) for one in context.work_queue.answers(visitor, before, n)]
     return json_response(request, {"tasks": tasks})
+
+
+@router.post(
+    "/api/renumber", summary="Numbers of fcpair 0.7", response_model=RenumberedOut, responses=error_responses(400, 413)
+)
+@open_to(*WORKERS)
+def renumber(request: Request, body: RenumberIn) -> Response:
+    """For clients that kept the `assignment_id`s of fcpair 0.7, which counted assignments: those that stand for them.
+
+    Refused (403) where the study has known pairs, which the old ones would tell.
+    """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse({"assignment_ids": context.work_queue.renumber(visitor, body.assignment_ids)})
 
 
 @router.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())

@@ -91,6 +91,18 @@ class TextIn(_RequestModel):
     final: Annotated[bool, Field(strict=True, description="Whether the person has pressed Save.")] = False
 
 
+class RenumberIn(_RequestModel):
+    """Old numbers of assignments."""
+
+    assignment_ids: list[Id] = Field(max_length=1_000)
+
+
+class RenumberedOut(BaseModel):
+    """New numbers of assignments, by the old ones; those that are not yours are left out."""
+
+    assignment_ids: dict[int, int]
+
+
 class ConsentIn(_RequestModel):
     """Agreement to take part, with what the person wishes to say about themselves."""
 
