@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +25,42 @@ _EVIDENCE = {
     "decisions": ("decision", (), "decision"),
     "verdicts": ("verdict", ("validator",), "verdict"),
 }
+_GRID = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,60}")  # of which names of files are made
+RECORD_SHAPE = {
+    **{"name": str, "study": int, "pseudonyms": int, "seed": int, "last_run": int, "texts": bool},
+    "rules": {_GRID: {re.compile(".+"): str}},
+}
+"""What the record of a release must have, see `find_misfit`."""
+_ROW_SHAPES = {
+    "pairs": {**dict.fromkeys(KEY, str), "pair": int, "tier": str, "label": object},
+    "labels": {"pair": int, "annotator": object, "label": object},
+    "decisions": {"pair": int, "decision": object, "by": object, "rule": object},
+    "verdicts": {"pair": int, "validator": object, "verdict": object},
+}
 _FOUR = [tier.label for tier in Tier]  # the widest first
 _Said = dict[tuple[str, ...], str]
+
+
+def find_misfit(value: Any, shape: Any, where: str = "it") -> str | None:
+    """The first part of what others wrote that is not of its shape, as a sentence; None where all of it is.
+
+    A shape is a type, or a dict with the shape of each key that must be there; a pattern as a key stands for any number
+    of keys that match it, and for no others.
+    """
+    if not isinstance(shape, dict):
+        fits = shape is object or type(value) is shape
+        return None if fits else f"{where} is {type(value).__name__}, and not {shape.__name__}"
+    if not isinstance(value, dict):
+        return f"{where} is {type(value).__name__}, and no object"
+    for key, inner in shape.items():
+        if not isinstance(key, re.Pattern) and key not in value:
+            return f"`{key}` is missing"
+        for name in value if isinstance(key, re.Pattern) else (key,):
+            if isinstance(key, re.Pattern) and not key.fullmatch(name):
+                return f"{where} has the name {name[:60]!r}, which is none that fcpair gives"
+            if misfit := find_misfit(value[name], inner, f"`{name}`"):
+                return misfit
+    return None
 
 
 @dataclass(frozen=True)
@@ -111,8 +146,11 @@ def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     with translate_read_errors(path, expected="a table of a release"):
-        rows = pd.read_parquet(path).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
+        rows = [{str(name): value for name, value in row.items()} for row in pd.read_parquet(path).to_dict("records")]
+    for number, row in enumerate(rows, 1):
+        if misfit := find_misfit(row, _ROW_SHAPES[name.rpartition("-")[2]]):
+            raise InputError(f"{path}: row {number:,}: {misfit}; expected a table of a release")
+    return rows
 
 
 def _by_texts(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str, int], dict[str, Any]]:

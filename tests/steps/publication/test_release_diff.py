@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -10,13 +14,24 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.files.release.release_diff import PairChange
+from fcpair.files.release.sha256sums import SUMS, write_sums
 from fcpair.params import Partition
 from fcpair.records import Role
+from fcpair.steps.publication.release_folder import RECORD
 from fcpair.study import Study
 from steps.publication.releasing import full_form, pairs_of
 from steps.small import check, record
 
 At = Callable[[str], Study]
+
+
+@pytest.fixture(scope="module")
+def released(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Study, Path]]:
+    """A study, and a release of it."""
+    folder = tmp_path_factory.mktemp("released")
+    with closing(Study.open(shutil.copy(files["checked"], folder / "study.db"))) as study:
+        study.release("v1", folder / "v1", full_form(folder))
+        yield study, folder / "v1"
 
 
 def changes_after(study: Study, folder: Path, change: Callable[[], object], seed: int = 0) -> list[PairChange]:
@@ -173,3 +188,85 @@ def test_the_frame_has_a_row_for_each_pair(at: At, tmp_path: Path) -> None:
     assert len(frame) == len(changes)
     assert set(frame["change"]) == {"changed"}
     assert repr(changes) == f"<ReleaseChanges: 0 came, 0 went, {len(changes)} changed>"
+
+
+def overwritten(folder: Path, change: Callable[[Path], object]) -> Path:
+    """A copy of a release that somebody changed, with the digests of what is there now."""
+    copy = Path(shutil.copytree(folder, folder.with_name("changed"), dirs_exist_ok=True))
+    change(copy)
+    (copy / SUMS).unlink()
+    write_sums(copy)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("rules", value) for value in ([1], "x", None, {"main": None}, {"main": {"gold": 3}}, {"../main": {}})),
+        *(("last_run", value) for value in ("x", None, [1], True, 1.0)),
+        *(("seed", value) for value in ("x", [1], 1e300)),
+        *(("study", "x"), ("pseudonyms", [{}]), ("texts", "x"), ("name", {})),
+    ],
+)
+def test_a_record_whose_values_are_of_other_types_is_refused(
+    released: tuple[Study, Path], name: str, value: object
+) -> None:
+    study, folder = released
+
+    def change(copy: Path) -> None:
+        record = json.loads((copy / RECORD).read_text("utf-8")) | {name: value}
+        (copy / RECORD).write_text(json.dumps(record), "utf-8")
+
+    copy = overwritten(folder, change)
+    for act in (lambda: Study.diff(folder, copy), lambda: Study.verify(copy, study)):
+        with pytest.raises(InputError, match=r"is no release: release.json is not as `fcpair release` writes it: "):
+            act()
+
+
+def test_a_record_that_is_nested_without_end_is_refused(released: tuple[Study, Path]) -> None:
+    folder = released[1]
+    copy = overwritten(folder, lambda copy: (copy / RECORD).write_text("[" * 100_000 + "]" * 100_000))
+    with pytest.raises(InputError, match=r"release.json cannot be read \(maximum recursion depth"):
+        Study.diff(folder, copy)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [*(("hs_sha256", value) for value in (3, [1], {"a": 1}, None)), ("pair", "x"), ("pair", [1]), ("tier", 3)],
+)
+def test_a_table_whose_columns_are_of_other_types_is_refused(
+    released: tuple[Study, Path], column: str, value: object
+) -> None:
+    folder = released[1]
+
+    def change(copy: Path) -> None:
+        path = copy / "data" / "pairs.parquet"
+        rows = pd.read_parquet(path)
+        rows.assign(**{column: pd.Series([value] * len(rows), dtype=object)}).to_parquet(path)
+
+    with pytest.raises(InputError, match=rf"pairs.parquet: row 1: `{column}` is "):
+        Study.diff(folder, overwritten(folder, change))
+
+
+def test_a_table_without_a_column_is_refused(released: tuple[Study, Path]) -> None:
+    folder = released[1]
+
+    def change(copy: Path) -> None:
+        path = copy / "data" / "labels.parquet"
+        pd.read_parquet(path).drop(columns="annotator").to_parquet(path)
+
+    with pytest.raises(InputError, match=r"labels.parquet: row 1: `annotator` is missing"):
+        Study.diff(folder, overwritten(folder, change))
+
+
+def test_a_tree_of_1_500_folders_is_a_fault_and_no_error(released: tuple[Study, Path]) -> None:
+    copy = Path(shutil.copytree(released[1], released[1].with_name("deep")))
+    place = f"{copy}"
+    for _ in range(1_500):
+        place += "/d"
+        os.mkdir(place)
+    (fault,) = Study.verify(copy).faults
+    while place != f"{copy}":  # what deletes folders calls itself for each level, too
+        os.rmdir(place)
+        place = place.removesuffix("/d")
+    assert fault.endswith("d/d is an empty folder, and no file")
