@@ -85,6 +85,7 @@ LAYERS = {
             "words",
             "calibration_records",
             "work_records",
+            "unfinished",
         ),
         "base",
     ),

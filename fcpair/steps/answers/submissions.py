@@ -67,9 +67,7 @@ class Submissions:
         self._annotate = annotate
         self._has_limit = has_limit(annotate)
         self._opaque: OpaqueIds | None = None
-        self._answer_ids: dict[
-            tuple[str, Any], dict[int, int]
-        ] = {}  # of closed forms, by answer as sent, then by round
+        self._answer_ids: dict[Any, dict[int, int]] = {}  # of closed questions, by form and as sent, then by round
 
     def _load_opaque(self, tx: Tx) -> OpaqueIds:
         """Made once: what it rests on stays as it is."""

@@ -202,9 +202,9 @@ def overwritten(folder: Path, change: Callable[[Path], object]) -> Path:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("rules", value) for value in ([1], "x", None, {"main": None}, {"main": {"gold": 3}}, {"../main": {}})),
-        *(("last_run", value) for value in ("x", None, [1], True, 1.0)),
-        *(("seed", value) for value in ("x", [1], 1e300)),
+        *(("rules", [1]), ("rules", "x"), ("rules", None), ("rules", {"main": None}), ("rules", {"main": {"gold": 3}})),
+        *(("rules", {"../main": {}}), ("last_run", "x"), ("last_run", None), ("last_run", [1]), ("last_run", True)),
+        *(("last_run", 1.0), ("seed", "x"), ("seed", [1]), ("seed", 1e300)),
         *(("study", "x"), ("pseudonyms", [{}]), ("texts", "x"), ("name", {})),
     ],
 )
@@ -232,7 +232,10 @@ def test_a_record_that_is_nested_without_end_is_refused(released: tuple[Study, P
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [*(("hs_sha256", value) for value in (3, [1], {"a": 1}, None)), ("pair", "x"), ("pair", [1]), ("tier", 3)],
+    [
+        *(("hs_sha256", 3), ("hs_sha256", [1]), ("hs_sha256", {"a": 1}), ("hs_sha256", None)),
+        *(("pair", "x"), ("pair", [1]), ("tier", 3)),
+    ],
 )
 def test_a_table_whose_columns_are_of_other_types_is_refused(
     released: tuple[Study, Path], column: str, value: object
