@@ -70,7 +70,6 @@ LAYERS = {
             "errors",
             "examination_records",
             "pair_filter",
-            "extras",
             "known_pairs",
             "notebook",
             "param_values",

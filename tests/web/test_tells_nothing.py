@@ -204,8 +204,11 @@ def test_no_request_takes_the_number_that_an_assignment_has_in_the_study(
         model: Any = route.dependant.body_params[0].field_info.annotation if route.dependant.body_params else None
         fields = getattr(model, "model_fields", {}).keys() & {"assignment_id", "assignment_ids"}
         for number in plain if names | fields else ():
-            sent = {"request_id": f"request-{path}-{number}"[:60].replace("/", "."), "answer": "appropriate"}
-            sent |= {"assignment_id": number} if "assignment_id" in fields else {"assignment_ids": [number]}
+            sent: dict[str, Any] = {
+                "request_id": f"request-{path}-{number}"[:60].replace("/", "."),
+                "answer": "appropriate",
+            }
+            sent |= {"assignment_id": number, "assignment_ids": [number]}
             body = {name: value for name, value in sent.items() if name in getattr(model, "model_fields", ())}
             reply = ana.request(method, path, params=dict.fromkeys(names, number), json=body if fields else None)
             takers.add(path)

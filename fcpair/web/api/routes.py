@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 
 from fcpair.errors import InputError
 from fcpair.records import WORKERS, Role
@@ -14,13 +15,13 @@ from fcpair.web import refusals
 from fcpair.web.api.schemas import (
     LARGEST_ID,
     ConsentIn,
+    Id,
     Me,
     NextOut,
     ProgressOut,
     Recorded,
     RemarksOut,
-    RenumberedOut,
-    RenumberIn,
+    RequestModel,
     SettingsIn,
     TasksOut,
     TextIn,
@@ -36,6 +37,18 @@ from fcpair.words import Noun
 
 router = APIRouter()
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `assignment_id`.")]
+
+
+class RenumberIn(RequestModel):
+    """Old numbers of assignments."""
+
+    assignment_ids: list[Id] = Field(max_length=1_000)
+
+
+class RenumberedOut(BaseModel):
+    """New numbers of assignments, by the old ones; those that are not yours are left out."""
+
+    assignment_ids: dict[int, int]
 
 
 @router.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())

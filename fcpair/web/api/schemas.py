@@ -56,11 +56,11 @@ Seconds = Annotated[
 ]
 
 
-class _RequestModel(BaseModel):
+class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class AnswerIn(_RequestModel):
+class AnswerIn(RequestModel):
     """An answer on a cell."""
 
     request_id: RequestId
@@ -83,7 +83,7 @@ class AnswerIn(_RequestModel):
     )
 
 
-class TextIn(_RequestModel):
+class TextIn(RequestModel):
     """A text that is being written, in an answer that need not be complete."""
 
     assignment_id: Id
@@ -91,25 +91,13 @@ class TextIn(_RequestModel):
     final: Annotated[bool, Field(strict=True, description="Whether the person has pressed Save.")] = False
 
 
-class RenumberIn(_RequestModel):
-    """Old numbers of assignments."""
-
-    assignment_ids: list[Id] = Field(max_length=1_000)
-
-
-class RenumberedOut(BaseModel):
-    """New numbers of assignments, by the old ones; those that are not yours are left out."""
-
-    assignment_ids: dict[int, int]
-
-
-class ConsentIn(_RequestModel):
+class ConsentIn(RequestModel):
     """Agreement to take part, with what the person wishes to say about themselves."""
 
     demographics: dict[Words, Words] = Field(default_factory=dict, max_length=50)
 
 
-class SettingsIn(_RequestModel):
+class SettingsIn(RequestModel):
     """A person's own settings; those that are omitted do not change."""
 
     blurred: Annotated[bool, Field(strict=True)] | None = None
@@ -271,7 +259,7 @@ class Recorded(BaseModel):
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
 
-class RulingIn(_RequestModel):
+class RulingIn(RequestModel):
     """A decision on a conflict."""
 
     request_id: RequestId
@@ -285,7 +273,7 @@ class RulingIn(_RequestModel):
     )
 
 
-class UndoIn(_RequestModel):
+class UndoIn(RequestModel):
     """A request to take a decision back."""
 
     request_id: RequestId
