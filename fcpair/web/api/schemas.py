@@ -16,11 +16,9 @@ from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import CalibrationPart, ShownText, Task
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
-LONGEST_NOTE = 4_000
 MOST_AHEAD = 50  # pairs that somebody is given at once
-LONGEST_WORDS = 1_000  # of what people say about themselves
-LONGEST_TEXT = 20_000  # that is written as an answer
-MOST_QUESTIONS = 50  # of a form
+LONGEST_NOTE, LONGEST_WORDS = 4_000, 1_000  # of a note, and of what people say about themselves
+LONGEST_TEXT, MOST_QUESTIONS = 20_000, 50  # that is written as an answer; of a form
 
 
 def _check_storable(text: str) -> str:
@@ -57,6 +55,8 @@ Seconds = Annotated[
 
 
 class RequestModel(BaseModel):
+    """What is sent, and nothing else."""
+
     model_config = ConfigDict(extra="forbid")
 
 
