@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -260,3 +261,20 @@ def combine_findings(file: str | Path, findings: Iterable[Finding], kind: type[I
     n = len(group_by_cause(ordered))
     things = "1 thing is" if n == 1 else f"{n} things are"
     return kind(f"{file}: {things} wrong; nothing was changed", ordered)
+
+
+def require(extra: str, subject: str, *modules: str) -> None:
+    """Raise MissingExtraError unless all of these modules, which an extra of fcpair brings, are installed.
+
+    Args:
+        extra: as in `pip install 'fcpair[texts]'`.
+        subject: that cannot do without them, such as "the measure `bleu`"; the message begins with it.
+        modules: by the names under which they are imported.
+    """
+    if missing := [name for name in modules if find_spec(name) is None]:
+        raise missing_extra(extra, subject, *missing)
+
+
+def missing_extra(extra: str, subject: str, *modules: str) -> MissingExtraError:
+    """The error that `require` raises."""
+    return MissingExtraError(f"{subject} needs {', '.join(modules)}; install with `pip install 'fcpair[{extra}]'`")

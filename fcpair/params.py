@@ -51,6 +51,7 @@ Backend = Literal["torch", "onnx"]
 NoPositives = Literal["zero", "leave_out"]
 RESAMPLES = 10_000
 MEMORY_MB = 512  # for comparing texts with each other; more makes nothing faster
+MOST_EFFECT = 100  # standard deviations of what a pair is like: beyond it, every label depends on the person alone
 LONGEST_NAME = 60  # of a person, a grid or a round: a sheet is named for it, and a file name holds 255 bytes
 MOST_GUIDELINES = 2 * 1024 * 1024  # bytes of the guidelines, as UTF-8
 USUAL_S = 30.0  # seconds that a label is taken to need, as long as none was measured
@@ -432,8 +433,8 @@ def _check_effects(options: Plan | Simulate) -> None:
         raise InputError(
             f"hs_effect is {options.hs_effect:g} and cn_effect {options.cn_effect:g}; expected less than 1 together"
         )
-    if not 0 <= options.annotator_effect < float("inf"):
-        raise InputError(f"annotator_effect is {options.annotator_effect:g}; expected 0 or more")
+    if not 0 <= options.annotator_effect <= MOST_EFFECT:
+        raise InputError(f"annotator_effect is {options.annotator_effect:g}; expected 0 to {MOST_EFFECT}")
 
 
 @dataclass(frozen=True)

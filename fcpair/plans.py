@@ -40,12 +40,12 @@ Grids = Annotated[str | tuple[str, ...], "names of earlier grids; in a recipe on
 EXAMPLE_PARAMS = ("n_examples", "example_model", "reviewed")
 MODEL = "model"  # the role of what answers a round without being a person
 ORIGINAL, ORIGINAL_LANGUAGE = "original", "original_language"  # what metadata says of a text that is a translation
-_NAME = re.compile(r"\w[\w -]*")
+NAME = re.compile(rf"\w(?:[\w -]{{0,{LONGEST_NAME - 2}}}[\w-])?")  # of a grid or round, as a command and a file have it
 
 
 def check_name(what: str, name: str) -> None:
     """Raise InputError unless a name can be given to a command, and name a file."""
-    if not _NAME.fullmatch(name) or name != name.strip() or len(name) > LONGEST_NAME:
+    if not NAME.fullmatch(name):
         raise InputError(
             f"`{show_foreign(name)}` cannot name a {what}; use at most {LONGEST_NAME} letters, digits, `_`, `-` and "
             "inner spaces"

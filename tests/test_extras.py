@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fcpair import extras
+from fcpair import errors
 from fcpair.cli import main
 from fcpair.errors import FcpairError, MissingExtraError
 from fcpair.models import grammar, language
 
-PACKAGE = Path(extras.__file__).parent
+PACKAGE = Path(errors.__file__).parent
 
 
 @pytest.fixture
@@ -31,12 +31,12 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def test_what_is_installed_is_not_asked_for() -> None:
-    extras.require("texts", "this", "json", "re")
+    errors.require("texts", "this", "json", "re")
 
 
 def test_all_that_is_missing_is_named_with_the_extra() -> None:
     with pytest.raises(MissingExtraError) as caught:
-        extras.require("texts", "this", "json", "not_there", "nor_there")
+        errors.require("texts", "this", "json", "not_there", "nor_there")
     assert str(caught.value) == "this needs not_there, nor_there; install with `pip install 'fcpair[texts]'`"
     assert isinstance(caught.value, FcpairError)
     assert isinstance(caught.value, ImportError)

@@ -7,8 +7,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any, NamedTuple
 
-from fcpair.errors import ServiceError
-from fcpair.extras import require
+from fcpair.errors import ServiceError, require
 from fcpair.models.http import ACCEPT_GZIP, TooLongError, post
 from fcpair.values import parse_json
 

@@ -7,8 +7,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from fcpair.errors import InputError, suggest_name
-from fcpair.extras import require
+from fcpair.errors import InputError, require, suggest_name
 from fcpair.stages.corpus.folding import fold_letters
 
 SURE = 0.9

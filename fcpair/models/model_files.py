@@ -13,8 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
-from fcpair.errors import ModelError
-from fcpair.extras import require
+from fcpair.errors import ModelError, require
 from fcpair.params import DEFAULT_MODEL, Backend
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

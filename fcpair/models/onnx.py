@@ -6,7 +6,6 @@ The export holds everything from tokens to unit vectors. Neither torch nor sente
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from fcpair.models.cache import cache_folder
 from fcpair.models.encoder import IDS, MASK, Padding, Tokens, pad_batch
 from fcpair.models.model_files import Model
 from fcpair.models.pytorch import TorchEncoder
+from fcpair.unfinished import new_path, prefix_for
 
 GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
 TYPES, VECTORS = "token_type_ids", "vectors"
@@ -74,9 +74,9 @@ def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
         _check_exportable(model, loaded)
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as temporary:
-                _export(model, loaded, Path(temporary) / "export")
-                _move_into_place(Path(temporary) / "export", folder)
+            with new_path(folder.parent, prefix_for(folder)) as temporary:
+                _export(model, loaded, temporary / "export")
+                _move_into_place(temporary / "export", folder)
         except OSError as error:
             if isinstance(error, ModelError):
                 raise

@@ -23,6 +23,7 @@ ACT_SENTENCES = (
     ),
     mark("the file is empty; choose one with a row of column names and at least one pair"),
     mark("the file came in too slowly; try again with a better connection"),
+    mark("the server's disk is full or read-only; make room there, or tell those who run it, and send the file again"),
     mark("there is no such file any more; upload the table again"),
     # web/server/long_acts.py, study_builder.py
     mark("the process has ended, perhaps for lack of memory; what models have replied is kept, so try again"),

@@ -47,6 +47,10 @@ class CurrentGrid:
 
         return Monitor(self.grid)
 
+    def find_overview(self, overviews: list[tuple[CurrentGrid, dict[str, Any]]]) -> dict[str, Any]:
+        """How far it is, of what `Grids.overview` has."""
+        return next(overview for _, overview in overviews if overview["name"] == self.grid.grid.name)
+
     def address(self, path: str, **query: Any) -> str:
         """An address that is about this grid: with `query`, and the grid where there are several."""
         path, hash_, anchor = path.partition("#")
@@ -108,8 +112,9 @@ class Grids:
         if name not in names:
             raise UnknownIdError(f"there is no grid `{name}`; the grids of this study: {', '.join(names)}")
         shown_name = name if len(names) > 1 else ""
-        if (name, shown_name) not in self._served:
-            grid = self._study.grid(name)
-            kind = (grid.is_planned, grid.has_labels, grid.primary_role is Role.RESPONDENT)
-            self._served[name, shown_name] = CurrentGrid(grid, shown_name, grid.facts, *kind)
-        return self._served[name, shown_name]
+        if served := self._served.get((name, shown_name)):
+            return served
+        grid = self._study.grid(name)
+        kind = (grid.is_planned, grid.has_labels, grid.primary_role is Role.RESPONDENT)
+        made = CurrentGrid(grid, shown_name, grid.facts, *kind)
+        return self._served.setdefault((name, shown_name), made)  # another request may have made it meanwhile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -86,6 +87,7 @@ class ErrorHandlers:
             app.add_exception_handler(kind, self.answer_known)
         app.add_exception_handler(RequestValidationError, self.answer_invalid)
         app.add_exception_handler(HTTPException, self.answer_http)
+        app.add_exception_handler(OSError, self.answer_machine)
         app.add_exception_handler(Exception, self.answer_defect)
 
     def answer_known(self, request: Request, error: Exception) -> Response:
@@ -144,6 +146,12 @@ class ErrorHandlers:
         except FcpairError as refusal:
             return self.answer_known(request, refusal)
         return None
+
+    def answer_machine(self, request: Request, error: Exception) -> Response:
+        """Respond to an error of the machine: to a disk that is full or read-only like to a study that is."""
+        if cast(OSError, error).errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise error
+        return self.answer_known(request, StudyError(str(error)))
 
     def answer_defect(self, request: Request, error: Exception) -> Response:
         """Any other error; the guard logs where it arose."""

@@ -42,6 +42,7 @@ SENTENCES = (
         "the discussion has begun, or is over, so your first answer stands; where people differed you can "
         "answer once more"
     ),
+    mark("answers that an older version of this page kept can no longer be stored; please give them again"),
     mark("somebody else has this pair now, since you skipped it"),
     mark(
         "you have not qualified yet, so your answer was not stored; load the page again to go on with your "

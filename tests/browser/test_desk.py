@@ -209,6 +209,48 @@ def test_a_revoked_link_ends_the_session_and_keeps_the_answer_until_the_next(des
     assert len(codes(desk)) == 1
 
 
+def test_whoever_is_signed_out_is_told_so_when_no_pair_is_at_hand_any_more(desk: Host, windows: Windows) -> None:
+    page = sit(desk, windows, forgive=("status of 401",))
+    desk.study.access.revoke("ana")
+    answer(page, "appropriate")
+    expect(page.locator("#banner-text")).to_contain_text("You are no longer signed in. One answer is kept")
+    answer(page, "appropriate")
+    expect(page.locator("#count")).to_have_text("2 answered, 13 open")
+    kept = "2 answers are kept in this browser, and sent when you come in again."
+    expect(page.locator("#waiting")).to_have_text(kept)
+    expect(page.locator("#banner-text")).to_have_text(f"You are no longer signed in. {kept}")
+
+
+OLDER_PAGE = """([place, sent, begun]) => {
+  const [old, note] = [JSON.stringify, "typed before the upgrade"];
+  const item = { request_id: "request-of-0.7", assignment_id: sent, decision_id: null, answer: "not_sure", note: "",
+    seconds: 2, again: false };
+  localStorage.setItem(place, old([item]));
+  localStorage.setItem(`fcpair-draft/answer/${place}/${begun}`, old({ answer: null, note, at: Date.now() }));
+}"""
+
+
+def test_what_a_page_of_fcpair_0_7_kept_is_sent_and_shown_after_one_reload(desk: Host, windows: Windows) -> None:
+    page = sit(desk, windows)
+    place = page.locator("#desk").get_attribute("data-place")
+    assert page.locator("#desk").get_attribute("data-outbox") is None  # by which older pages see that they are old
+    with closing(sqlite3.connect(desk.study.place)) as connection:
+        (first, second) = (
+            row[0]
+            for row in connection.execute(
+                "SELECT assignment.id FROM assignment JOIN person ON person.id = person_id "
+                "WHERE person.name = 'ana' AND status = 'open' ORDER BY position LIMIT 2"
+            )
+        )
+    page.evaluate(OLDER_PAGE, [place, first, second])
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    await_pair(page)
+    await_sent(page)
+    assert codes(desk) == [(first, 1)]
+    expect(page.locator("#note")).to_have_value("typed before the upgrade")
+
+
 def test_a_pair_that_was_taken_back_meanwhile_is_told(desk: Host, windows: Windows) -> None:
     page = sit(desk, windows, forgive=("status of 409",))
     desk.study.hand_over("ana", "ben")

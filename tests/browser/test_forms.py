@@ -286,7 +286,7 @@ def test_an_answer_that_an_older_page_left_is_sent(served: Host, sit: Callable[.
     assignment = page.evaluate("async () => (await (await fetch('/api/next')).json()).tasks[0].assignment_id")
     older = {"request_id": "request-of-old", "assignment_id": assignment, "answer": "skip", "note": "", "seconds": 1}
     older |= {"decision_id": None, "guideline_version": 1, "again": False}
-    place = page.locator("#desk").get_attribute("data-outbox")
+    place = page.locator("#desk").get_attribute("data-place")
     page.evaluate("([place, items]) => localStorage.setItem(place, JSON.stringify(items))", [place, [older]])
     page.reload()
     await_pair(page)

@@ -8,6 +8,7 @@ from typing import Any
 from fcpair.params import Annotate
 from fcpair.records import Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
+from fcpair.steps.base.context import load_opaque_ids
 from fcpair.study import Study
 from fcpair.work_records import Submission, Task
 
@@ -42,6 +43,12 @@ def give(
 def choices(desk: WorkQueue, visitor: Visitor) -> dict[bool, tuple[str, ...]]:
     """What somebody can choose from, in the order of the keys: where decisions are checked blind, and where not."""
     return {one.blind: tuple(one.form[0]["choices"]) for one in desk.rounds(visitor)}
+
+
+def stored_id(study: Study, task: Task) -> int:
+    """The number that the assignment of a task has in the study."""
+    with study._store.read() as tx:
+        return load_opaque_ids(tx).decrypt_assignment(task.assignment_id)
 
 
 def column_of(task: Task) -> str:

@@ -33,7 +33,7 @@ OF = [  # the first that matches the address, or the method and the address
     (r"/adjudicate.*", ADJUDICATORS),
     (r"/lead.*", LEAD),
     (r"/api/(me|consent|settings)", ALL),
-    (r"/api/(next|judgements|check|answers|progress)", WORKERS),
+    (r"/api/(next|judgements|check|answers|progress|renumber)", WORKERS),
     (r"/api/(conflicts|decisions|decided).*", ADJUDICATORS),
 ]
 SENT: dict[str, Any] = {  # what fits each field of a body or a form
@@ -41,6 +41,7 @@ SENT: dict[str, Any] = {  # what fits each field of a body or a form
     "outcome": "appropriate",
     "answer": "appropriate",
     "demographics": {},
+    "assignment_ids": [],
 }
 
 

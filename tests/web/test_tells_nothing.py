@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from steps.people.known import controls
 from steps.small import NAMES, labels_of, open_work, record, standing
 
-from fcpair.params import Adjudicate, Annotate, Validate
-from fcpair.records import Role
+from fcpair.params import Adjudicate, Annotate, Assign, Validate
+from fcpair.records import Known, Role
 from fcpair.study import Study
 from web.conftest import Site
+from web.test_roles import PUBLIC, allowed, routes
 
 SITTING = ("/api/next?n=50", "/api/answers?n=50", "/api/progress")
 DECIDING = ("/api/conflicts/next", "/api/decided", "/adjudicate", "/adjudicate/decided")
@@ -173,3 +175,62 @@ def test_another_label_is_another_number_and_the_same_one_confirmed_is_not(serve
     sent = {"request_id": "request-1", "assignment_id": first["assignment_id"], "answer": "agree"}
     assert vera.post("/api/judgements", json=sent | {"decision_id": first["decision_id"]}).status_code == 409
     assert vera.post("/api/judgements", json=sent | {"decision_id": again["decision_id"]}).status_code == 200
+
+
+@pytest.mark.parametrize("uses", [(), tuple(Known)])
+def test_no_request_takes_the_number_that_an_assignment_has_in_the_study(
+    serve: Callable[..., Site], tmp_path: Path, uses: tuple[Known, ...]
+) -> None:
+    """Of all that an annotator can ask, everything that takes the number of an assignment is asked with each of theirs.
+
+    By plain numbers control pairs would be those after the shard. The numbers of an older fcpair can be exchanged for
+    those of now where there are none.
+    """
+    site = serve("paired")
+    site.study.add_people(["ben", "cleo"], Role.ANNOTATOR)
+    if uses:
+        site.study.grid().save_controls(controls(site.study, tmp_path))
+    site.study.grid().assign(Assign(seed=1))
+    ana = site.machine("ana")
+    answered(site, "ana", 3, "appropriate")
+    before = told(ana, SITTING)
+    with closing(sqlite3.connect(site.study.place)) as connection:
+        plain = [row[0] for row in connection.execute("SELECT id FROM assignment ORDER BY id")]
+    takers = set()
+    for method, path, route in routes(site):
+        if route is None or (method, path) in PUBLIC or Role.ANNOTATOR not in allowed(method, path):
+            continue
+        names = {one.name for one in route.dependant.query_params} & {"before", "have"}
+        model: Any = route.dependant.body_params[0].field_info.annotation if route.dependant.body_params else None
+        fields = getattr(model, "model_fields", {}).keys() & {"assignment_id", "assignment_ids"}
+        for number in plain if names | fields else ():
+            sent: dict[str, Any] = {
+                "request_id": f"request-{path}-{number}"[:60].replace("/", "."),
+                "answer": "appropriate",
+            }
+            sent |= {"assignment_id": number, "assignment_ids": [number]}
+            body = {name: value for name, value in sent.items() if name in getattr(model, "model_fields", ())}
+            reply = ana.request(method, path, params=dict.fromkeys(names, number), json=body if fields else None)
+            takers.add(path)
+            if path == "/api/renumber" and not uses:
+                assert reply.status_code == 200
+            else:
+                assert reply.status_code in (403, 422), (path, reply.text)
+    assert takers == {"/api/next", "/api/answers", "/api/judgements", "/api/check", "/api/renumber"}
+    assert told(ana, SITTING) == before
+
+
+def test_old_numbers_are_exchanged_for_those_of_now(site: Site) -> None:
+    ana, ben = site.machine("ana"), site.machine("ben")
+    shown = [task["assignment_id"] for task in ana.get("/api/next?n=50").json()["tasks"]]
+    with closing(sqlite3.connect(site.study.place)) as connection:
+        rows = connection.execute(
+            "SELECT assignment.id FROM assignment JOIN person ON person.id = person_id "
+            "WHERE person.name = 'ana' ORDER BY position"
+        )
+        plain = [row[0] for row in rows]
+    exchanged = ana.post("/api/renumber", json={"assignment_ids": [*plain, 999_999]}).json()["assignment_ids"]
+    assert [exchanged[str(number)] for number in plain] == shown
+    assert len(exchanged) == len(plain)
+    assert ben.post("/api/renumber", json={"assignment_ids": plain}).json() == {"assignment_ids": {}}
+    assert ana.post("/api/renumber", json={"assignment_ids": list(range(1, 1_002))}).status_code == 422

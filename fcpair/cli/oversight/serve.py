@@ -21,7 +21,7 @@ from fcpair.cli.meanings import shared_option
 from fcpair.cli.options import close_at_end, effective_params, study_option
 from fcpair.cli.output import print_message
 from fcpair.cli.terminal import print_raw
-from fcpair.extras import require
+from fcpair.errors import require
 from fcpair.files.open_files import raise_open_file_limit
 from fcpair.param_values import as_params
 from fcpair.params import Annotate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,6 +24,8 @@ from fcpair.stages.questions.form import Answer
 if TYPE_CHECKING:
     import pandas as pd
 
+LONGEST_S = 366 * 86_400
+YEARS = (1970, 9_998)  # of a time of an answer: with any offset, each can be counted in seconds
 BLANK = ("note", "seconds", "time", "origin")
 SKIPPED = "skipped"
 YES_OR_NO = {"true": True, "1": True, "false": False, "0": False}
@@ -214,8 +217,8 @@ def _collect_answers(
             CN: cells.parse(cell_columns.sides[1], identity, "", needed=by_text),
             "person": cells.parse(person, str.strip, "", needed=needs_person),
             **parse_columns(),
-            "seconds": cells.parse("seconds", _parse_seconds, float("nan")),
-            "at": cells.parse("time", _parse_time, ""),
+            "seconds": cells.parse("seconds", parse_seconds, float("nan")),
+            "at": cells.parse("time", lambda cell: parse_time(cell).isoformat(), ""),
             "note": cells.parse("note", str, ""),
             "origin": cells.parse("origin", _parse_origin, Origin.IMPORTED.value),
         }
@@ -293,13 +296,14 @@ def _parse_yes_or_no(cell: str) -> bool:
     return YES_OR_NO[word]
 
 
-def _parse_seconds(cell: str) -> float:
+def parse_seconds(said: Any) -> float:
+    """Seconds that somebody took, as a number or in a cell; raises InputError for any other than 0 to LONGEST_S."""
     try:
-        seconds = float(cell.replace(",", "."))
+        seconds = math.nan if isinstance(said, bool) else float(str(said).replace(",", "."))
     except ValueError:
-        seconds = float("nan")
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(f"`{cell}` is not a number of seconds; expected 0 or more")
+        seconds = math.nan
+    if not 0 <= seconds <= LONGEST_S:
+        raise InputError(f"`{said}` is not a number of seconds; expected 0 to {LONGEST_S:,}, which is a year")
     return seconds
 
 
@@ -308,11 +312,15 @@ def _parse_origin(cell: str) -> str:
     return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
 
 
-def _parse_time(cell: str) -> str:
+def parse_time(said: str) -> datetime:
+    """A time in ISO 8601; raises InputError for what is none, or none at which anybody answered."""
     try:
-        return datetime.fromisoformat(cell.strip()).isoformat()
+        time = datetime.fromisoformat(said.strip())
     except ValueError:
-        raise ValueError(f"`{cell}` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00") from None
+        raise InputError(f"`{said}` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00+00:00") from None
+    if not YEARS[0] <= time.year <= YEARS[1]:
+        raise InputError(f"`{said}` is not a time at which anybody answered; expected a year from {YEARS[0]} on")
+    return time
 
 
 def _report_repeats(incoming: ImportedAnswers, key: list[str]) -> None:

@@ -6,12 +6,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.answers.answer_files import CellColumns, ImportedAnswers
+from fcpair.files.answers.answer_files import CellColumns, ImportedAnswers, parse_seconds, parse_time
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.exchange.annotation_tool import AnnotationTool, ItemKey, ToolAnswer, ToolExport
 from fcpair.files.tables.delimited import NO_TEXT_HERE
@@ -129,8 +129,8 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
         raise InputError(f"`{answer.key}` is no key of {round_.cells.number}s, as shards for {tool.title} have them")
     if key.round_name != round_.name:
         raise InputError(f"this is an answer of `{key.round_name}`; expected `{round_.name}` (grid and round)")
-    if not (math.isnan(answer.seconds) or 0 <= answer.seconds < math.inf):
-        raise InputError(f"`{answer.seconds:g}` is not a number of seconds; expected 0 or more")
+    if not math.isnan(answer.seconds):
+        parse_seconds(answer.seconds)
     parsed = None if answer.is_skip else round_.form.load_submitted(_submitted(round_.form, answer.words))
     return _Row(answer, key, person, parsed, _utc(answer.at))
 
@@ -190,10 +190,7 @@ def _utc(at: str) -> str:
     """The time as the study keeps it; empty where it is not known."""
     if not at:
         return ""
-    try:
-        time = datetime.fromisoformat(at)
-    except ValueError:
-        raise InputError(f"`{at}` is not a time; expected ISO 8601, such as 2026-11-21T14:05:00Z") from None
+    time = parse_time(at)
     return (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from fcpair.errors import Finding, InputError
+from fcpair.files.answers.answer_files import parse_seconds
 from fcpair.files.exchange.annotation_tool import (
     DIRECTIONS,
     KEY,
@@ -239,7 +240,7 @@ def _user(completed_by: Any) -> str:
 
 
 def _seconds(lead_time: Any) -> float:
-    return float(lead_time) if lead_time not in (None, "") else float("nan")
+    return float("nan") if lead_time is None or lead_time == "" else parse_seconds(lead_time)
 
 
 def _texts(data: Mapping[str, Any]) -> str:

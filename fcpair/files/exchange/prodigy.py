@@ -113,7 +113,6 @@ def _read_task(file: ExportFile, line: int, value: Mapping[str, Any], form: Form
     if not isinstance(chosen, list | None):
         raise InputError("`accept` is no list, as Prodigy's is")
     words = [as_text(word) for word in chosen or () if word not in (None, "")]
-    time = value.get("_timestamp")
     return ToolAnswer(
         file.place,
         line,
@@ -122,6 +121,16 @@ def _read_task(file: ExportFile, line: int, value: Mapping[str, Any], form: Form
         {name: words} if words and act == "accept" else {},
         as_text(value.get(NOTE)),
         act == "ignore",
-        at="" if time is None else datetime.fromtimestamp(float(time), UTC).isoformat(),
+        at=_time(value.get("_timestamp")),
         shown=as_text(value.get("text")),
     )
+
+
+def _time(seconds: Any) -> str:
+    """The time so many seconds after 1970; empty where it is not known."""
+    if seconds is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(float("nan") if isinstance(seconds, bool) else float(seconds), UTC).isoformat()
+    except (TypeError, ValueError, OverflowError, OSError):
+        raise InputError(f"`{seconds}` is not a time; expected seconds since 1970, as Prodigy writes them") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.errors import InputError, show_foreign, translate_read_errors
 from fcpair.files.release.release_facts import DATA
 from fcpair.notebook import Result, frame_of
-from fcpair.plans import check_name
+from fcpair.plans import NAME
 from fcpair.records import Tier
 
 if TYPE_CHECKING:
@@ -26,8 +27,41 @@ _EVIDENCE = {
     "decisions": ("decision", (), "decision"),
     "verdicts": ("verdict", ("validator",), "verdict"),
 }
+RECORD_SHAPE = {
+    **{"name": str, "study": int, "pseudonyms": int, "seed": int, "last_run": int, "texts": bool},
+    "rules": {NAME: {re.compile(".+"): str}},
+}
+"""What the record of a release must have, see `find_misfit`."""
+_ROW_SHAPES = {
+    "pairs": {**dict.fromkeys(KEY, str), "pair": int, "tier": str, "label": object},
+    "labels": {"pair": int, "annotator": object, "label": object},
+    "decisions": {"pair": int, "decision": object, "by": object, "rule": object},
+    "verdicts": {"pair": int, "validator": object, "verdict": object},
+}
 _FOUR = [tier.label for tier in Tier]  # the widest first
 _Said = dict[tuple[str, ...], str]
+
+
+def find_misfit(value: Any, shape: Any, where: str = "it") -> str | None:
+    """The first part of what others wrote that is not of its shape, as a sentence; None where all of it is.
+
+    A shape is a type, or a dict with the shape of each key that must be there; a pattern as a key stands for any number
+    of keys that match it, and for no others.
+    """
+    if not isinstance(shape, dict):
+        fits = shape is object or type(value) is shape
+        return None if fits else f"{where} is {type(value).__name__}, and not {shape.__name__}"
+    if not isinstance(value, dict):
+        return f"{where} is {type(value).__name__}, and no object"
+    for key, inner in shape.items():
+        if not isinstance(key, re.Pattern) and key not in value:
+            return f"`{key}` is missing"
+        for name in value if isinstance(key, re.Pattern) else (key,):
+            if isinstance(key, re.Pattern) and not key.fullmatch(name):
+                return f"{where} has the name {name[:60]!r}, which is none that fcpair gives"
+            if misfit := find_misfit(value[name], inner, f"`{name}`"):
+                return misfit
+    return None
 
 
 @dataclass(frozen=True)
@@ -79,11 +113,9 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
     Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms.
 
     Raises:
-        InputError: a table cannot be read, neither release has a tier, or one names a grid as none can be called.
+        InputError: a table cannot be read, or neither release has a tier.
     """
     grids = list(dict.fromkeys(grid for record in records for grid in record["rules"]))
-    for grid in grids:
-        check_name("grid", grid)  # before it is a part of a path
     if not grids:
         raise InputError(f"{before} and {after} have no tiers, so there are no pairs to compare")
     same_people = records[0]["pseudonyms"] == records[1]["pseudonyms"]
@@ -115,8 +147,11 @@ def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     with translate_read_errors(path, expected="a table of a release"):
-        rows = pd.read_parquet(path).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
+        rows = [{str(name): value for name, value in row.items()} for row in pd.read_parquet(path).to_dict("records")]
+    for number, row in enumerate(rows, 1):
+        if misfit := find_misfit(row, _ROW_SHAPES[name.rpartition("-")[2]]):
+            raise InputError(f"{path}: row {number:,}: {misfit}; expected a table of a release")
+    return rows
 
 
 def _by_texts(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str, int], dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,13 +65,15 @@ def _format_sums(digests: dict[str, str]) -> bytes:
 
 def _entries(folder: Path) -> Iterator[tuple[str, str]]:
     """Everything in a folder by its path there, and what it is where it is no plain file."""
-    for place, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(place, name)
+    folders = [folder]
+    while folders:  # not os.walk, which calls itself for each level of a tree
+        for path in folders.pop().iterdir():
+            name = path.relative_to(folder).as_posix()
             if path.is_symlink():
-                yield path.relative_to(folder).as_posix(), "a link"
+                yield name, "a link"
             elif path.is_dir():
+                folders.append(path)
                 if not any(path.iterdir()):
-                    yield path.relative_to(folder).as_posix(), "an empty folder"
+                    yield name, "an empty folder"
             else:
-                yield path.relative_to(folder).as_posix(), "" if path.is_file() else "something else"
+                yield name, "" if path.is_file() else "something else"

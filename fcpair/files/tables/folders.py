@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from fcpair.errors import InputError, name_file
-
-_LONGEST_PREFIX = 40  # characters of a name of at most 255 bytes, of which the rest of a temporary one needs some
+from fcpair.unfinished import new_path, prefix_for
 
 
 @contextmanager
 def new_folder(path: str | Path) -> Iterator[Path]:
     """A temporary folder beside `path` that becomes it when the block ends well, and goes when it does not.
 
-    Only a kill leaves it, under the name `.NAME.unfinished-...`.
+    Only a kill leaves it, under the name `.NAME.unfinished-...`, and the next such block removes it.
 
     Raises:
         InputError: there is a file of that name, or a folder that is not empty, or no folder around it.
     """
     check_new_folder(path)
-    place = Path(path).resolve()
-    temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:_LONGEST_PREFIX]}.unfinished-"))
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o777 & ~mask)
-        if place.exists():
-            place.rmdir()
-        temporary.rename(place)
-    except BaseException as error:
-        name_file(error, path)
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+    place = Path(os.path.realpath(path))
+    with new_path(place.parent, prefix_for(place)) as temporary:
+        try:
+            yield temporary
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o777 & ~mask)
+            if place.exists():
+                place.rmdir()
+            temporary.rename(place)
+        except BaseException as error:
+            name_file(error, path)
+            raise
 
 
 def make_writable_folder(path: Path) -> None:
@@ -53,10 +50,12 @@ def make_writable_folder(path: Path) -> None:
 def check_new_folder(path: str | Path) -> None:
     """Raise InputError unless a new folder can be made at `path`; an empty one may be there."""
     path = Path(path)
+    if path.is_symlink() and not path.exists():
+        raise InputError(f"{path}: is a link that leads nowhere; name a folder")
     if path.is_dir():
         if any(path.iterdir()):
             raise InputError(f"{path}: this folder is not empty, and was left as it is; name a new one")
     elif path.exists():
         raise InputError(f"{path}: is a file; name a folder")
-    elif not path.resolve().parent.is_dir():
+    elif not Path(os.path.realpath(path)).parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; make it first")

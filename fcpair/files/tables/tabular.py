@@ -12,7 +12,6 @@ import io
 import json
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -28,6 +27,7 @@ from fcpair.files.tables.json_lines import read_jsonl
 from fcpair.files.tables.spreadsheet import read_workbook
 from fcpair.params import format_of
 from fcpair.stages.corpus.text_identity import fold_name
+from fcpair.unfinished import new_path, prefix_for
 from fcpair.values import as_text, is_blank, visible_text
 
 if TYPE_CHECKING:
@@ -391,21 +391,21 @@ class replace_file:  # noqa: N801 - reads as a verb: `with replacing(path) as te
             raise InputError(f"{self.path}: there is no folder {self.path.parent}; make it first")
         if self.path.is_dir():
             raise InputError(f"{self.path}: is a folder; name a file")
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".", suffix=self.path.suffix)
-        os.close(handle)
-        self._temporary = Path(name)
+        self._block = new_path(self.path.parent, prefix_for(self.path), self.path.suffix, is_folder=False)
+        self._temporary = self._block.__enter__()
         return self._temporary
 
     def __exit__(self, _kind: object, failed: BaseException | None, _where: object) -> None:
         name_file(failed, self.path)
-        if failed is None:
-            if not self._private:
-                mask = os.umask(0)
-                os.umask(mask)
-                self._temporary.chmod(0o666 & ~mask)
-            self._temporary.replace(self.path)
-        else:
-            self._temporary.unlink(missing_ok=True)
+        try:
+            if failed is None:
+                if not self._private:
+                    mask = os.umask(0)
+                    os.umask(mask)
+                    self._temporary.chmod(0o666 & ~mask)
+                self._temporary.replace(self.path)
+        finally:
+            self._block.__exit__(None, None, None)
 
 
 def write_all(files: Mapping[Path, bytes]) -> None:

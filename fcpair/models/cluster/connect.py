@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from fcpair.errors import ClusterError, FcpairError, InputError
-from fcpair.extras import require
+from fcpair.errors import ClusterError, FcpairError, InputError, require
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from fcpair.extras import require
+from fcpair.errors import require
 from fcpair.stages.adjudication.label_models import LabelFit, LabelTable
 
 if TYPE_CHECKING:

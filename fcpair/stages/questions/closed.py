@@ -15,6 +15,7 @@ from fcpair.stages.questions.notation import Item, parse_whole_number
 
 IRRECONCILABLE = "irreconcilable"  # said by who decides instead of an answer
 LONGEST_NAME = 100
+MOST_CHOICES = 1_000  # a column of each is counted; SQLite has 2,000
 _SIGNS = {"": (True, False), "?": (False, False), "+": (True, True)}
 
 
@@ -40,6 +41,7 @@ class OneOf(Closed):
         raise_first(
             (
                 (len(words) < 2, "at least two choices are needed"),
+                (len(words) > MOST_CHOICES, f"{len(words):,} choices are too many; expected {MOST_CHOICES:,} at most"),
                 (any(choice.positive and not choice.definite for choice in self), "a positive choice must be definite"),
                 (len({*codes}) < len(codes) or len({*words}) < len(words), "a code or a name is duplicated"),
                 *_word_problems(words),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.extras import require
+from fcpair.errors import require
 from fcpair.stages.stats.intervals import Z
 
 Floats = NDArray[np.float64]

@@ -23,7 +23,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of, parse_subm
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.idempotency import perform_once
-from fcpair.steps.base.opaque_ids import PLAIN_ASSIGNMENTS, OpaqueIds
+from fcpair.steps.base.opaque_ids import OpaqueIds
 from fcpair.steps.people import known_dealing, known_scores, reassignment
 from fcpair.steps.people.reading_limits import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
@@ -73,7 +73,7 @@ class Submissions:
         self._has_limit = has_limit(annotate)
         self._opaque: OpaqueIds | None = None
         self._qualified: set[tuple[int, int]] = set()  # people who have qualified, each with the round in which
-        self._answer_ids: dict[tuple[int, Any], int] = {}  # answers of closed questions, by round and as they are sent
+        self._answer_ids: dict[Any, dict[int, int]] = {}  # of closed questions, by form and as sent, then by round
 
     def _load_opaque(self, tx: Tx) -> OpaqueIds:
         """Made once: what it rests on stays as it is."""
@@ -114,19 +114,25 @@ class Submissions:
         """
         check_visitor(visitor)
         with self._store.read() as tx:
-            assignment_id = self._load_opaque(tx).decrypt_assignment(assignment_id)
-            assignment = _own_assignment(tx, visitor, assignment_id)
+            assignment = self._own_assignment(tx, visitor, assignment_id)
             with grids.on_grid(tx, assignment.grid_id):
                 round_ = rounds.by_id(tx, assignment.round_id)
                 if not text_checks.is_checked(round_):
                     return []
-                comparison = text_checks.comparison_texts(tx, round_, visitor.id, assignment_id)
+                comparison = text_checks.comparison_texts(tx, round_, visitor.id, assignment.id)
         remarks = text_checks.check_answer(round_, answer, comparison)
         refusals = [remark for remark in remarks if remark.refuses]
         if keep and refusals:
             with self._store.write() as tx:
-                refused_texts.add(tx, assignment_id, refusals, text_sent(form_of(round_.form), answer) or "")
+                refused_texts.add(tx, assignment.id, refusals, text_sent(form_of(round_.form), answer) or "")
         return remarks
+
+    def _own_assignment(self, tx: Tx, visitor: Visitor, number: int) -> Any:
+        """The assignment of a visitor, in their role, that they know by a number; raises RefusedError for any other."""
+        assignment = task_queries.find_assignment(tx, self._load_opaque(tx).decrypt_assignment(number), visitor)
+        if assignment is None:
+            raise RefusedError(NOT_YOURS)
+        return assignment
 
     def run_text_checks(self, visitor: Visitor, submission: Submission) -> None:
         """Hold a text against the checks of its round; raises InputError, with what to change, where one refuses it.
@@ -149,7 +155,7 @@ class Submissions:
         with self._store.write(wait=wait, first=True, alone=has_skips) as tx:
             numbers = self._opaque or self._load_opaque(tx)
             received = [
-                (visitor, one if one.assignment_id <= PLAIN_ASSIGNMENTS else _with_plain_number(one, numbers))
+                (visitor, replace(one, assignment_id=numbers.decrypt_assignment(one.assignment_id)))
                 for visitor, one in submissions
             ]
             if self._store.many_write:
@@ -209,28 +215,25 @@ class Submissions:
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }
         judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
-        # A control pair changes nothing, and takes the same time.
-        may_decide = assignment.may_decide or assignment.known == Known.CONTROLS
-        if skipped or assignment.until is not None or may_decide:
-            _apply_consequences(tx, visitor, assignment, skipped=skipped, may_decide=may_decide)
+        if skipped or assignment.until is not None or assignment.may_decide:
+            _apply_consequences(tx, visitor, assignment, skipped=skipped)
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 
     def _parse_answer(self, tx: Tx, assignment: Any, submission: Submission) -> int | Answer:
         """The answer that was sent, by its number if that was asked for before; raises what refuses it."""
         value = submission.answer
-        key = (assignment.round_id, value) if isinstance(value, str | int | float) else None
-        if key in self._answer_ids:
-            return self._answer_ids[key]
+        key = (assignment.form, value) if isinstance(value, str | int | float) else None
+        if (number := self._answer_ids.get(key, {}).get(assignment.round_id)) is not None:
+            return number
         with grids.on_grid(tx, assignment.grid_id):
             form = form_of(assignment.form)
             if not submission.examined and form.written_question:
                 _check_examined(tx, assignment)
             answer = parse_submitted(tx, assignment.round_id, assignment.form, assignment.cell_id, value)
-            number = distinct_answers.find(tx, assignment.round_id, answer) if key and closed_question(form) else None
-        if key and number is not None:
-            self._answer_ids[key] = number
-        return answer if number is None else number
+            if key and closed_question(form):  # of all rounds at once: no reply tells that its round is another one
+                self._answer_ids[key] = distinct_answers.find_in_rounds(tx, assignment.form, answer)
+        return self._answer_ids.get(key, {}).get(assignment.round_id, answer)
 
     def _checked_decision(self, tx: Tx, assignment: Any, submission: Submission) -> int:
         """The decision that a verdict is about; raises ConflictError unless that is what the person saw."""
@@ -294,7 +297,7 @@ def _check_not_over(tx: Tx, visitor: Visitor, assignment: Any) -> None:
             raise ConflictError(QUALIFICATION_OVER)
 
 
-def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool, may_decide: bool) -> None:
+def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool) -> None:
     """Do what follows from an answer: a lease is renewed, a skipped cell goes to somebody else, a rule decides."""
     with grids.on_grid(tx, assignment.grid_id):
         if assignment.until is not None:
@@ -304,13 +307,8 @@ def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: b
             known_dealing.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
         elif skipped:
             reassignment.reassign(tx, assignment.id, slot=assignment.id)
-        if may_decide and closed_question(form_of(assignment.form)):
-            rule_decisions.apply_policy(tx, [assignment.cell_id])
-
-
-def _with_plain_number(submission: Submission, numbers: OpaqueIds) -> Submission:
-    """A submission with the number that its assignment has here."""
-    return replace(submission, assignment_id=numbers.decrypt_assignment(submission.assignment_id))
+        if assignment.may_decide and closed_question(form_of(assignment.form)):
+            rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
 
 
 def _with_opaque_id(
@@ -321,14 +319,6 @@ def _with_opaque_id(
         return reply
     judgement_id = numbers.digest_id("judgement", visitor.id, submission.request_id)
     return {**reply, "judgement_id": judgement_id, "assignment_id": submission.assignment_id}
-
-
-def _own_assignment(tx: Tx, visitor: Visitor, assignment_id: int) -> Any:
-    """The assignment of this number, where it is the visitor's in their role; else raises RefusedError."""
-    assignment = task_queries.find_assignment(tx, assignment_id, visitor)
-    if assignment is None:
-        raise RefusedError(NOT_YOURS)
-    return assignment
 
 
 def _check_examined(tx: Tx, assignment: Any) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from fcpair.errors import RefusedError
 from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
@@ -26,6 +27,8 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.words import Words
 from fcpair.work_records import CalibrationPart, Progress, RoundForm, ShownText, Task
+
+NOT_RENUMBERED = "answers that an older version of this page kept can no longer be stored; please give them again"
 
 
 class WorkQueue(Submissions):
@@ -123,43 +126,47 @@ class WorkQueue(Submissions):
         return reading_allowance(tx, visitor.id, self._annotate).n_remaining if self._has_limit else None
 
     def _rounds_of(self, tx: Tx, role: Role) -> list[Round]:
-        if role not in self._rounds:
+        known_rounds = self._rounds  # another thread may begin anew meanwhile
+        if role not in known_rounds:
             seen_rounds = rounds.seen_in_role(tx, role)
-            self._rounds[role] = sorted(seen_rounds, key=lambda one: not one.options.calibrates)
-        return self._rounds[role]
+            known_rounds[role] = sorted(seen_rounds, key=lambda one: not one.options.calibrates)
+        return known_rounds[role]
 
     def _open_tasks(self, tx: Tx, visitor: Visitor, n: int, n_remaining: int | None) -> list[Task]:
         n = n if n_remaining is None else min(n, n_remaining)
         tasks: list[Task] = []
         seen_rounds = self._rounds_of(tx, visitor.role)
-        numbers = self._assignment_numbers(tx, seen_rounds)
         for round_ in _rounds_begun(tx, visitor, seen_rounds):
             if len(tasks) < n:
                 rows = task_queries.open_tasks(tx, visitor.id, round_, n - len(tasks))
-                tasks += [self._task(tx, round_, row, numbers(row["id"])) for row in rows]
+                tasks += [self._task(tx, round_, row) for row in rows]
         return tasks
 
-    def _assignment_numbers(self, tx: Tx, seen_rounds: Sequence[Round]) -> Callable[[int], int]:
-        """Function that gives the number by which a person knows an assignment.
+    def renumber(self, visitor: Visitor, assignment_ids: Sequence[int]) -> dict[int, int]:
+        """The numbers of a person's assignments by those that clients had of them up to fcpair 0.7, of these.
 
-        Where there are known pairs, it does not tell when the assignment was made.
+        Raises RefusedError where the person has known pairs: their old numbers would tell them.
         """
-        return self._load_opaque(tx).encrypt_assignment if rounds.has_known_pairs(seen_rounds) else int
+        check_visitor(visitor)
+        with self._store.read() as tx:
+            if rounds.has_known_pairs(rounds.seen_in_role(tx, visitor.role)):
+                raise RefusedError(NOT_RENUMBERED)
+            encrypt = self._load_opaque(tx).encrypt_assignment
+            return {number: encrypt(number) for number in task_queries.own_among(tx, visitor.id, assignment_ids)}
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
         """A person's own answered cells, the latest first, each with its answer; `before` is an assignment of theirs.
 
-        Those whose topic they have opted out of since are left out.
-        Submitting one of them again changes the answer.
+        Those whose topic they have opted out of since are left out. Submitting one of them again changes the answer.
+        Raises RefusedError where `before` is none of theirs.
         """
         check_visitor(visitor)
         with self._store.read() as tx:
             seen_rounds = rounds.seen_in_role(tx, visitor.role)
-            numbers = self._assignment_numbers(tx, seen_rounds)
             round_by_id = {
                 number: round_ for round_ in _rounds_to_revise(tx, visitor, seen_rounds) for number in round_.ids
             }
-            before = None if before is None else self._load_opaque(tx).decrypt_assignment(before)
+            before = None if before is None else self._own_assignment(tx, visitor, before).id
             spared = permissions.spared_pairs(tx, visitor.id)
             rows = task_queries.answered_tasks(tx, visitor.id, list(round_by_id), before, n, spared)
             return [
@@ -167,7 +174,6 @@ class WorkQueue(Submissions):
                     tx,
                     round_by_id[row["round_id"]],
                     row,
-                    numbers(row["id"]),
                     answer=SKIP if row["value"] is None else to_client(row["value"]),
                     note=row["note"],
                     outdated=bool(row["outdated"]),
@@ -206,12 +212,10 @@ class WorkQueue(Submissions):
             **reading.to_dict(),
         )
 
-    def _task(
-        self, tx: Tx, round_: Round, row: dict[str, Any], number: int, *, answer: Any = None, **fields: Any
-    ) -> Task:
+    def _task(self, tx: Tx, round_: Round, row: dict[str, Any], *, answer: Any = None, **fields: Any) -> Task:
         checks = round_.checks is not None
         return Task(
-            assignment_id=number,
+            assignment_id=self._load_opaque(tx).encrypt_assignment(row["id"]),
             grid=self._grid_name(tx, round_.grid_id),
             cell_id=self._cell_number(tx, round_, row["cell_id"]),
             round=round_.name,

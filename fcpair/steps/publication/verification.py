@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fcpair.errors import InputError, StageError, show_foreign
-from fcpair.files.release.release_diff import ReleaseChanges, compare_releases
+from fcpair.files.release.release_diff import RECORD_SHAPE, ReleaseChanges, compare_releases, find_misfit
 from fcpair.files.release.release_form import FORM_FILE, read_form
 from fcpair.files.release.sha256sums import SUMS, check_folder, read_sums
 from fcpair.steps.base.context import StudyContext
@@ -83,11 +83,10 @@ def read_record(folder: Path) -> dict[str, Any]:
     """The record of how a release was made; raises InputError where the folder has none."""
     try:
         record: dict[str, Any] = parse_json((folder / RECORD).read_text("utf-8"))
-        missing = {"name", "seed", "texts", "last_run", "study", "pseudonyms", "rules"} - record.keys()
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"{folder}: is no release: {RECORD} cannot be read ({error})") from None
-    if missing:
-        raise InputError(f"{folder}: {RECORD} lacks {', '.join(sorted(missing))}")
+    if misfit := find_misfit(record, RECORD_SHAPE):
+        raise InputError(f"{folder}: is no release: {RECORD} is not as `fcpair release` writes it: {misfit}")
     return record
 
 

@@ -44,6 +44,18 @@ def apply_policy(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
+def follow_answer(tx: Tx, cell_id: int, *, counts: bool) -> None:
+    """Let the decision by rule about a pair follow an answer on it, where a policy has been set.
+
+    An answer on a control pair does not count (`counts`), and changes nothing. It takes the same statements as any
+    other, and so does an answer after which the decision stands: the time of a reply tells none from another.
+    """
+    changes = _decisions(preview_policy(tx, effective_options(tx, Adjudicate, {}), [cell_id]))
+    is_kept = counts and bool(changes)
+    with adjudications.tentative(tx, is_kept=is_kept):
+        adjudications.add_rule_decisions(tx, changes if is_kept else [(cell_id, Rule.REOPENED, None)])
+
+
 def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
     """Preview what a policy makes of these pairs, or of all."""
     question = scheme_of(tx)
@@ -52,8 +64,12 @@ def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = 
 
 def write_decisions(tx: Tx, changes: Forecast) -> None:
     """Write what was foreseen."""
-    adjudications.add_rule_decisions(tx, ((cell_id, decision.rule, decision.code) for cell_id, decision in changes.new))
-    adjudications.add_rule_decisions(tx, ((cell_id, Rule.REOPENED, None) for cell_id in changes.reopened))
+    adjudications.add_rule_decisions(tx, _decisions(changes))
+
+
+def _decisions(changes: Forecast) -> list[tuple[int, Rule, int | None]]:
+    reopened = [(cell_id, Rule.REOPENED, None) for cell_id in changes.reopened]
+    return [*((cell_id, decision.rule, decision.code) for cell_id, decision in changes.new), *reopened]
 
 
 def repair_old_decisions(tx: Tx) -> RunRecord | None:

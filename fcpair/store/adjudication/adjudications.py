@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, case, exists, func, select
@@ -11,6 +12,7 @@ from fcpair.records import BY_HAND, UNDECIDED, Round, Rule
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
+from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.frames import frame, integer_arrays, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
@@ -46,6 +48,17 @@ def add_rule_decisions(tx: Tx, decisions: Iterable[tuple[int, Rule, int | None]]
         for cell_id, rule, code in decisions
     )
     hash_chain.add(tx, hash_chain.DECISIONS, rows)
+
+
+@contextmanager
+def tentative(tx: Tx, *, is_kept: bool) -> Iterator[None]:
+    """Keep what is written meanwhile, or undo it, in the same time."""
+    execute = driver(tx).execute
+    execute("SAVEPOINT before_decision")
+    yield
+    execute("SAVEPOINT after_decision")
+    execute(f"ROLLBACK TO SAVEPOINT {'after' if is_kept else 'before'}_decision")
+    execute("RELEASE SAVEPOINT before_decision")
 
 
 def add_requests(tx: Tx, cell_ids: Iterable[int], note: str) -> None:

@@ -280,7 +280,7 @@ _FIND_ASSIGNMENT = PreparedStatement(
             *_STANDING[:2],
             case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
             guidelines.NEWEST.label("guideline_version"),
-            (round_.c.counts & _HAS_POLICY).label("may_decide"),
+            ((round_.c.counts | (Known.CONTROLS.value == _use)) & _HAS_POLICY).label("may_decide"),
             _use.label("known"),
             round_.c.options["calibrates"].as_string().label("calibrates"),
             _QUALIFICATION.label("qualification"),
@@ -299,16 +299,23 @@ _FIND_ASSIGNMENT = PreparedStatement(
 
 def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
     """An assignment: `id`, `cell_id`, `person_id`, `round_id`, `status`, `until`, of its round `grid_id`,
-    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether
-    answers to it count and a policy decides by them (`may_decide`), the options `known` and `calibrates` of its round
-    (None where they are not set), the `qualification` for it (a round's id, None where it needs none), of which the
-    visitor has something open or not (`is_qualifying`), where it checks, whether somebody has still to label the pair
-    (`still_labelled`), what `hash_chain.add_answer` has to know, and of the visitor what `visitor_state` has.
+    `form`, `counts` and `checks`, the standing `decision_id` and `decided`, the newest `guideline_version`, whether a
+    policy decides by answers to it, or would if its control pairs counted (`may_decide`), the options `known` and
+    `calibrates` of its round (None where they are not set), the `qualification` for it (a round's id, None where it
+    needs none), of which the visitor has something open or not (`is_qualifying`), where it checks, whether somebody has
+    still to label the pair (`still_labelled`), what `hash_chain.add_answer` has to know, and of the visitor what
+    `visitor_state` has.
 
     None where the visitor has none of this number in their role.
     """
     visitor_params = {"person": visitor.id, "role": visitor.role.value, "session": visitor.remembered}
     return _FIND_ASSIGNMENT.first(tx, one=assignment_id, **visitor_params)
+
+
+def own_among(tx: Tx, person_id: int, assignment_ids: Sequence[int]) -> list[int]:
+    """Those of these assignments that are a person's."""
+    ids = assignment.c.id.in_(sql_lists.as_subquery(list(assignment_ids)))
+    return list(tx.execute(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)).scalars())
 
 
 _SET_STATUS = PreparedStatement(

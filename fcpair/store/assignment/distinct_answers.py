@@ -12,7 +12,7 @@ from sqlalchemy import ScalarSelect, Table, bindparam, insert, select
 from fcpair.store.database import backends, checksums, sql_lists
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import answer, text
+from fcpair.store.database.tables import answer, round_, text
 
 WRITTEN = "answer"
 """The kind of texts that answers wrote."""
@@ -35,6 +35,10 @@ class Answer(NamedTuple):
 _FIND = PreparedStatement(
     select(answer.c.id).where(answer.c.round_id == bindparam("round"), answer.c.digest == bindparam("digest"))
 )
+_IN_ROUND = select(answer.c.id).where(answer.c.round_id == round_.c.id, answer.c.digest == bindparam("digest"))
+_FIND_IN_ROUNDS = PreparedStatement(  # not by a join, which SQLite would begin with every answer there is
+    select(round_.c.id, _IN_ROUND.scalar_subquery().label("answer_id")).where(round_.c.form == bindparam("form"))
+)
 _FIND_TEXT = PreparedStatement(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
 
 
@@ -42,6 +46,12 @@ def find(tx: Tx, round_id: int, answer_: Answer) -> int | None:
     """The number of an answer in a round; None where the round has not had it yet."""
     row = _FIND.first(tx, round=round_id, digest=answer_.digest)
     return None if row is None else int(row.id)
+
+
+def find_in_rounds(tx: Tx, form: str, answer_: Answer) -> dict[int, int]:
+    """The number of an answer in each round of a form that has had it, by the round."""
+    rows = _FIND_IN_ROUNDS.all(tx, form=form, digest=answer_.digest)
+    return {row.id: row.answer_id for row in rows if row.answer_id is not None}
 
 
 def get_or_add(tx: Tx, round_id: int, answer_: Answer) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -18,6 +17,7 @@ from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
 from fcpair.errors import StudyError
+from fcpair.unfinished import new_path
 from fcpair.values import parse_json
 
 FORMAT = 1
@@ -83,22 +83,17 @@ def write(path: Path, manifest: Manifest, save: Callable[[Any], object]) -> Mani
     taken or the file cannot be written.
     """
     check_name_free(path)
-    part: Path | None = None
     try:
-        number, name = tempfile.mkstemp(suffix=PART, prefix=f"{path.name}-", dir=path.parent)  # for its owner alone
-        part = Path(name)
-        with os.fdopen(number, "w+b") as file:
-            full_manifest = _write_content(file, manifest, save)
-            _write_digest(file)
-            file.flush()
-            os.fsync(file.fileno())
-        _give_name(part, path)
-        sync_folder(path.parent)
+        with new_path(path.parent, f"{path.name}-", PART, is_folder=False) as part:
+            with part.open("w+b") as file:
+                full_manifest = _write_content(file, manifest, save)
+                _write_digest(file)
+                file.flush()
+                os.fsync(file.fileno())
+            _give_name(part, path)
+            sync_folder(path.parent)
     except OSError as error:
         raise StudyError(f"{path}: {error.strerror or error}; no backup was written") from error
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
     return full_manifest
 
 

@@ -12,8 +12,7 @@ from weakref import finalize
 
 import numpy as np
 
-from fcpair.errors import InputError
-from fcpair.extras import require
+from fcpair.errors import InputError, require
 from fcpair.texts.measures.base import TOLERANCE, Floats, Rows, SetFigure, count_reasons
 from fcpair.texts.measures.measured_texts import TextTable
 from fcpair.texts.measures.references import ReferenceMeasure, Refs, below_maximum

@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from fcpair.errors import InputError
-from fcpair.extras import require
+from fcpair.errors import InputError, require
 from fcpair.files.tables.tabular import check_file
 from fcpair.texts.measures.base import NO_TOKEN, Measure, Values, fill_defined
 from fcpair.texts.measures.measured_texts import TextTable

@@ -89,7 +89,9 @@ def _show(
         "page": GUIDELINES,
         "entries": list_fields(context, typed),
         "roles": [(role, f"{role}s", noun) for role, noun in nouns.items()],
-        "noun_examples": [(f"{role}s", _noun_examples(noun, shown_in)) for role, noun in nouns.items() if noun],
+        "noun_examples": [
+            (f"{role}s", _noun_examples(noun, shown_in)) for role, noun in nouns.items() if noun in NOUNS
+        ],
         "shown_in": shown_in,
         "field_of_noun": NOUN,
         "nouns": NOUNS,

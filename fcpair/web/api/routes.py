@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 
 from fcpair.errors import InputError
 from fcpair.records import WORKERS, Role
@@ -14,11 +15,13 @@ from fcpair.web import refusals
 from fcpair.web.api.schemas import (
     LARGEST_ID,
     ConsentIn,
+    Id,
     Me,
     NextOut,
     ProgressOut,
     Recorded,
     RemarksOut,
+    RequestModel,
     SettingsIn,
     TasksOut,
     TextIn,
@@ -34,6 +37,18 @@ from fcpair.words import Noun
 
 router = APIRouter()
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `assignment_id`.")]
+
+
+class RenumberIn(RequestModel):
+    """Old numbers of assignments."""
+
+    assignment_ids: list[Id] = Field(max_length=1_000)
+
+
+class RenumberedOut(BaseModel):
+    """New numbers of assignments, by the old ones; those that are not yours are left out."""
+
+    assignment_ids: dict[int, int]
 
 
 @router.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
@@ -107,6 +122,20 @@ def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
     visitor = context.door.require_visitor(request)
     tasks = [task_json(one) for one in context.work_queue.answers(visitor, before, n)]
     return json_response(request, {"tasks": tasks})
+
+
+@router.post(
+    "/api/renumber", summary="Numbers of fcpair 0.7", response_model=RenumberedOut, responses=error_responses(400, 413)
+)
+@open_to(*WORKERS)
+def renumber(request: Request, body: RenumberIn) -> Response:
+    """For clients that kept the `assignment_id`s of fcpair 0.7, which counted assignments: those that stand for them.
+
+    Refused (403) where the study has known pairs, which the old ones would tell.
+    """
+    context = context_of(request)
+    visitor = context.door.require_visitor(request)
+    return JSONResponse({"assignment_ids": context.work_queue.renumber(visitor, body.assignment_ids)})
 
 
 @router.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())

@@ -16,11 +16,9 @@ from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import CalibrationPart, ShownText, Task
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
-LONGEST_NOTE = 4_000
 MOST_AHEAD = 50  # pairs that somebody is given at once
-LONGEST_WORDS = 1_000  # of what people say about themselves
-LONGEST_TEXT = 20_000  # that is written as an answer
-MOST_QUESTIONS = 50  # of a form
+LONGEST_NOTE, LONGEST_WORDS = 4_000, 1_000  # of a note, and of what people say about themselves
+LONGEST_TEXT, MOST_QUESTIONS = 20_000, 50  # that is written as an answer; of a form
 
 
 def _check_storable(text: str) -> str:
@@ -56,11 +54,13 @@ Seconds = Annotated[
 ]
 
 
-class _RequestModel(BaseModel):
+class RequestModel(BaseModel):
+    """What is sent, and nothing else."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class AnswerIn(_RequestModel):
+class AnswerIn(RequestModel):
     """An answer on a cell."""
 
     request_id: RequestId
@@ -83,7 +83,7 @@ class AnswerIn(_RequestModel):
     )
 
 
-class TextIn(_RequestModel):
+class TextIn(RequestModel):
     """A text that is being written, in an answer that need not be complete."""
 
     assignment_id: Id
@@ -91,13 +91,13 @@ class TextIn(_RequestModel):
     final: Annotated[bool, Field(strict=True, description="Whether the person has pressed Save.")] = False
 
 
-class ConsentIn(_RequestModel):
+class ConsentIn(RequestModel):
     """Agreement to take part, with what the person wishes to say about themselves."""
 
     demographics: dict[Words, Words] = Field(default_factory=dict, max_length=50)
 
 
-class SettingsIn(_RequestModel):
+class SettingsIn(RequestModel):
     """A person's own settings; those that are omitted do not change."""
 
     blurred: Annotated[bool, Field(strict=True)] | None = None
@@ -259,7 +259,7 @@ class Recorded(BaseModel):
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
 
-class RulingIn(_RequestModel):
+class RulingIn(RequestModel):
     """A decision on a conflict."""
 
     request_id: RequestId
@@ -273,7 +273,7 @@ class RulingIn(_RequestModel):
     )
 
 
-class UndoIn(_RequestModel):
+class UndoIn(RequestModel):
     """A request to take a decision back."""
 
     request_id: RequestId

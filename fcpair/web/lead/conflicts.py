@@ -34,7 +34,7 @@ def conflicts(request: Request, run: int = 0, policy: str = "", ties: str = "", 
     done = find_run(log, run)
     values = {
         **policy_values(here.grid, parse_policy(policy, ties) if policy else None),
-        **_validation_facts(here, next(of for one, of in overviews if one.grid is here.grid)),
+        **_validation_facts(here, here.find_overview(overviews)),
         "page": CONFLICTS,
         "grids": overviews if here.name else [],
         "done": done,

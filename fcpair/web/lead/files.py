@@ -317,7 +317,7 @@ def downloads(request: Request, layout: str = "") -> Response:
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
     overviews = context.grids.overview()
-    contents = _contents_of(context.study, here, next(of for one, of in overviews if one.grid is here.grid)["rounds"])
+    contents = _contents_of(context.study, here, here.find_overview(overviews)["rounds"])
     amounts = {name: n for name, one in DOWNLOADS.items() if one.fits(here) and (n := one.count(contents))}
     offered = {name: DOWNLOADS[name] for name in amounts}
     language = context.language(visitor)

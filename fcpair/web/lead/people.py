@@ -68,7 +68,7 @@ def _can_be_invited(row: dict[str, Any]) -> bool:
 
 def _is_assigned(here: CurrentGrid, overviews: list[tuple[CurrentGrid, dict[str, Any]]]) -> bool:
     """Whether anybody has been given pairs of the grid to label."""
-    rounds = next(of for one, of in overviews if one.grid is here.grid)["rounds"]
+    rounds = here.find_overview(overviews)["rounds"]
     return any(one["dealt"] for one in rounds if one["counts"])
 
 

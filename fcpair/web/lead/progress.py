@@ -33,7 +33,7 @@ def progress(request: Request, run: int = 0) -> Response:
         return RedirectResponse("/lead/start", HTTPStatus.SEE_OTHER)
     log, overviews, notes = context.study.log(), context.grids.overview(), context.grids.oldest.monitor.notes()
     values = {
-        **_round_facts(context.language(visitor), here, next(of for one, of in overviews if one.grid is here.grid)),
+        **_round_facts(context.language(visitor), here, here.find_overview(overviews)),
         "page": PROGRESS,
         "panels": build_panels(request, visitor, here, PROGRESS),
         "grids": overviews if here.name else [],
@@ -72,7 +72,7 @@ def assign(request: Request, round: Text = "") -> Response:
     """Deal the pairs to annotators, or a round of a planned grid to those who answer it."""
     context = context_of(request)
     visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    rounds = next(of for one, of in context.grids.overview() if one.grid is here.grid)["rounds"]
+    rounds = here.find_overview(context.grids.overview())["rounds"]
     if any(one["dealt"] for one in rounds if one["name"] == round):
         raise ConflictError("this was assigned after the page was loaded, so nothing was done; load Progress again")
     with context.study.acting_as(visitor.name):

@@ -27,7 +27,7 @@ from fcpair.web.server.compression import json_response
 from fcpair.web.server.security import log_failure
 from fcpair.work_records import Submission, Task
 
-_TASK = r"[0-9]{1,16}(?:\.[0-9]{1,19})?"
+_TASK = r"[0-9]{16}(?:\.[0-9]{1,19})?"
 _TASKS = rf"(?:{_TASK}(?:,{_TASK}){{0,{MOST_AHEAD - 1}}})?"
 Have = Annotated[
     str,

@@ -75,6 +75,7 @@ KINDS = {
     (POST, "/api/judgements"): Kind.ANSWER,
     (POST, "/api/check"): Kind.ACT,
     (GET, "/api/answers"): Kind.QUICK,
+    (POST, "/api/renumber"): Kind.QUICK,
     (GET, "/api/progress"): Kind.QUICK,
     (GET, "/api/conflicts"): Kind.LIST,
     (POST, "/api/decisions"): Kind.ACT,

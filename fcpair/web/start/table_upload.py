@@ -14,7 +14,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from fcpair.errors import FcpairError, InputError
+from fcpair.errors import FcpairError, InputError, StudyError
 from fcpair.records import Role, Visitor
 from fcpair.start_draft import ColumnsDraft, TableDraft
 from fcpair.web.auth import open_to
@@ -36,6 +36,7 @@ TOO_LARGE = (
     "or use `fcpair run` on the server"
 )
 EMPTY = "the file is empty; choose one with a row of column names and at least one pair"
+DISK_FULL = "the server's disk is full or read-only; make room there, or tell those who run it, and send the file again"
 TOO_SLOW = "the file came in too slowly; try again with a better connection"
 GONE = "there is no such file any more; upload the table again"
 MEGABYTE = 1024 * 1024
@@ -115,7 +116,10 @@ def _keep(request: Request, visitor: Visitor, path: Path, name: str, seen: str, 
 
 
 async def receive_file(request: Request, path: Path, most: int, *, too_large: str, empty: str) -> None:
-    """Write the body to the file; raises InputError where it has more than `most` bytes, is too slow or empty."""
+    """Write the body to the file.
+
+    Raises InputError where it has more than `most` bytes, is too slow or empty, StudyError where the disk is full.
+    """
     refusal = InputError(too_large.format(most // MEGABYTE))
     if (parse_number(request.headers.get("content-length", "0")) or 0) > most:
         raise refusal
@@ -130,6 +134,8 @@ async def receive_file(request: Request, path: Path, most: int, *, too_large: st
                     await run_in_threadpool(file.write, chunk)
     except TimeoutError:
         raise InputError(TOO_SLOW) from None
+    except OSError as error:
+        raise StudyError(DISK_FULL) from error
     if not n_bytes:
         raise InputError(empty)
 

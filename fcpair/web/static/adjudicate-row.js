@@ -17,7 +17,7 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 const NOT_THEIRS = t("Your task has changed since this page was loaded, or somebody else has signed in in this browser.");
 
 const element = (id) => document.getElementById(id);
-const { outbox: place, csrf, grid, pausePairs, pauseMinutes } = element("desk").dataset;
+const { place, csrf, grid, pausePairs, pauseMinutes } = element("desk").dataset;
 const api = new Api(csrf);
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere: markSent });

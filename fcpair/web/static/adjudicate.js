@@ -21,7 +21,7 @@ const SIGNED_OUT = [200, 401]; // what another page than the one that was asked 
 const NOT_THEIRS = t("Your task has changed since this page was loaded, or somebody else has signed in in this browser.");
 
 const element = (id) => document.getElementById(id);
-const { outbox: place, csrf, grid, case: example, pausePairs, pauseMinutes } = element("desk").dataset;
+const { place, csrf, grid, case: example, pausePairs, pauseMinutes } = element("desk").dataset;
 const api = new Api(csrf);
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
 const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere });

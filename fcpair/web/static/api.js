@@ -46,7 +46,7 @@ export class Api {
   async session(path, place) {
     const { status, page, desk, isIn } = await this.desk(path);
     if (meaning(status) === "later") return { session: "later" };
-    if (desk?.outbox !== place) return { session: "stop", isIn };
+    if (desk?.place !== place) return { session: "stop", isIn };
     const session = desk.csrf === this.csrf ? "same" : "renewed";
     this.csrf = desk.csrf;
     return { session, page };

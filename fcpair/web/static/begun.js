@@ -37,6 +37,25 @@ export class Begun {
     }
   }
 
+  // The numbers of the tasks on which something is kept.
+  get ids() {
+    try {
+      const keys = Object.keys(localStorage).filter((key) => key.startsWith(this.#place));
+      return keys.map((key) => Number(key.slice(this.#place.length)));
+    } catch {
+      return [];
+    }
+  }
+
+  // Gives what is kept under old numbers the new ones, by which nothing has been kept yet.
+  renumber(numbers) {
+    for (const [old, id] of Object.entries(numbers)) {
+      const kept = this.of(old);
+      if (kept && !this.of(id)) this.keep(id, kept);
+      this.forget(old);
+    }
+  }
+
   forget(id) {
     this.#here.delete(id);
     try {

@@ -19,10 +19,12 @@ const PAGE_KEPT_AGAIN_AFTER_MS = 3_600_000;
 const MOST_ANSWERS = 50; // that the server gives at once
 const UNFIT = 422; // the answer is not one to the form
 const CONFLICT = 409; // the study has moved on, as where the pair was answered on another device
+const LARGEST_OLD = 2 ** 52; // number of a task, as pages had them up to fcpair 0.7; those of now are larger
+const MOST_RENUMBERED = 1_000; // that the server takes at once
 const FORETOLD_AFTER_MS = 1_200; // without a key
 const TOO_SOON_MS = 250; // the second half of a double click is no answer on the next pair
 
-const { outbox: place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
+const { place, rounds, blurred, guidelines, pausePairs, pauseMinutes, files, ahead } =
   document.getElementById("desk").dataset;
 const { t, tn, number } = globalThis.fcpairLanguage;
 const NEWER_GUIDELINES = t("The guidelines have changed since this page was loaded. Reload it to read them.");
@@ -35,7 +37,7 @@ const goal = new Goal(place);
 const view = new View(blurred === "true", rounds, { save, changed: typed, goal });
 const watch = new Watch();
 const pause = new Pause(Number(pausePairs), Number(pauseMinutes));
-const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere, merge });
+const outbox = new Outbox(place, { send, onSent, onUnsent, onElsewhere, merge, prepare: renumber });
 const kept = new Kept(place, files);
 const pauseScreen = document.getElementById("pause-screen");
 
@@ -51,6 +53,7 @@ let nRefused = 0; // of the answers sent since the last one was given
 let nKept = 0; // of these, until that is said
 let shownAt = 0;
 let troubled = false; // something could not be sent, and nobody has said yet that it has been since
+let outside = ""; // where nobody is signed in, or somebody else: what that means for the answers
 let walking = false;
 let looking = false; // the server is asked whether it takes a text
 let foretelling = null; // the clock that runs while somebody types
@@ -193,6 +196,7 @@ function isUndoable() {
 }
 
 function whyNone() {
+  if (outside) return outside;
   if (exhausted) return t("That was %(last_noun)s. Your answers are being sent.");
   return troubled ? USED_UP : t("%(Next_noun)s is on its way.");
 }
@@ -220,6 +224,7 @@ function merge(before, item) {
 
 // Sends one answer; see Outbox for what it gives.
 async function send({ again, mayReplace = false, isTried, ...item }) {
+  if (item.assignment_id <= LARGEST_OLD) return "later"; // of a window that an older fcpair filled: see renumber
   const reply = await api.call("POST", "/api/judgements", { ...item, again: again || mayReplace });
   const outcome = meaning(reply.status);
   if (outcome === "stop") signedOut();
@@ -238,6 +243,33 @@ async function send({ again, mayReplace = false, isTried, ...item }) {
   const why = sentence(reply);
   const said = nRefused === 1 ? why : tn("%(n)s answer was not taken. The last: %(why)s", "%(n)s answers were not taken. The last: %(why)s", nRefused, { why });
   view.banner(said, { kind: "error" });
+  return "done";
+}
+
+// What pages of fcpair 0.7 kept in this browser has old numbers of tasks: it gets those of now. What the server does not
+// take under these is not sent, and stays among what was begun.
+async function renumber() {
+  const isOld = (id) => id <= LARGEST_OLD;
+  const old = [...outbox.items.map((item) => item.assignment_id), ...begun.ids].filter(isOld);
+  if (!old.length) return "done";
+  const reply = await api.call("POST", "/api/renumber", { assignment_ids: [...new Set(old)].slice(0, MOST_RENUMBERED) });
+  const outcome = meaning(reply.status);
+  if (outcome === "stop") signedOut();
+  if (outcome === "stop" || outcome === "later") return outcome;
+  if (outcome === "refused") {
+    const { session } = await sessionNow();
+    if (session === "renewed") return renumber();
+    if (session !== "same") return session;
+  }
+  const numbers = reply.body?.assignment_ids ?? {};
+  begun.renumber(numbers);
+  const lost = outbox.items.filter((item) => isOld(item.assignment_id) && !(item.assignment_id in numbers));
+  for (const item of lost) begun.keep(item.assignment_id, item);
+  const isLost = new Set(lost.map((item) => item.request_id));
+  outbox.change((item) =>
+    isLost.has(item.request_id) ? null : { ...item, assignment_id: numbers[item.assignment_id] ?? item.assignment_id },
+  );
+  if (lost.length) view.banner(sentence(reply), { kind: "error" });
   return "done";
 }
 
@@ -261,7 +293,7 @@ function drop(item) {
 // All answers are with the server: the moment to fetch more pairs.
 async function onSent() {
   if (troubled) view.banner(t("All your answers have been sent."), { passing: true });
-  troubled = false;
+  [troubled, outside] = [false, ""];
   sayWhatIsKept();
   if (!queue.length || nAnswered >= REFRESHED_AFTER) return fetchNext();
   keepTexts();
@@ -317,6 +349,8 @@ function signedOut(isAnother = false) {
     n,
   );
   const why = isAnother ? NOT_THEIRS : t("You are no longer signed in.");
+  outside = n ? unsent : why;
+  if (progress && !current().length) wait();
   view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? t("Go on") : t("Come in again"), kind: "error" });
 }
 

@@ -46,7 +46,7 @@ export class Kept {
       const body = await response.text();
       const desk = new DOMParser().parseFromString(body, "text/html").getElementById("desk")?.dataset;
       if (desk?.files === "") return this.#switchOff();
-      if (!response.ok || desk?.outbox !== this.#place || desk.files !== this.#version) return;
+      if (!response.ok || desk?.place !== this.#place || desk.files !== this.#version) return;
       await this.#keepFiles();
       const headers = new Headers(response.headers); // the content security policy among them
       headers.set(names.AT, Date.now());

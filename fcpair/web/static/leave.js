@@ -16,7 +16,7 @@ function keys(storage) {
 }
 
 function nUnsent() {
-  const place = document.getElementById("desk")?.dataset.outbox;
+  const place = document.getElementById("desk")?.dataset.place;
   try {
     return JSON.parse(localStorage.getItem(place) ?? "[]").length;
   } catch {

@@ -12,6 +12,7 @@ export class Outbox {
   #onUnsent;
   #onElsewhere;
   #merge;
+  #prepare;
   #sending = null;
   #underWay = null; // the request id of what is being sent
   #failures = 0;
@@ -20,14 +21,16 @@ export class Outbox {
   // `send(item)` gives "done" (the server has it, or will never take it), "later" or "stop"; `onSent()`, called when
   // nothing is left, gives the same about what it asks of the server; `onUnsent(n)` hears how many are kept,
   // and `onElsewhere(items)` what another window of this browser has put there. `merge(before, item)` gives what takes
-  // the place of an item that is not under way when another is added, null where both are sent.
-  constructor(place, { send, onSent, onUnsent, onElsewhere, merge = () => null }) {
+  // the place of an item that is not under way when another is added, null where both are sent. `prepare()` is called
+  // before any is sent, and gives what `send` does.
+  constructor(place, { send, onSent, onUnsent, onElsewhere, merge = () => null, prepare = () => "done" }) {
     this.#place = place;
     this.#send = send;
     this.#onSent = onSent;
     this.#onUnsent = onUnsent;
     this.#onElsewhere = onElsewhere;
     this.#merge = merge;
+    this.#prepare = prepare;
     window.addEventListener("storage", ({ key, newValue }) => {
       if (key === place && newValue) this.#onElsewhere([...JSON.parse(newValue), ...this.items]);
     });
@@ -61,6 +64,11 @@ export class Outbox {
     this.#keep([...items, item]);
   }
 
+  // Puts what `change` gives of each item in its place; nothing where that is null.
+  change(change) {
+    this.#keep(this.items.map(change).filter(Boolean));
+  }
+
   // Takes back what the server cannot have yet; whether that could be done.
   withdraw(requestId) {
     const items = this.items;
@@ -77,6 +85,8 @@ export class Outbox {
 
   async #sendAll() {
     clearTimeout(this.#timer);
+    const readiness = await this.#prepare();
+    if (readiness !== "done") return this.#wait(readiness);
     do {
       for (let item = this.items[0]; item; item = this.items[0]) {
         this.#underWay = item.request_id;

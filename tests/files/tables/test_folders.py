@@ -90,3 +90,11 @@ def test_a_disk_that_is_full_is_told_of_the_file_that_was_to_be_written(tmp_path
         with pytest.raises(OSError, match=f"No space left on device: '{path}'$"), writing(path):
             raise full_disk()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(InputError, match="loop: is a link that leads nowhere; name a folder"), new_folder(loop):
+        pass
+    assert loop.is_symlink()

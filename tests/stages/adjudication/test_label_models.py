@@ -112,7 +112,7 @@ def test_crowd_kit_still_says_what_was_kept_of_it() -> None:
 
 @pytest.mark.parametrize("model", [crowd_kit_models.glad, crowd_kit_models.mace])
 def test_what_is_not_installed_is_named_with_its_extra(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("fcpair.errors.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"needs crowdkit; install with `pip install 'fcpair\[models\]'`"):
         model(drawn_labels())
 

@@ -360,6 +360,6 @@ def test_a_group_that_gives_a_label_always_is_in_no_mixed_model() -> None:
 
 
 def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.extras.find_spec", lambda _: None)
+    monkeypatch.setattr("fcpair.errors.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'fcpair\[mixed\]'"):
         compared_by(drawn(5, 5), ["group"], mixed=True)

@@ -15,7 +15,7 @@ from fcpair.records import Role
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.leases import MAX_HELD
 from fcpair.study import Study
-from steps.online import at_desk, column_of, give
+from steps.online import at_desk, column_of, give, stored_id
 from steps.people.test_topics import TERROR, TOPIC, mixed
 from steps.small import ANNOTATORS, SELECTED, assert_refused, dump, labels_of, open_work, record
 
@@ -401,7 +401,7 @@ def test_doctor_finds_a_slot_that_is_free_though_somebody_has_it(study: Study) -
     execute(
         study.place,
         "INSERT INTO slot (id, cell_id, round_id, position, replaces) "
-        f"SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = {task.assignment_id}",
+        f"SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = {stored_id(study, task)}",
     )
     assert not is_sound(study)
 

@@ -20,7 +20,7 @@ from fcpair.store.answers.answer_arrays import answer_arrays, n_by_origin
 from fcpair.store.assignment import rounds
 from fcpair.store.database.frames import column_chunks
 from fcpair.study import Study
-from steps.online import admit, give
+from steps.online import admit, give, stored_id
 
 At = Callable[[str], Study]
 
@@ -38,7 +38,7 @@ def test_answers_come_in_order_with_what_is_known_of_them(at: At) -> None:
         times = tx.execute(text("SELECT at FROM judgement ORDER BY id")).scalars().all()
         assert n_by_origin(tx) == {"online": 2}
     assert len(answers) == 3
-    assert answers.assignment_id.tolist() == [one.assignment_id for one in (first, second, first)]
+    assert answers.assignment_id.tolist() == [stored_id(study, one) for one in (first, second, first)]
     assert answers.person_id.tolist() == [ana.id] * 3
     assert np.array_equal(answers.seconds, [2.5, np.nan, np.nan], equal_nan=True)
     assert answers.skipped.tolist() == [False, True, False]
@@ -49,7 +49,7 @@ def test_answers_come_in_order_with_what_is_known_of_them(at: At) -> None:
     assert not answers.is_from(Origin.SIMULATED).any()
     assert [one.decode() for one in answers.at.tolist()] == times
     assert answers.time.tolist() == [datetime.fromisoformat(one).timestamp() for one in times]
-    assert answers.where(answers.skipped).assignment_id.tolist() == [second.assignment_id]
+    assert answers.where(answers.skipped).assignment_id.tolist() == [stored_id(study, second)]
 
 
 @pytest.mark.server

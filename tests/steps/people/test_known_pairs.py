@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.known_pairs import Controls, Qualification
-from fcpair.params import Adjudicate, Assign, Simulate
+from fcpair.params import Adjudicate, Annotate, Assign, Simulate
 from fcpair.records import Known, Role
+from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds
+from fcpair.store.database import prepared
+from fcpair.store.database.backends.protocol import driver
 from fcpair.study import Study
 from steps.calibrated import batch, calibrated
-from steps.online import at_desk, give
+from steps.online import admit, at_desk, give
 from steps.people.known import controls, known_table, qualification, right_answer
 from steps.small import ANNOTATORS, assert_refused, write_csv
 
@@ -125,6 +131,56 @@ def test_answers_of_a_qualification_cannot_be_changed_once_it_is_over(at: At, tm
     assert desk.answers(ana, n=50) == []
     with pytest.raises(ConflictError, match="qualification is over"):
         give(desk, ana, right_answer(tasks[1].cell_id), tasks[1].assignment_id)
+
+
+@contextmanager
+def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """All statements meanwhile, also those that go to the driver alone."""
+    executed: list[str] = []
+
+    def through_driver(tx: Any) -> Any:
+        def execute(sql: str, *values: Any) -> Any:
+            executed.append(sql)
+            return driver(tx).execute(sql, *values)
+
+        return SimpleNamespace(execute=execute)
+
+    def through_engine(_conn: object, _cursor: object, sql: str, *_: object) -> None:
+        executed.append(sql)
+
+    with monkeypatch.context() as patch:
+        for module in (prepared, adjudications):
+            patch.setattr(module, "driver", through_driver)
+        event.listen(Engine, "before_cursor_execute", through_engine)
+        yield executed
+        event.remove(Engine, "before_cursor_execute", through_engine)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("policy", [False, True])
+def test_a_reply_takes_the_same_statements_on_a_control_pair(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: bool
+) -> None:
+    """First answers and changed ones, whether or not a decision changes, with a desk that has had no answer before."""
+    study = dealt(at("paired"), tmp_path, Known.CONTROLS)
+    desk, ana = at_desk(study, "ana")
+    give(desk, admit(study, "ben"), "appropriate")
+    if policy:
+        study.grid().adjudicate(Adjudicate("majority"))
+    known = set(cells_by_person(study, Known.CONTROLS)["ana"])
+    tasks = desk.tasks(ana, 50)
+    taken: dict[bool, set[tuple[str, ...]]] = {}
+    for answer in ("appropriate", "not_appropriate", "not_appropriate"):
+        for is_control in (True, False):
+            fresh = study.work_queue(Annotate())
+            for task in (one for one in tasks if (one.cell_id in known) == is_control):
+                with statements(monkeypatch) as executed:
+                    give(fresh, ana, answer, task.assignment_id)
+                taken.setdefault(is_control, set()).add(
+                    tuple(sql.replace("TO SAVEPOINT before_", "TO SAVEPOINT after_") for sql in executed)
+                )
+    assert taken[True] == taken[False]
+    assert all(any("judgement" in sql for sql in one) for one in taken[True])
 
 
 @pytest.mark.server

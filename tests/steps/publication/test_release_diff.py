@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -15,11 +17,21 @@ from fcpair.files.release.release_diff import PairChange
 from fcpair.files.release.sha256sums import SUMS, write_sums
 from fcpair.params import Partition
 from fcpair.records import Role
+from fcpair.steps.publication.release_folder import RECORD
 from fcpair.study import Study
 from steps.publication.releasing import full_form, pairs_of
 from steps.small import check, record
 
 At = Callable[[str], Study]
+
+
+@pytest.fixture(scope="module")
+def released(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Study, Path]]:
+    """A study, and a release of it."""
+    folder = tmp_path_factory.mktemp("released")
+    with closing(Study.open(shutil.copy(files["checked"], folder / "study.db"))) as study:
+        study.release("v1", folder / "v1", full_form(folder))
+        yield study, folder / "v1"
 
 
 def changes_after(study: Study, folder: Path, change: Callable[[], object], seed: int = 0) -> list[PairChange]:
@@ -187,7 +199,7 @@ def test_a_grid_that_none_can_be_called_is_no_part_of_a_path(at: At, tmp_path: P
     (tmp_path / "forged/release.json").write_text(json.dumps({**record, "rules": {name: {}}}), "utf-8")
     (tmp_path / "forged" / SUMS).unlink()
     write_sums(tmp_path / "forged")
-    with pytest.raises(InputError, match="cannot name a grid") as refusal:
+    with pytest.raises(InputError, match="none that fcpair gives") as refusal:
         Study.diff(tmp_path / "v1", tmp_path / "forged")
     assert str(refusal.value).isprintable()
     assert len(str(refusal.value)) < 400
@@ -206,3 +218,88 @@ def test_words_of_a_foreign_release_do_not_forge_lines_or_fill_the_screen(at: At
     for change in Study.diff(tmp_path / "v1", tmp_path / "forged"):
         words = [change.label_after, *change.because]
         assert all(word.isprintable() and len(word) < 2_100 for word in words)
+
+
+def overwritten(folder: Path, change: Callable[[Path], object]) -> Path:
+    """A copy of a release that somebody changed, with the digests of what is there now."""
+    copy = Path(shutil.copytree(folder, folder.with_name("changed"), dirs_exist_ok=True))
+    change(copy)
+    (copy / SUMS).unlink()
+    write_sums(copy)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("rules", [1]), ("rules", "x"), ("rules", None), ("rules", {"main": None}), ("rules", {"main": {"gold": 3}})),
+        *(("rules", {"../main": {}}), ("last_run", "x"), ("last_run", None), ("last_run", [1]), ("last_run", True)),
+        *(("last_run", 1.0), ("seed", "x"), ("seed", [1]), ("seed", 1e300)),
+        *(("study", "x"), ("pseudonyms", [{}]), ("texts", "x"), ("name", {})),
+    ],
+)
+def test_a_record_whose_values_are_of_other_types_is_refused(
+    released: tuple[Study, Path], name: str, value: object
+) -> None:
+    study, folder = released
+
+    def change(copy: Path) -> None:
+        record = json.loads((copy / RECORD).read_text("utf-8")) | {name: value}
+        (copy / RECORD).write_text(json.dumps(record), "utf-8")
+
+    copy = overwritten(folder, change)
+    for act in (lambda: Study.diff(folder, copy), lambda: Study.verify(copy, study)):
+        with pytest.raises(InputError, match=r"is no release: release.json is not as `fcpair release` writes it: "):
+            act()
+
+
+def test_a_record_that_is_nested_without_end_is_refused(released: tuple[Study, Path]) -> None:
+    folder = released[1]
+    copy = overwritten(folder, lambda copy: (copy / RECORD).write_text("[" * 100_000 + "]" * 100_000))
+    with pytest.raises(InputError, match=r"release.json cannot be read \(cannot be read: too many brackets"):
+        Study.diff(folder, copy)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("hs_sha256", 3), ("hs_sha256", [1]), ("hs_sha256", {"a": 1}), ("hs_sha256", None)),
+        *(("pair", "x"), ("pair", [1]), ("tier", 3)),
+    ],
+)
+def test_a_table_whose_columns_are_of_other_types_is_refused(
+    released: tuple[Study, Path], column: str, value: object
+) -> None:
+    folder = released[1]
+
+    def change(copy: Path) -> None:
+        path = copy / "data" / "pairs.parquet"
+        rows = pd.read_parquet(path)
+        rows.assign(**{column: pd.Series([value] * len(rows), dtype=object)}).to_parquet(path)
+
+    with pytest.raises(InputError, match=rf"pairs.parquet: row 1: `{column}` is "):
+        Study.diff(folder, overwritten(folder, change))
+
+
+def test_a_table_without_a_column_is_refused(released: tuple[Study, Path]) -> None:
+    folder = released[1]
+
+    def change(copy: Path) -> None:
+        path = copy / "data" / "labels.parquet"
+        pd.read_parquet(path).drop(columns="annotator").to_parquet(path)
+
+    with pytest.raises(InputError, match=r"labels.parquet: row 1: `annotator` is missing"):
+        Study.diff(folder, overwritten(folder, change))
+
+
+def test_a_tree_of_1_500_folders_is_a_fault_and_no_error(released: tuple[Study, Path]) -> None:
+    copy = Path(shutil.copytree(released[1], released[1].with_name("deep")))
+    place = f"{copy}"
+    for _ in range(1_500):
+        place += "/d"
+        os.mkdir(place)
+    (fault,) = Study.verify(copy).faults
+    while place != f"{copy}":  # what deletes folders calls itself for each level, too
+        os.rmdir(place)
+        place = place.removesuffix("/d")
+    assert fault.endswith("d/d is an empty folder, and no file")

@@ -171,6 +171,15 @@ def test_words_are_previewed_then_saved_and_read_at_the_next_pair(serve: Serve) 
     assert "I cannot tell" in unescape(ana.get("/annotate").text)
 
 
+def test_a_noun_that_is_not_on_the_list_is_refused_and_stays_as_it_was_typed(serve: Serve) -> None:
+    lea = serve("dealt").browser("lea")
+    form = {"seen": value_of(lea.get(WORDS).text, "seen"), "texts_in": "en", "language": "en", "noun:annotator": "duck"}
+    for act in ("preview", "save"):
+        refused = send(lea, WORDS, **form, act=act)
+        assert refused.status_code == 422
+        assert "pair, statement, text, reply, item, question" in refused.text
+
+
 def test_a_text_in_another_language_is_added_and_the_first_one_kept(serve: Serve) -> None:
     site = serve("dealt")
     site.study.save_words(options={"not_sure": "I cannot tell"})

@@ -310,7 +310,7 @@ def test_the_desk_is_told_the_terms_and_whose_answers_to_keep_apart(study: Study
     second = enter(study, "ben").get("/annotate")
     assert 'data-pause-pairs="7" data-pause-minutes="3"' in first.text
     assert "weighs on you: Kim" in first.text
-    places = [re.findall(r'data-outbox="([^"]+)"', page.text) for page in (first, second)]
+    places = [re.findall(r'data-place="([^"]+)"', page.text) for page in (first, second)]
     assert places[0] != places[1]
 
 

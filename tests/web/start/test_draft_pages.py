@@ -17,6 +17,7 @@ from fcpair.params import Annotate
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.start_draft import BegunDraft, PlanDraft
+from fcpair.steps.oversight.study_start import StudyStart
 from fcpair.study import Study
 from web.conftest import Site, csrf_of
 
@@ -103,6 +104,20 @@ class EmptySite(Site):
         super().__init__(study, annotate)
 
 
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tables are uploaded to, nothing can be written."""
+    new_table = StudyStart.new_table
+
+    def new_table_on_full_disk(start: StudyStart, name: str) -> Path:
+        path = new_table(start, name)
+        path.unlink(missing_ok=True)
+        path.symlink_to("/dev/full")
+        return path
+
+    monkeypatch.setattr(StudyStart, "new_table", new_table_on_full_disk)
+
+
 @pytest.fixture(autouse=True)
 def nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only leads take part at first."""
@@ -182,6 +197,12 @@ def test_what_is_no_table_is_refused_and_not_kept(
     assert str(tmp_path) not in answer.text
     assert not list(tmp_path.glob("uploads/*"))
     assert lead.site.study.start.draft().table is None
+
+
+def test_a_file_for_which_the_disk_has_no_room_is_refused_in_words(lead: Starting, full_disk: None) -> None:
+    refused = lead.upload(CORPUS.read_bytes())
+    assert (refused.status_code, refused.text[:38]) == (503, "the server's disk is full or read-only")
+    assert list(StudyStart(lead.site.study).folder.iterdir()) == []
 
 
 def test_a_file_that_is_too_large_is_refused(lead: Starting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,7 @@ import time
 from contextlib import closing
 from typing import Any
 
-from fcpair.errors import StudyError
-from fcpair.extras import missing_extra
+from fcpair.errors import StudyError, missing_extra
 from fcpair.store.database.backends.protocol import PATIENCE_S, Backend
 
 try:

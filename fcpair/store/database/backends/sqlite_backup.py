@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +14,7 @@ from sqlalchemy import Connection
 from fcpair.store.database import backup_format, file_permissions
 from fcpair.store.database.backends import Place, sqlite, sqlite_file
 from fcpair.store.database.backends.protocol import driver
+from fcpair.unfinished import new_path
 
 KIND, MEMBER = "sqlite", "study.sqlite"
 TEMPORARY_PREFIX = "fcpair-backup-"
@@ -27,8 +27,8 @@ def restore_facts(_conn: Connection) -> dict[str, str]:
 
 def save(conn: Connection, _address: str, to: Any, folder: Path) -> None:
     """Write the study as it is now; it is in the folder for as long as that takes, too."""
-    with tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=folder) as temporary:
-        path = Path(temporary) / MEMBER
+    with new_path(folder, TEMPORARY_PREFIX) as temporary:
+        path = temporary / MEMBER
         sqlite.copy(driver(conn), path)
         with path.open("rb") as content:
             shutil.copyfileobj(content, to)
@@ -40,10 +40,10 @@ def restore(place: Place, content: Any, _further: Mapping[str, str], *, create: 
     try:
         with (
             closing(home.connect()) as connection,
-            tempfile.TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=Path(place).absolute().parent) as temporary,
+            new_path(Path(place).absolute().parent, TEMPORARY_PREFIX) as temporary,
         ):
             connection.execute("BEGIN IMMEDIATE")  # lest it be taken for one that was left empty
-            path = Path(temporary) / MEMBER
+            path = temporary / MEMBER
             unpack(content, path)
             os.replace(path, place)
             backup_format.sync_folder(Path(place).absolute().parent)
