@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fcpair.bias.items.item_options import coinciding_options
 from fcpair.bias.items.template import Blank, Template, Text
 from fcpair.errors import Finding, reject
+from fcpair.stages.drawing import own_order
 
 FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig", "nonneg"))
 PER_FILLING = len(FOUR)
@@ -83,7 +84,7 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     Args:
         templates: the templates, in any order.
         place: what findings call their file.
-        seed: of the orders of options.
+        seed: of the orders of options; the order of the templates changes none of them.
         limit: how many items may be made of one template.
 
     Returns:
@@ -94,8 +95,11 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     """
     reject(place, list(_oversized(templates, place, limit)))
     rng = np.random.default_rng(seed)
-    columns_by_template = [_expand_template(one, rng) for one in templates]
-    frame = pd.DataFrame({name: np.concatenate([one[name] for one in columns_by_template]) for name in COLUMNS})
+    order = own_order(*([getattr(one, key) for one in templates] for key in ("category", "id", "version")))
+    expanded = {at: _expand_template(templates[at], rng) for at in order.tolist()}
+    frame = pd.DataFrame(
+        {name: np.concatenate([expanded[at][name] for at in range(len(templates))]) for name in COLUMNS}
+    )
     return Items(frame, tuple(coinciding_options(templates, place)))
 
 

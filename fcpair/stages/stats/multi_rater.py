@@ -195,7 +195,7 @@ def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, .
         is_own = coefficient.name == ALPHA[distance] == ALPHA["ordinal"]
         coefficients.append(replace(coefficient, note=f"{coefficient.note}; {OWN_DISTANCE}") if is_own else coefficient)
         if coefficient.name == ALPHA["ordinal"] and distance == "interval":
-            compute, distances = (partial(one, numbers=numbers) for one in (interval_alpha, _interval_distances))
+            compute, distances = partial(interval_alpha, numbers=numbers), partial(_interval_distances, numbers=numbers)
             coefficients.append(Coefficient(ALPHA[distance], compute, note=OWN_DISTANCE, distances=distances))
     return tuple(coefficients)
 
