@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from fcpair.bias.items.item_options import coinciding_options
 from fcpair.bias.items.template import Blank, Template, Text
 from fcpair.errors import Finding, reject
-from fcpair.stages.drawing import own_order
 
 FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig", "nonneg"))
 PER_FILLING = len(FOUR)
@@ -95,8 +94,10 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     """
     reject(place, list(_oversized(templates, place, limit)))
     rng = np.random.default_rng(seed)
-    order = own_order(*([getattr(one, key) for one in templates] for key in ("category", "id", "version")))
-    expanded = {at: _expand_template(templates[at], rng) for at in order.tolist()}
+    order = sorted(
+        range(len(templates)), key=lambda at: (templates[at].category, templates[at].id, templates[at].version)
+    )
+    expanded = {at: _expand_template(templates[at], rng) for at in order}
     frame = pd.DataFrame(
         {name: np.concatenate([expanded[at][name] for at in range(len(templates))]) for name in COLUMNS}
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from fcpair.records import Figure
@@ -23,8 +24,8 @@ FLEISS, NOMINAL, ORDINAL = (
 )
 
 
-def variance(coefficient: Coefficient, value: float, labels: Sequence[float], n_pairs: Sequence[int]) -> float:
-    variance_at = coefficient.variance_at(np.array(labels, float), np.array(n_pairs))
+def variance(coefficient: Coefficient, value: float, labels: npt.ArrayLike, n_pairs: Sequence[int]) -> float:
+    variance_at = coefficient.variance_at(np.asarray(labels, np.float64), np.array(n_pairs))
     assert variance_at is not None
     return variance_at(value)
 
@@ -57,6 +58,7 @@ def test_an_interval_reaches_every_true_value_that_is_near_enough() -> None:
     spreads = {cluster: Spread(1e-6, 10_000) for cluster in (Cluster.HS, Cluster.CN, Cluster.PAIR)}
     found = add_bounds(Figure("x", 0.2, 9), spreads, 0.9545, variance_at=lambda k: 0.04 * (1 - k))
     high = 0.2 - 0.08 + (0.08**2 + 4 * 0.04 * 0.8) ** 0.5
+    assert found.high is not None
     assert found.high == pytest.approx(high, abs=1e-3)
     assert (found.high - 0.2) ** 2 == pytest.approx(4 * 0.04 * (1 - found.high), rel=1e-3)
     assert found.low == pytest.approx(0.2 - 0.08 - (0.08**2 + 4 * 0.04 * 0.8) ** 0.5, abs=1e-3)
