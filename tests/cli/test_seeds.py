@@ -67,11 +67,13 @@ def imported(folder: Path, random: Random | None) -> Study:
 def texts_of(study: Study) -> dict[int, tuple[str, str]]:
     with study._store.read() as tx:
         bodies, pairs = texts.bodies(tx, ("hs", "cn")), cells.cells(tx)
-    return {pair.cell_id: (bodies[pair.hs_id], bodies[pair.cn_id]) for pair in pairs.itertuples()}
+    columns = (pairs[name].tolist() for name in ("cell_id", "hs_id", "cn_id"))
+    return {pair: (bodies[hs], bodies[cn]) for pair, hs, cn in zip(*columns, strict=True)}
 
 
 def selected(folder: Path, random: Random | None) -> Any:
-    study, drawn = imported(folder, random), []
+    study = imported(folder, random)
+    drawn: list[set[str]] = []
     for options in (Select(hs=3, seed=5), Select(hs=4, stratify="hs_topic", seed=5)):
         study.grid().select(options, redo=bool(drawn))
         drawn.append(rows_of(study))
@@ -87,7 +89,7 @@ def paired(folder: Path, random: Random | None) -> Any:
     study = imported(folder, random)
     study.grid().select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))
     set_candidates(study, CNS[12:])
-    drawn = []
+    drawn: list[set[tuple[str, str]]] = []
     for options in (Pair(candidates=3, seed=5), Pair(sample=9, seed=5)):
         study.grid().pair(options, redo=bool(drawn))
         drawn.append(set(texts_of(study).values()))
