@@ -25,7 +25,7 @@ import pandas as pd
 from fcpair.bias import AnsweredItems, score
 from fcpair.bias.scoring import MEAN
 from fcpair.stages.stats.clustered_difference import share_difference
-from fcpair.stages.stats.group_differences import permutation_p
+from fcpair.stages.stats.permutation_test import PermutationTest
 
 Floats = npt.NDArray[np.float64]
 
@@ -181,7 +181,8 @@ def groups(studies: int) -> Iterator[tuple[Design, float, Held, float]]:
                 one = drawn(rng, design, shift)
                 held.append(_inside(one, true))
                 if not shift:
-                    below.append(permutation_p(one.given, one.is_first, one.clusters[:, 1], rng) <= 0.05)
+                    test = PermutationTest(one.given, one.is_first, one.clusters[:, 1], int(rng.integers(2**32)))
+                    below.append(test.p <= 0.05)
             yield design, shift, _held("difference", held), float(np.mean(below)) if below else np.nan
 
 

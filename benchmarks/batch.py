@@ -6,7 +6,7 @@ belongs to two of them. `check` compares the intervals with those that fcpair gi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,13 +54,13 @@ def batch_intervals(studies: list[Overlap], shape: Shape) -> list[dict[tuple[str
     """The bounds of each figure of each study, by what the interval is for (`texts`, `annotators`) and its name."""
     n_pairs = int(studies[0].pair.max()) + 1
     found: list[dict[tuple[str, str], Bounds]] = [{} for _ in studies]
-    for name, lowest, values, spreads in figures_of(studies, shape):
+    for name, lowest, values, spreads, variances in figures_of(studies, shape):
         for at, value in enumerate(values.tolist()):
             if np.isnan(value):
                 continue
             for reach, clusters in CLUSTERS.items():
                 own = {cluster: spreads[cluster][at] for cluster in clusters}
-                figure = add_bounds(Figure(name, value, n_pairs), own, LEVEL, lowest)
+                figure = add_bounds(Figure(name, value, n_pairs), own, LEVEL, lowest, variance_at=variances[at])
                 found[at][reach, name] = figure.low, figure.high
     return found
 
@@ -85,11 +85,11 @@ def _side_by_side(studies: list[Overlap], sizes: Sizes) -> Overlap:
     return Overlap(studies[0].n_classes, joined("pair"), joined("hs"), joined("cn"), joined("annotator"), klass)
 
 
-Found = tuple[str, float, Floats, Spreads]
+Found = tuple[str, float, Floats, Spreads, list[Callable[[float], float] | None]]
 
 
 def figures_of(studies: list[Overlap], shape: Shape) -> Iterator[Found]:
-    """Each figure: its name, the lowest that it can be, its value in each study, and its spreads there."""
+    """Each figure: its name, the lowest that it can be, and in each study its value, its spreads and variances."""
     sizes = Sizes(len(studies), shape.n_hs, shape.n_cn, int(studies[0].pair.max()) + 1, shape.n_annotators)
     overlap = _side_by_side(studies, sizes)
     yield from (*_pooled(overlap, sizes), *_means(overlap, sizes))
@@ -109,7 +109,10 @@ def _pooled(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
                 values = {c: one.compute(sums_of(left)) for c, (left, _, _) in rows.items()}
                 spreads = {c: spreads_of(values[c], *rows[c][1:], sizes.n_studies) for c in rows}
                 lowest = -1.0 if one.corrects_chance else 0.0
-                yield one.name, lowest, one.compute(sums_of(total)), spreads
+                sums = sums_of(total)
+                n_pairs = np.array([0, 0, *part.pairs_by_n_labels[2:] // sizes.n_studies])
+                variances = [one.variance_at(labels, n_pairs) for labels in sums.labels]
+                yield one.name, lowest, one.compute(sums), spreads, variances
 
 
 def flat(profiles: Ints) -> Floats:
@@ -166,7 +169,7 @@ def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
             cluster: spreads_of(ratio(left[:, at], left[:, at + 1]), study, np.ones_like(study), sizes.n_studies)
             for cluster, (left, study) in rows.items()
         }
-        yield name, -1.0, ratio(total[:, at], total[:, at + 1]), spreads
+        yield name, -1.0, ratio(total[:, at], total[:, at + 1]), spreads, [None] * sizes.n_studies
 
 
 def spreads_of(replicates: Floats, study: Ints, times: Ints, n_studies: int) -> list[Spread]:

@@ -110,7 +110,7 @@ def held(shape: Shape, effects: Effects, n_studies: int) -> dict[str, dict[str, 
 
 def _ends(studies: list[Overlap], shape: Shape) -> Iterator[tuple[int, str, str, Ends]]:
     even = [min(effective_number(one.hs), effective_number(one.cn)) for one in studies]
-    for name, lowest, values, spreads in batch.figures_of(studies, shape):
+    for name, lowest, values, spreads, _ in batch.figures_of(studies, shape):
         for at, value in enumerate(values.tolist()):
             if not np.isnan(value):
                 for method, ends in tried(value, lowest, spreads, at, even[at]):

@@ -19,7 +19,8 @@ from fcpair.files.corpus.corpus import CN, read_side
 from fcpair.models.encode import count_cut, encode
 from fcpair.models.model_files import resolve
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
-from fcpair.stages.corpus.text_identity import identity
+from fcpair.stages.corpus.text_identity import digest, identity
+from fcpair.stages.drawing import own_order
 
 ONE_DRAW_NOTE = "figures and Kendall's tau take the exact expectation, and tests one draw; tables have both"
 # An order must have nothing to do with what else was drawn from the same seed, such as simulated labels.
@@ -40,8 +41,11 @@ class Random(System):
 
     def rank(self, search: Search) -> Ranking:
         """Rank the pool by numbers drawn for each CN; an HS has the same ones whatever other HS there are."""
-        drawn = [np.random.default_rng([self.seed, _STREAM, hs]).random(len(search.cn)) for hs in search.hs_ids]
-        return Ranking(*sort_by_score(np.stack(drawn)), notes=(ONE_DRAW_NOTE,))
+        streams = [int(digest(hs), 16) for hs in search.hs]
+        drawn = np.stack([np.random.default_rng([self.seed, _STREAM, hs]).random(len(search.cn)) for hs in streams])
+        scores = np.empty_like(drawn)
+        scores[:, own_order([digest(cn) for cn in search.cn])] = drawn
+        return Ranking(*sort_by_score(scores), notes=(ONE_DRAW_NOTE,))
 
 
 @dataclass(frozen=True)

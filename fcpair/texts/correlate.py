@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
+from fcpair.stages.drawing import own_order
 from fcpair.stages.stats.intervals import block_sizes, check_resamples, with_note
 from fcpair.stages.stats.percentile_bootstrap import describe_sample, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
@@ -72,6 +73,8 @@ def _correlate_group(
 ) -> CorrelationFigures:
     selected = texts if of is None else texts.select(np.array(texts.kind) == of)
     rated = selected.rated_texts
+    order = own_order(rated.measure, *np.nan_to_num(rated.ratings, nan=-np.inf).T)
+    rated = replace(rated, measure=rated.measure[order], ratings=rated.ratings[order])
     more = selected.measure if len(selected.measure) > len(rated.measure) else None
     return CorrelationFigures(
         of=of,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.files.tables.tabular import LINE
+from fcpair.stages.drawing import own_order
 from fcpair.texts.label_cells import split_cell
 
 if TYPE_CHECKING:
@@ -90,5 +92,5 @@ def sample_rows(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFr
     """`n` lines of a table, drawn without replacement by a seed, in their order; raises InputError for more."""
     if n > len(frame):
         raise InputError(f"{place}: {n:,} lines cannot be drawn of {len(frame):,}; ask for that many or fewer")
-    drawn = np.random.default_rng(seed).choice(len(frame), n, replace=False)
-    return frame.iloc[np.sort(drawn)]
+    order = own_order(*(frame[column] for column in frame.columns if column != LINE))
+    return frame.iloc[np.sort(np.random.default_rng(seed).choice(order, n, replace=False))]

@@ -75,7 +75,8 @@ def stratify(groups: Ints, labels: npt.NDArray[np.bool_], shares: Sequence[Fract
     """Split lines by shares so that each side has its share of every label, and no group is on two sides.
 
     Args:
-        groups: the group of each line, `(n_lines,)`, numbered from 0 without a gap.
+        groups: the group of each line, `(n_lines,)`, numbered from 0 without a gap, in an order that is not that of
+            the lines.
         labels: which labels each line has, `(n_lines, n_labels)`.
         shares: of the sides; they add up to 1.
         seed: decides between what is equally good.

@@ -111,7 +111,7 @@ def test_roles_and_answers_are_said_in_the_language() -> None:
     assert refused == "THERE IS NO ROLE `boss`; EXPECTED ONE OF LEAD, WRITER"
     caution = say(
         "93 % of the labels are not_sure, and kappas rest on the few others: 95 % intervals contained the true value "
-        "in as few as 55 of 100 simulated studies like this"
+        "in as few as 72 of 100 simulated studies like this"
     )
     assert caution.startswith("93% OF THE LABELS ARE NOT SURE, AND KAPPAS")
 

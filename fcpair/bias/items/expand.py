@@ -83,7 +83,7 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     Args:
         templates: the templates, in any order.
         place: what findings call their file.
-        seed: of the orders of options.
+        seed: of the orders of options; the order of the templates changes none of them.
         limit: how many items may be made of one template.
 
     Returns:
@@ -94,8 +94,13 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     """
     reject(place, list(_oversized(templates, place, limit)))
     rng = np.random.default_rng(seed)
-    columns_by_template = [_expand_template(one, rng) for one in templates]
-    frame = pd.DataFrame({name: np.concatenate([one[name] for one in columns_by_template]) for name in COLUMNS})
+    order = sorted(
+        range(len(templates)), key=lambda at: (templates[at].category, templates[at].id, templates[at].version)
+    )
+    expanded = {at: _expand_template(templates[at], rng) for at in order}
+    frame = pd.DataFrame(
+        {name: np.concatenate([expanded[at][name] for at in range(len(templates))]) for name in COLUMNS}
+    )
     return Items(frame, tuple(coinciding_options(templates, place)))
 
 

@@ -72,7 +72,7 @@ def split(
     label_matrix = np.array([[name in one for name in names] for one in label_sets], np.bool_).reshape(
         len(label_sets), len(names)
     )
-    groups = pd.factorize(texts.frame[group].map(identity))[0]
+    groups = pd.factorize(texts.frame[group].map(identity), sort=True)[0]
     result = stratify(groups.astype(np.int64), label_matrix, parts, seed)
     sides = NAMES.get(len(parts), tuple(f"part {number}" for number in range(1, len(parts) + 1)))
     if out is not None:

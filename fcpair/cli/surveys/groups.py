@@ -210,6 +210,8 @@ def _rows(comparison: GroupComparison) -> list[dict[str, Cell]]:
             "p": of.p,
             "holm": of.holm,
             "exact": of.exact,
+            "n_drawn": of.n_drawn,
+            "p_error": of.p_error,
             "least_p": of.least_p,
             "odds_ratio": of.odds_ratio,
             "odds_low": of.odds_low,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError
 from fcpair.params import Export
-from fcpair.stages.corpus.retrieve import draw_positions
+from fcpair.stages.drawing import draw_positions, own_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,10 +51,11 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
     Raises:
         InputError: a side is empty.
     """
-    rows = _labelled_pairs(pairs) if kind == "pairs" else draw_negatives(pairs, options.negatives, options.seed)
+    rows = _labelled_pairs(pairs) if kind == "pairs" else draw_negatives(pairs, bodies, options.negatives, options.seed)
     if rows.empty:
         raise InputError(f"no HS has both an appropriate and a not appropriate CN, so there are no {kind}")
-    is_test = rows["hs_id"].isin(draw_test_hs(pairs["hs_id"], options.test_share, options.seed)).to_numpy()
+    test_hs = draw_test_hs(pairs["hs_id"], bodies, options.test_share, options.seed)
+    is_test = rows["hs_id"].isin(test_hs).to_numpy()
     if is_test.all() or not is_test.any():
         side = "train" if is_test.all() else "test"
         raise InputError(
@@ -82,11 +83,12 @@ def _with_texts(kind: Kind, rows: pd.DataFrame, bodies: pd.Series[str]) -> pd.Da
     return table.assign(**{name: table[name].map(bodies) for name in texts})
 
 
-def draw_test_hs(hs_ids: pd.Series[int], share: float, seed: int) -> NDArray[np.int64]:
+def draw_test_hs(hs_ids: pd.Series[int], bodies: pd.Series[str], share: float, seed: int) -> NDArray[np.int64]:
     """Draw the HS of the test side.
 
     Args:
         hs_ids: repeated or not, in any order.
+        bodies: the texts, by id; the draw rests on them, not on the ids.
         share: of the distinct HS; above 0 and below 1.
         seed: of the draw.
 
@@ -106,14 +108,15 @@ def draw_test_hs(hs_ids: pd.Series[int], share: float, seed: int) -> NDArray[np.
             f"--test-share {share} of {len(distinct_hs)} HS leaves the {side} side empty; name a {other} one "
             f"({1 / len(distinct_hs):.3g} is one HS)"
         )
-    return np.asarray(distinct_hs[draw_positions(len(distinct_hs), n, seed, "HS")])
+    return np.asarray(distinct_hs[draw_positions(own_order(bodies[distinct_hs]), n, seed, "HS")])
 
 
-def draw_negatives(pairs: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
+def draw_negatives(pairs: pd.DataFrame, bodies: pd.Series[str], n: int, seed: int) -> pd.DataFrame:
     """Draw judged negatives of the same HS for each appropriate pair, without replacement.
 
     Args:
         pairs: `hs_id`, `cn_id`, `appropriate`.
+        bodies: the texts, by id; the draw rests on them, not on the ids.
         n: how many for each appropriate pair, 1 or more; all of them where there are fewer.
         seed: of the draw.
 
@@ -122,16 +125,18 @@ def draw_negatives(pairs: pd.DataFrame, n: int, seed: int) -> pd.DataFrame:
     """
     import pandas as pd
 
-    positive, negative = (pairs[pairs["appropriate"] == is_one] for is_one in (True, False))
-    negative = negative.sort_values("hs_id", kind="stable")
-    first = np.searchsorted(negative["hs_id"], positive["hs_id"], "left")
-    n_negatives = np.searchsorted(negative["hs_id"], positive["hs_id"], "right") - first
+    pairs = pairs.assign(place=np.arange(len(pairs)))
+    by_text = pairs.iloc[own_order(pairs["hs_id"].map(bodies), pairs["cn_id"].map(bodies))]
+    by_text = by_text.assign(hs=pd.factorize(by_text["hs_id"])[0])
+    positive, negative = (by_text[by_text["appropriate"] == is_one] for is_one in (True, False))
+    first = np.searchsorted(negative["hs"], positive["hs"], "left")
+    n_negatives = np.searchsorted(negative["hs"], positive["hs"], "right") - first
     drawn = draw_for_sizes(n_negatives, n, np.random.default_rng([seed, 1]))
     row, _ = np.nonzero(drawn >= 0)
-    place = (first[:, np.newaxis] + drawn)[drawn >= 0]
-    at = positive.iloc[row]
-    columns = {"hs_id": at["hs_id"].to_numpy(), "positive": at["cn_id"].to_numpy()}
-    return pd.DataFrame({**columns, "negative": negative["cn_id"].to_numpy()[place]})
+    ends = positive.iloc[row], negative.iloc[(first[:, np.newaxis] + drawn)[drawn >= 0]]
+    order = np.lexsort([one["place"] for one in ends[::-1]])
+    columns = {"hs_id": ends[0]["hs_id"], "positive": ends[0]["cn_id"], "negative": ends[1]["cn_id"]}
+    return pd.DataFrame({name: column.to_numpy()[order] for name, column in columns.items()})
 
 
 def draw_for_sizes(sizes: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:

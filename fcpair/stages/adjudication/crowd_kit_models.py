@@ -30,7 +30,8 @@ def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
     """MACE: each annotator either knows the class or spams, with labels of a distribution of their own.
 
     Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), https://aclanthology.org/N13-1132. crowd-kit's, variational, with
-    its defaults but for the restarts, which all begin with the same numbers there: `seed` draws them, once.
+    its defaults but for the restarts, which all begin with the same numbers there: `seed` draws them, once, over
+    annotators in an order of their own, by their labels.
     """
     require("models", "the label model `mace`", "crowdkit")
     with warnings.catch_warnings():
@@ -41,9 +42,14 @@ def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
 
 
 def _table(labels: LabelTable) -> pd.DataFrame:
+    """The labels for crowd-kit, which numbers annotators and classes as they come: by annotators' own labels here."""
     import pandas as pd
 
-    return pd.DataFrame({"task": labels.pair, "worker": labels.annotator, "label": labels.klass})
+    table = pd.DataFrame({"task": labels.pair, "worker": labels.annotator, "label": labels.klass})
+    table = table.sort_values("task", kind="stable")
+    labels_of = {who: list(zip(part["task"], part["label"], strict=True)) for who, part in table.groupby("worker")}
+    place = {who: at for at, who in enumerate(sorted(labels_of, key=labels_of.__getitem__))}
+    return table.assign(worker=table["worker"].map(place)).sort_values(["worker", "task"])
 
 
 def _to_fit(labels: LabelTable, probability: pd.DataFrame) -> LabelFit:

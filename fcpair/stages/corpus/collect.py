@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError
+from fcpair.stages.drawing import Ints
 
 Bools = NDArray[np.bool_]
 _SEPARATORS = re.compile("[;,]")
@@ -46,12 +47,13 @@ def have_many_slurs(texts: Sequence[str], slurs: Collection[str], least_other_wo
 
 
 def draw_rows(
-    groups: Sequence[str], quota: Mapping[str, int], per_group: int | None, n: int | None, seed: int
+    groups: Sequence[str], order: Ints, quota: Mapping[str, int], per_group: int | None, n: int | None, seed: int
 ) -> Bools:
     """Which rows are drawn by `seed`, shape `(n_rows,)`; all where nothing limits them.
 
     Args:
         groups: the group of each row.
+        order: of the rows, from `own_order`.
         quota: how many rows of a group to draw; of a group that it does not name none, where it names any.
         per_group: how many rows of every group to draw.
         n: how many rows to draw, of what the quotas leave.
@@ -61,7 +63,8 @@ def draw_rows(
         InputError: a quota that cannot be reached, or too few rows; it says what each group has.
     """
     rng, group_of_row = np.random.default_rng(seed), np.array(groups, object)
-    chance = rng.permutation(len(group_of_row))
+    chance = np.empty(len(order), np.int64)
+    chance[order] = rng.permutation(len(order))
     quotas = dict(quota) or ({} if per_group is None else dict.fromkeys(sorted(set(groups)), per_group))
     drawn = np.zeros(len(group_of_row), np.bool_) if quotas else np.ones(len(group_of_row), np.bool_)
     has = Counter(groups)

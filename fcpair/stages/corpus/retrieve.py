@@ -20,48 +20,6 @@ if TYPE_CHECKING:
 COPIED_ROWS = 8192  # source vectors at once, which stand among all others
 
 
-def draw_positions(n_items: int, n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
-    """Draw `n` of `n_items` by seed, without replacement.
-
-    Returns:
-        The drawn positions, ascending, shape `(n,)`.
-
-    Raises:
-        InputError: fewer than one asked for, or more than there are.
-    """
-    if not 1 <= n <= n_items:
-        raise InputError(f"{n} {what} cannot be drawn; there are {n_items}")
-    return np.sort(np.random.default_rng(seed).permutation(n_items)[:n])
-
-
-def draw_stratified(strata: NDArray[np.object_], n: int, seed: int, what: str = "texts") -> NDArray[np.int64]:
-    """Draw `n` items by seed so that each stratum has its share of them.
-
-    Shares are rounded by largest remainder; between equal remainders the larger stratum, then the first name, wins.
-
-    Args:
-        strata: the stratum of each item, shape `(n_items,)`.
-        n: how many to draw.
-        seed: of the draw.
-        what: the items' name in messages.
-
-    Returns:
-        The drawn positions, ascending, shape `(n,)`.
-
-    Raises:
-        InputError: fewer than one asked for, or more than there are.
-    """
-    order = np.random.default_rng(seed).permutation(len(strata))
-    draw_positions(len(strata), n, seed, what)
-    _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
-    quotas = n * sizes // len(strata)
-    remainders = n * sizes % len(strata)
-    extra = np.lexsort((-sizes, -remainders))[: n - quotas.sum()]
-    quotas[extra] += 1
-    drawn = [order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]
-    return np.sort(np.concatenate(drawn))
-
-
 def non_english_note(bodies: Iterable[str], languages: Iterable[str]) -> str | None:
     """In what way most texts are not English, as far as one can see: their language, or their script; None if not.
 

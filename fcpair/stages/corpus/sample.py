@@ -12,9 +12,10 @@ REPAIRS, PATIENCE = 200, 20  # turns in all, and turns after which there are as 
 MIXES = 12
 
 
-def draw_cells(n_rows: int, n_columns: int, n: int, known_places: Ints, *, seed: int) -> Ints:
+def draw_cells(rows: Ints, columns: Ints, n: int, known_places: Ints, *, seed: int) -> Ints:
     """Draw `n` cells of a grid, none at `known_places`; returns their places `row * n_columns + column`, ascending.
 
+    `rows` and `columns` are the orders in which those of the grid are drawn, from `own_order`.
     `known_places`, `(n_known,)`, are places, too, in any order, none twice. Rows differ by at most one cell, and so do
     columns. A row of which so much is known that it cannot have its share has all that is left, and the others are
     level; columns are then as level as that allows. Time and memory go with the cells drawn, the rows, the columns
@@ -32,11 +33,12 @@ def draw_cells(n_rows: int, n_columns: int, n: int, known_places: Ints, *, seed:
 
     Raises InputError where `n` is less than 1, or more than the cells that are not known.
     """
+    n_rows, n_columns = len(rows), len(columns)
     n_free = n_rows * n_columns - len(known_places)
     if not 1 <= n <= n_free:
         raise InputError(f"{n:,} cells cannot be drawn; there are {n_free:,}")
     rng = np.random.default_rng(seed)
-    turn = rng.permutation(n_rows), rng.permutation(n_columns)  # so that nothing rests on where a text stands
+    turn = rng.permutation(rows), rng.permutation(columns)  # so that nothing rests on where a text stands
     row, column = (at.argsort()[part] for at, part in zip(turn, np.divmod(known_places, n_columns), strict=True))
     places = _draw_places((n_rows, n_columns), n, np.sort(row * n_columns + column), rng)
     row, column = np.divmod(places, n_columns)

@@ -29,7 +29,7 @@ def mean_intervals(
     Args:
         values: one row per HS, one column per figure, shape `(n_hs, n_figures)`.
         reach: the least and the greatest value that each figure can have, shape `(2, n_figures)`.
-        draws: how often the weights are drawn; all figures share the draws.
+        draws: how often the weights are drawn; all figures share the draws, and the order of the HS changes nothing.
         seed: of the draws.
 
     Returns:
@@ -43,7 +43,7 @@ def mean_intervals(
     if n_hs < LEAST_HS:
         return np.full(n_figures, np.nan), np.full(n_figures, np.nan)
     least, span = reach[0], reach[1] - reach[0]
-    scaled = (values - least) / span
+    scaled = np.sort((values - least) / span, axis=0)
     low, high = np.quantile(_draw_means(scaled, draws, seed), [TAIL, 1 - TAIL], axis=0)
     low, high = _bound_at_ends(scaled, low, high)
     mean = scaled.mean(axis=0)  # which a constant very near an end could otherwise leave outside

@@ -17,19 +17,27 @@ from numpy.typing import NDArray
 from fcpair.errors import Finding, InputError, reject
 from fcpair.stages.stats.clustered_difference import log_odds_difference, share_difference
 from fcpair.stages.stats.mixed_model import MixedModel, check_installed, fit_mixed
+from fcpair.stages.stats.permutation_test import (
+    ALPHA,
+    MOST_DRAWN,
+    MOST_EXACT,
+    N_DRAWN,
+    PermutationTest,
+    draw_until_sure,
+    least_p,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_PEOPLE = LEAST_ITEMS = 5
-MOST_EXACT = 20_000  # ways to share people out, up to which all are gone through
-N_DRAWN = 10_000
 ASSOCIATION = "an association among these annotators, never a cause"
 METHODS = {
     "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136), degrees of freedom "
     "of both groups (10.1162/REST_a_00552) and the items",
     "p": f"by reassigning groups to annotators: exact, over all ways, where there are up to {MOST_EXACT:,}, else over "
-    f"{N_DRAWN:,} random ones; two-sided, that is twice the smaller one-sided p",
+    f"{N_DRAWN:,} random ones, or up to {MOST_DRAWN:,} where p is near {ALPHA}; two-sided, that is twice the smaller "
+    "one-sided p",
     "Holm": "p after Holm's correction for all differences here",
 }
 
@@ -56,9 +64,9 @@ class Difference:
     The interval treats labels of one annotator, and labels of one item, as dependent; `odds_ratio` and its bounds come
     of a logistic regression that does so too. `mixed` are the odds ratio and its bounds by a mixed model of all groups,
     where one was asked for. `p`, two-sided, is of groups put on annotators otherwise: `exact` where all ways are gone
-    through, else of random ones; `least_p` is the least that it can be for so many people, `holm` the same p
-    after Holm's correction for all differences that are reported. All are None where `undefined` says why, and some
-    where `note` does.
+    through, else of `n_drawn` random ones, with the Monte Carlo standard error `p_error`; `least_p` is the least that
+    it can be for so many people, `holm` the same p after Holm's correction for all differences that are reported. All
+    are None where `undefined` says why, and some where `note` does.
     """
 
     label: str
@@ -77,16 +85,19 @@ class Difference:
     mixed: tuple[float, float, float] | None = None
     undefined: str | None = None
     note: str = ""
+    n_drawn: int = 0
+    p_error: float | None = None
 
     @property
     def least_p_note(self) -> str:
-        """The least p, and what it is made from."""
+        """The least p, what it is made from, and how far chance may have moved p."""
         n = " : ".join(map(str, self.people))
-        ways = (
-            f"exact, from all {comb(sum(self.people), self.people[0]):,}" if self.exact else f"from {N_DRAWN:,} random"
-        )
+        n_ways = comb(sum(self.people), self.people[0]) if self.exact else self.n_drawn or N_DRAWN
+        ways = f"exact, from all {n_ways:,}" if self.exact else f"from {n_ways:,} random"
+        error = f"; p has a Monte Carlo standard error of {self.p_error:.2g}" if self.p_error else ""
         return (
             f"the smallest p that {n} people can give is {self.least_p:.2g}: {ways} ways to assign the groups, doubled"
+            f"{error}"
         )
 
 
@@ -126,7 +137,8 @@ def compare_annotator_groups(
             not count there.
         by: what makes groups, each of them a question that is asked. Holm's correction is over all differences of all
             questions, so they should be declared before anybody looks.
-        seed: of the permutations, where they are too many to go through all of them.
+        seed: of the permutations, where they are too many to go through all of them; the order of the rows, and of
+            the questions, changes nothing.
         mixed: whether to fit a mixed model of all groups to each label as well, which takes seconds to minutes.
 
     Returns:
@@ -140,13 +152,17 @@ def compare_annotator_groups(
     """
     if mixed:
         check_installed()
-    rng = np.random.default_rng(seed)
     for question in by:
         check_groups(labels, question)
-    return tuple(_apply_holm([_compare_by(labels, question, rng, mixed=mixed) for question in by]))
+    tests: list[PermutationTest] = []
+    comparisons = [_compare_by(labels, question, tests, seed, mixed=mixed) for question in by]
+    draw_until_sure(tests)
+    return tuple(_with_p(comparisons, tests))
 
 
-def _compare_by(labels: pd.DataFrame, by: str, rng: np.random.Generator, *, mixed: bool) -> GroupComparison:
+def _compare_by(
+    labels: pd.DataFrame, by: str, tests: list[PermutationTest], seed: int, *, mixed: bool
+) -> GroupComparison:
     grouped = labels.assign(group=labels[by])[labels[by] != ""]
     people = grouped.groupby("group")["annotator"].nunique()
     groups = [str(name) for name in people.index]
@@ -161,7 +177,7 @@ def _compare_by(labels: pd.DataFrame, by: str, rng: np.random.Generator, *, mixe
     differences = [
         difference
         for kind in kinds
-        for difference in _pairwise_differences(grouped, kind, groups, few, rng, mixed=mixed)
+        for difference in _pairwise_differences(grouped, kind, groups, few, tests, seed, mixed=mixed)
     ]
     together = [_measure_pair_agreement(grouped, pair, few) for pair in _group_pairs(groups)]
     sizes = {str(name): int(n) for name, n in people.items()}
@@ -241,17 +257,24 @@ def _pairwise_differences(
     kind: str,
     groups: Sequence[str],
     few: dict[str, str],
-    rng: np.random.Generator,
+    tests: list[PermutationTest],
+    seed: int,
     *,
     mixed: bool,
 ) -> list[Difference]:
-    differences = [_compare_pair(labels, kind, pair, few, rng) for pair in combinations(groups, 2)]
+    differences = [_compare_pair(labels, kind, pair, few, tests, seed) for pair in combinations(groups, 2)]
     return _fit_and_add_mixed(labels, kind, differences) if mixed else differences
 
 
 def _compare_pair(
-    labels: pd.DataFrame, kind: str, pair: tuple[str, str], few: dict[str, str], rng: np.random.Generator
+    labels: pd.DataFrame,
+    kind: str,
+    pair: tuple[str, str],
+    few: dict[str, str],
+    tests: list[PermutationTest],
+    seed: int,
 ) -> Difference:
+    """The difference of two groups; its test is added to `tests`, and `p` is to be replaced when all are drawn."""
     pair_labels = labels[labels["group"].isin(pair)]
     n_first, n_other = (int(pair_labels["annotator"][pair_labels["group"] == name].nunique()) for name in pair)
     difference = Difference(kind, pair, (n_first, n_other), *least_p(n_first, n_other))
@@ -265,7 +288,8 @@ def _compare_pair(
     is_first = (pair_labels["group"] == pair[0]).to_numpy()
     is_kind, clusters = _as_arrays(pair_labels, kind)
     ends = float(is_kind[is_first].mean()), float(is_kind[~is_first].mean())
-    difference = replace(difference, value=ends[0] - ends[1], p=permutation_p(is_kind, is_first, clusters[:, 1], rng))
+    tests.append(PermutationTest(is_kind, is_first, clusters[:, 1], seed))
+    difference = replace(difference, value=ends[0] - ends[1], p=tests[-1].p)
     if pair_labels["item"].nunique() < LEAST_ITEMS:
         return replace(difference, note=f"no interval and no odds with fewer than {LEAST_ITEMS} items")
     if {*ends} <= {0.0, 1.0}:
@@ -311,63 +335,23 @@ def _add_mixed_odds(difference: Difference, model: MixedModel | None, groups: Se
     return replace(difference, mixed=model.odds(first, other), note=model.note)
 
 
-def permutation_p(is_label: Floats, is_first: Bools, annotator: NDArray[np.intp], rng: np.random.Generator) -> float:
-    """The two-sided p of a difference in shares, where groups are put on annotators otherwise.
-
-    It is twice the smaller one-sided p, at most 1. All ways are gone through where they are few, so that it is exact;
-    else it is of 10,000 random ones and the one that was seen: Phipson and Smyth (2010), DOI 10.2202/1544-6115.1585.
-
-    Args:
-        is_label: whether a label is the one in question, `(n,)`, 0 or 1.
-        is_first: whether its annotator is of the first group, `(n,)`.
-        annotator: their numbers, `(n,)`, from 0.
-        rng: draws the random ones.
-    """
-    sums, sizes = (np.bincount(annotator, weights).astype(np.float64) for weights in (is_label, np.ones(len(is_label))))
-    first = np.zeros(len(sums), dtype=bool)
-    first[annotator] = is_first
-    n, k = len(first), int(first.sum())
-    exact, _ = least_p(k, n - k)
-    ways = _all_ways(n, k) if exact else rng.permuted(np.tile(first, (N_DRAWN, 1)), axis=1)
-    observed, resampled = (_share_differences(which, sums, sizes) for which in (first[np.newaxis], ways))
-    more, less = (resampled >= observed - 1e-12).sum(), (resampled <= observed + 1e-12).sum()
-    extra = 0 if exact else 1
-    return float(min(1.0, 2 * (min(more, less) + extra) / (len(ways) + extra)))
-
-
-def least_p(n_first: int, n_other: int) -> tuple[bool, float]:
-    """Whether p is exact for two groups of so many people, and the least that it can be: twice one way of all."""
-    ways = comb(n_first + n_other, n_first)
-    return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (N_DRAWN + 1))
-
-
-def _all_ways(n: int, k: int) -> NDArray[np.bool_]:
-    chosen = np.array(list(combinations(range(n), k)))
-    ways = np.zeros((len(chosen), n), dtype=bool)
-    np.put_along_axis(ways, chosen, True, axis=1)
-    return ways
-
-
-def _share_differences(first: NDArray[np.bool_], sums: Floats, sizes: Floats) -> Floats:
-    """The difference in shares for each way to choose the first group, `(n_ways,)`."""
-    first_sums, first_sizes = first @ sums, first @ sizes
-    return np.asarray(first_sums / first_sizes - (sums.sum() - first_sums) / (sizes.sum() - first_sizes))
-
-
-def _apply_holm(comparisons: Sequence[GroupComparison]) -> Iterator[GroupComparison]:
-    """The same with Holm's correction over all differences that are defined."""
+def _with_p(comparisons: Sequence[GroupComparison], tests: Sequence[PermutationTest]) -> Iterator[GroupComparison]:
+    """The same with p of the tests, one for each difference that is defined, and Holm's correction over all of them."""
     from statsmodels.stats.multitest import multipletests
 
-    defined = [
-        difference.p for comparison in comparisons for difference in comparison.differences if difference.p is not None
-    ]
-    corrected = iter(multipletests(defined, method="holm")[1].tolist() if defined else [])
+    holm = multipletests([test.p for test in tests], method="holm")[1].tolist() if tests else []
+    results = iter(zip(tests, holm, strict=True))
     for comparison in comparisons:
         differences = (
-            difference if difference.p is None else replace(difference, holm=next(corrected))
+            difference if difference.p is None else _with_test(difference, *next(results))
             for difference in comparison.differences
         )
         yield replace(comparison, differences=tuple(differences))
+
+
+def _with_test(difference: Difference, test: PermutationTest, holm: float) -> Difference:
+    _, least = least_p(*difference.people, test.n_drawn)
+    return replace(difference, p=test.p, holm=holm, least_p=least, n_drawn=test.n_drawn, p_error=test.error)
 
 
 def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: dict[str, str]) -> PairAgreement:

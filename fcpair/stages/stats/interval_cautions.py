@@ -49,7 +49,7 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
             observation = f"{100 * explained:.0f} % of which pairs are {classes[common]}"
             yield f"the {n} {word} differ strongly, and explain {observation}: {coverage_note}"
     if is_common.mean() > COMMON:
-        coverage_note = COVERAGE_NOTE.format(held=55)
+        coverage_note = COVERAGE_NOTE.format(held=72)
         observation = f"{100 * is_common.mean():.0f} % of the labels are {classes[common]}"
         yield f"{observation}, and kappas rest on the few others: {coverage_note}"
 

@@ -8,7 +8,7 @@ by `benchmarks/coverage.py`; docs/reference/stages/07-agree.md has the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -24,6 +24,8 @@ Ints = npt.NDArray[np.int64]
 
 NO_WIDTH = 1e-9
 """A standard error below this comes from rounding."""
+
+BISECTIONS = 40
 
 FEW = 10
 """Sides and annotators fewer than this are pointed out: see the table in docs/reference/stages/07-agree.md."""
@@ -120,27 +122,59 @@ def jackknife_spread(replicates: Floats, times: Ints | None = None) -> Spread:
 
 
 def add_bounds(
-    figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN
+    figure: Figure,
+    spreads: Spreads,
+    level: float,
+    lowest: float = -1.0,
+    sides: Sides = HS_AND_CN,
+    variance_at: Callable[[float], float] | None = None,
 ) -> Figure:
     """The figure with its interval, or with the reason why it has none in its note.
 
     The interval is the value plus and minus t standard errors, cut off at `lowest` and 1, at confidence `level` (0 to
     1). The degrees of freedom are those of the shortest side less one: of HS and CN, and of annotators where `spreads`
     has them.
+
+    With `variance_at`, the variance that the figure would have for a true value, the interval also holds every true
+    value that is as near as t of the standard errors it would have: where hardly any pair carries a rare class, the
+    jackknife variance is that of the few that were seen. Donner and Eliasziw (1992), DOI 10.1002/sim.4780111109, invert
+    a test so for two labels of two classes.
     """
     if figure.value is None:
         return figure
     if why := no_interval_reason(spreads, sides):
         return with_note(figure, f"no interval: {why}")
-    reach = t_reach(min(_side_sizes(spreads).values()) - 1, standard_error(spreads), level)
-    return replace(figure, low=max(lowest, figure.value - reach), high=min(1.0, figure.value + reach))
+    df = min(_side_sizes(spreads).values()) - 1
+    reach = t_reach(df, standard_error(spreads), level)
+    low, high = max(lowest, figure.value - reach), min(1.0, figure.value + reach)
+    if variance_at is not None:
+        t = t_reach(df, 1.0, level)
+        low, high = (_farthest_within(figure.value, *one, t, variance_at) for one in ((low, lowest), (high, 1.0)))
+    return replace(figure, low=low, high=high)
+
+
+def _farthest_within(value: float, end: float, bound: float, t: float, variance_at: Callable[[float], float]) -> float:
+    """The true value farthest from `value` that is within t standard errors, between `end` and `bound`."""
+    inside, outside = end, bound
+    for _ in range(BISECTIONS):
+        middle = (inside + outside) / 2
+        if (middle - value) ** 2 <= t**2 * variance_at(middle):
+            inside = middle
+        else:
+            outside = middle
+    return inside
 
 
 def add_interval(
-    figure: Figure, spreads: Spreads, level: float, lowest: float = -1.0, sides: Sides = HS_AND_CN
+    figure: Figure,
+    spreads: Spreads,
+    level: float,
+    lowest: float = -1.0,
+    sides: Sides = HS_AND_CN,
+    variance_at: Callable[[float], float] | None = None,
 ) -> Figure:
     """The same as `add_bounds`, with a note on how many HS, CN and annotators the interval rests on."""
-    bounded_figure = add_bounds(figure, spreads, level, lowest, sides)
+    bounded_figure = add_bounds(figure, spreads, level, lowest, sides, variance_at)
     return bounded_figure if bounded_figure.low is None else with_note(bounded_figure, _describe_basis(spreads, sides))
 
 

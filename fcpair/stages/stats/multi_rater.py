@@ -12,7 +12,7 @@ from fcpair.params import IntervalScope
 from fcpair.records import Figure
 from fcpair.stages.questions.base import Distance
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides, Spread, add_interval, jackknife_spread
-from fcpair.stages.stats.rating_counts import Floats, LeftOutSums, Overlap, Sums, ratio
+from fcpair.stages.stats.rating_counts import Floats, Ints, LeftOutSums, Overlap, Sums, ratio
 
 
 def observed_agreement(sums: Sums) -> Floats:
@@ -78,9 +78,55 @@ def gwet_ac1(sums: Sums) -> Floats:
     return ratio(observed_agreement(sums) - expected, 1 - expected)
 
 
+Distances = Callable[[Floats], tuple[Floats, float]]
+"""From the shares of classes, (n_classes,): each one's mean distance to a label, and the mean square between labels."""
+
+
+def _nominal_distances(shares: Floats) -> tuple[Floats, float]:
+    return 1 - shares, float(1 - shares @ shares)
+
+
+def _squared_distances(shares: Floats, values: Floats) -> tuple[Floats, float]:
+    moved = values - shares @ values
+    variance = shares @ moved**2
+    return moved**2 + variance, float(2 * shares @ moved**4 + 6 * variance**2)
+
+
+def _ordinal_distances(shares: Floats) -> tuple[Floats, float]:
+    return _squared_distances(shares, np.cumsum(shares) - shares / 2)
+
+
+def _interval_distances(shares: Floats, *, numbers: Floats) -> tuple[Floats, float]:
+    return _squared_distances(shares, numbers / np.ptp(numbers))
+
+
+def variance_if_true(value: float, labels: Floats, n_pairs: Ints, distances: Distances) -> float:
+    """Variance that alpha, or Fleiss' kappa, would have over independent pairs if its true value were `value`.
+
+    With probability `value` (0 if it is negative) the labels of a pair are all of one class, else each is drawn by
+    itself; classes have the shares seen. For two labels of two classes this is the variance of Bloch and Kraemer
+    (1989), DOI 10.2307/2532052. The figure is linearised: a pair's disagreement, and how it moves the expected one.
+
+    Args:
+        value: at most 1.
+        labels: of each class, `(n_classes,)`.
+        n_pairs: how many pairs have 0, 1, 2 ... labels; those with fewer than two do not count.
+        distances: of the coefficient.
+    """
+    shares = labels / labels.sum()
+    to_others, squares = distances(shares)
+    expected = shares @ to_others
+    of_class, of_two = shares @ to_others**2 / expected**2 - 1, squares / expected**2 - 1
+    alike, m = max(value, 0.0), np.arange(2, len(n_pairs))
+    rest = 1 - alike
+    independent = 2 / (m * (m - 1)) * (2 * (m - 2) * of_class + of_two) + 4 * rest * (rest - 2) * of_class / m
+    of_pair = alike * 4 * rest**2 * of_class + rest * independent + alike * rest
+    return float(n_pairs[2:] * m**2 @ of_pair / (n_pairs[2:] @ m) ** 2)
+
+
 @dataclass(frozen=True)
 class Coefficient:
-    """A pooled figure: how it is computed, on which pairs, and where it has no value."""
+    """A pooled figure: how it is computed, on which pairs, where it has no value, and the `distances` of classes."""
 
     name: str
     compute: Callable[[Sums], Floats]
@@ -88,6 +134,13 @@ class Coefficient:
     corrects_chance: bool = True
     needs_two_used_classes: bool = True
     note: str = ""
+    distances: Distances | None = None
+
+    def variance_at(self, labels: Floats, n_pairs: Ints) -> Callable[[float], float] | None:
+        """`variance_if_true` for any true value; None for a coefficient whose intervals do not need it."""
+        if self.distances is None:
+            return None
+        return partial(variance_if_true, labels=labels, n_pairs=n_pairs, distances=self.distances)
 
     def undefined_reason(self, used: Floats, n: int) -> str | None:
         """Why there is no value on `n` pairs with so many labels of each class; None where there is one."""
@@ -104,7 +157,8 @@ class Coefficient:
 
 def _fleiss_coefficient(n_labels: int) -> Coefficient:
     note = f"pairs with exactly {n_labels} labels: Fleiss' kappa requires a constant number"
-    return Coefficient(f"Fleiss' kappa, {n_labels} labels", fleiss_kappa, n_labels=n_labels, note=note)
+    name = f"Fleiss' kappa, {n_labels} labels"
+    return Coefficient(name, fleiss_kappa, n_labels=n_labels, note=note, distances=_nominal_distances)
 
 
 ALPHA: dict[Distance, str] = {
@@ -117,8 +171,10 @@ COEFFICIENTS = (
     Coefficient("raw agreement", observed_agreement, corrects_chance=False, needs_two_used_classes=False),
     _fleiss_coefficient(2),
     _fleiss_coefficient(3),
-    Coefficient(ALPHA["nominal"], nominal_alpha),
-    Coefficient(ALPHA["ordinal"], ordinal_alpha, note="classes in the order of their codes"),
+    Coefficient(ALPHA["nominal"], nominal_alpha, distances=_nominal_distances),
+    Coefficient(
+        ALPHA["ordinal"], ordinal_alpha, note="classes in the order of their codes", distances=_ordinal_distances
+    ),
     Coefficient(
         "Gwet's AC1",
         gwet_ac1,
@@ -139,9 +195,8 @@ def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, .
         is_own = coefficient.name == ALPHA[distance] == ALPHA["ordinal"]
         coefficients.append(replace(coefficient, note=f"{coefficient.note}; {OWN_DISTANCE}") if is_own else coefficient)
         if coefficient.name == ALPHA["ordinal"] and distance == "interval":
-            coefficients.append(
-                Coefficient(ALPHA[distance], partial(interval_alpha, numbers=numbers), note=OWN_DISTANCE)
-            )
+            compute, distances = partial(interval_alpha, numbers=numbers), partial(_interval_distances, numbers=numbers)
+            coefficients.append(Coefficient(ALPHA[distance], compute, note=OWN_DISTANCE, distances=distances))
     return tuple(coefficients)
 
 
@@ -209,6 +264,6 @@ def _compute_figures(
             yield Figure(coefficient.name, None, n, undefined=why, note=coefficient.note)
         else:
             figure = Figure(coefficient.name, float(coefficient.compute(sums)), n, note=coefficient.note)
-            yield add_interval(
-                figure, spreads[coefficient.name], level, -1.0 if coefficient.corrects_chance else 0.0, sides
-            )
+            lowest = -1.0 if coefficient.corrects_chance else 0.0
+            variance_at = coefficient.variance_at(sums.labels, part.pairs_by_n_labels)
+            yield add_interval(figure, spreads[coefficient.name], level, lowest, sides, variance_at)

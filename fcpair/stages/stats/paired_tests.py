@@ -17,7 +17,7 @@ def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -
 
     Args:
         differences: of two systems for each HS, one column per pair of systems, shape `(n_hs, n_tests)`.
-        resamples: how often the signs are drawn; all tests share the draws.
+        resamples: how often the signs are drawn; all tests share the draws, and the order of the HS changes nothing.
         seed: of the draws.
 
     Returns:
@@ -26,10 +26,11 @@ def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -
     """
     n_hs = len(differences)
     observed = np.abs(differences.sum(axis=0)) - SAME * n_hs
+    sizes = np.sort(np.abs(differences), axis=0)  # whose signs are random anyway
     rng, as_great = np.random.default_rng(seed), np.zeros(differences.shape[1], np.int64)
     for size in block_sizes(resamples, n_hs):
         signs = 2.0 * rng.integers(0, 2, (size, n_hs)) - 1
-        as_great += (np.abs(signs @ differences) >= observed).sum(axis=0)
+        as_great += (np.abs(signs @ sizes) >= observed).sum(axis=0)
     return np.asarray((1 + as_great) / (1 + resamples))
 
 

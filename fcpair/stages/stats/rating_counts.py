@@ -122,6 +122,11 @@ class LeftOutSums:
         """The sums over all pairs."""
         return Sums.from_moments(self.total, self._products)
 
+    @property
+    def pairs_by_n_labels(self) -> Ints:
+        """How many pairs have 0, 1, 2 ... labels."""
+        return np.bincount(self._profiles.sum(axis=1)[self._profile])
+
     def _products(self, values: Floats) -> Floats:
         return np.asarray(((values @ self._coincidence) * values).sum(axis=-1))
 

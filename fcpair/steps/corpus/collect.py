@@ -13,6 +13,7 @@ from fcpair.files.corpus.crowdcounter import read_crowdcounter
 from fcpair.files.tables.tabular import LINE, place_of, read_lines, read_table
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, Source
 from fcpair.stages.corpus.collect import draw_rows, have_many_slurs, labelled_by_majority
+from fcpair.stages.drawing import own_order
 from fcpair.steps.base.text_digests import Digest
 from fcpair.texts.aliases import read_aliases
 
@@ -130,7 +131,14 @@ def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[l
     is_repeated = table.duplicated(["mark", GROUP])
     counts["repeated"], table = int(is_repeated.sum()), table[~is_repeated]
     try:
-        drawn = draw_rows(table[GROUP].tolist(), dict(source.quota), source.per_group, source.sample, source.seed)
+        drawn = draw_rows(
+            table[GROUP].tolist(),
+            own_order(table["mark"], table[GROUP]),
+            dict(source.quota),
+            source.per_group,
+            source.sample,
+            source.seed,
+        )
     except InputError as error:
         raise InputError(f"{source.file}: {error}") from None
     table = table[drawn]

@@ -12,8 +12,8 @@ from fcpair.errors import InputError
 from fcpair.param_values import as_params
 from fcpair.params import Pair
 from fcpair.records import RunRecord
-from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.pair import even_shares
+from fcpair.stages.drawing import draw_positions, own_order
 from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, save_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
@@ -55,11 +55,8 @@ def _make_corpus_grid(grid: GridContext, options: Pair, *, redo: bool) -> RunRec
         begin_building(tx, "pair", redo=redo)
         candidate_ids = sides.text_ids(tx, "column")
         n = len(candidate_ids) if options.candidates is None else options.candidates
-        sides.set_drawn(
-            tx,
-            "column",
-            [candidate_ids[i] for i in retrieve.draw_positions(len(candidate_ids), n, options.seed, "candidates")],
-        )
+        drawn = draw_positions(own_order(sides.digests(tx, "column")), n, options.seed, "candidates")
+        sides.set_drawn(tx, "column", [candidate_ids[at] for at in drawn.tolist()])
         cell_counts = _fill_cells(tx, options) if options.sample is None else _draw_sample(tx, options, options.sample)
         counts = {
             "hs": len(sides.text_ids(tx, "row")),
@@ -90,7 +87,8 @@ def _draw_sample(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
     n_rows, n_columns = cells.shape(tx)
     in_corpus = cells.places_of(tx, cells.corpus_pairs(tx))
     excluded = in_corpus[:0] if options.keep_known else in_corpus
-    places = draw_cells(n_rows, n_columns, n, excluded, seed=options.seed)
+    orders = own_order(sides.digests(tx, "row")), own_order(sides.digests(tx, "column", drawn=True))
+    places = draw_cells(*orders, n, excluded, seed=options.seed)
     cells.fill_drawn(tx, places)
     by_hs, by_cn = (
         np.bincount(at, minlength=size)

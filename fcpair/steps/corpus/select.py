@@ -12,7 +12,7 @@ from fcpair.errors import InputError
 from fcpair.files.corpus import corpus as corpora
 from fcpair.params import Select
 from fcpair.records import RunRecord
-from fcpair.stages.corpus import retrieve
+from fcpair.stages.drawing import draw_positions, draw_stratified, own_order
 from fcpair.steps.base.context import GridContext, begin_building, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
@@ -53,11 +53,11 @@ def _draw_hs(tx: Tx, options: Select) -> list[int]:
 
 
 def _draw_positions(all_hs: pd.DataFrame, options: Select) -> NDArray[np.int64]:
-    n = options.hs or 0
+    n, order = options.hs or 0, own_order(all_hs["digest"])
     if options.stratify is None:
-        return retrieve.draw_positions(len(all_hs), n, options.seed, "HS")
+        return draw_positions(order, n, options.seed, "HS")
     names = sorted({name for meta in all_hs["meta"] for name in meta})
     if options.stratify not in names:
         raise InputError(f"no HS has metadata `{options.stratify}`; there is {', '.join(names) or 'none'}")
     strata = all_hs["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
-    return retrieve.draw_stratified(strata, n, options.seed, "HS")
+    return draw_stratified(strata, order, n, options.seed, "HS")

@@ -148,12 +148,12 @@ def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) 
 
 def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
     """The number of HS, of candidates and of cells, and whether there may be fewer."""
-    from fcpair.stages.corpus.retrieve import draw_positions
+    from fcpair.stages.drawing import draw_positions, own_order
 
     pairs = corpus.pairs
     has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
     all_hs, n_all_cn = pairs["hs_digest"][has_hs].unique(), pairs["cn_digest"][has_cn].nunique()
-    selected = all_hs[draw_positions(len(all_hs), plan.hs, plan.seed, "HS")]
+    selected = all_hs[draw_positions(own_order(all_hs), plan.hs, plan.seed, "HS")]
     sources = pairs[has_hs & has_cn & pairs["hs_digest"].isin(selected)]
     if plan.kind == "full":
         n_known = len(sources[["hs_digest", "cn_digest"]].drop_duplicates())

@@ -76,12 +76,15 @@ def find_person(tx: Tx, name: str) -> Person:
 
 
 def ensure_active(tx: Tx, role: Role, n: int | None) -> list[Person]:
-    """The active people in a role; when there are none yet, `n` new ones with numbered pseudonyms.
+    """The active people in a role, by name; when there are none yet, `n` new ones with numbered pseudonyms.
+
+    They are dealt to in that order, so that nothing rests on who was added first.
 
     Raises what `expected_names` does.
     """
     names = expected_names(tx, role, n)
-    return people.people(tx, role, active=True) or people.add_people(tx, names, role)
+    active_people = people.people(tx, role, active=True) or people.add_people(tx, names, role)
+    return sorted(active_people, key=lambda person: person.name)
 
 
 def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
@@ -98,7 +101,7 @@ def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
                 f"{n} {role}s were asked for, but the study has {len(active_people)} active ones; omit the number, or "
                 "change who takes part with `fcpair people`"
             )
-        return [person.name for person in active_people]
+        return sorted(person.name for person in active_people)
     if n is None:
         raise StageError(f"there are no {role}s; give their number, or add them with `{_how_to_add(role)}`")
     if n < 1:

@@ -59,7 +59,7 @@ def _load_query(of_round: ColumnElement[bool]) -> PreparedStatement:
     """The active people in a role, with how much they have done or have open."""
     done_or_open = or_(*(assignment.c.status == status for status in ACTIVE))
     load = select(func.count()).where(assignment.c.person_id == person.c.id, done_or_open, of_round).correlate(person)
-    query = select(person.c.id, load.scalar_subquery().label("load"), person.c.opted_out).order_by(person.c.id)
+    query = select(person.c.id, person.c.name, load.scalar_subquery().label("load"), person.c.opted_out)
     return PreparedStatement(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
 
 
@@ -67,14 +67,16 @@ _IN_ALL, _IN_ROUND, _IN_OTHERS = map(_load_query, (true(), rounds.ROUND_PARAM, ~
 
 
 def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
-    """The active people in a role in the order in which they came, with their load in all rounds or in one.
+    """The active people in a role by name, with their load in all rounds or in one.
 
-    Known pairs are no load: who takes what over does not depend on them.
+    They are dealt to in this order (Python's, as databases differ), so that nothing rests on who was added first. Known
+    pairs are no load: who takes what over does not depend on them.
     """
     query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.round_param(of)})
     if of is None and (known_ids := rounds.known_ids(tx)):
         query, params = _IN_OTHERS, {"rounds": sql_lists.as_param(known_ids)}
-    return [Candidate(row.id, row.load, parse(row.opted_out)) for row in query.all(tx, role=role.value, **params)]
+    rows = sorted(query.all(tx, role=role.value, **params), key=lambda row: str(row.name))
+    return [Candidate(row.id, row.load, parse(row.opted_out)) for row in rows]
 
 
 def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:

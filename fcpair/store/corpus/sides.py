@@ -50,6 +50,12 @@ def bodies(tx: Tx, axis: Axis) -> list[tuple[int, str]]:
     return [(row.id, row.body) for row in tx.execute(query.where(on_side(tx, axis)).order_by(side.c.position))]
 
 
+def digests(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[str]:
+    """The digests of the texts of a side, in its order; only of those that go into the grid, if asked."""
+    query = select(text.c.digest).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
+    return list(tx.execute((query.where(side.c.drawn) if drawn else query).order_by(side.c.position)).scalars())
+
+
 def n_texts(tx: Tx, axis: Axis) -> int:
     """Count the texts of a side."""
     return int(tx.execute(select(func.count()).select_from(side).where(on_side(tx, axis))).scalar_one())

@@ -70,11 +70,9 @@ def add_source_pairs(tx: Tx, rows: Iterable[tuple[int, int, Mapping[str, str]]])
 
 
 def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
-    """All texts of one kind in corpus order: `id`, `body`, `language`, `meta`."""
-    return frame(
-        tx,
-        select(text.c.id, text.c.body, text.c.language, text.c.meta).where(text.c.kind == kind).order_by(text.c.id),
-    )
+    """All texts of one kind in corpus order: `id`, `body`, `language`, `meta`, `digest`."""
+    columns = (text.c.id, text.c.body, text.c.language, text.c.meta, text.c.digest)
+    return frame(tx, select(*columns).where(text.c.kind == kind).order_by(text.c.id))
 
 
 def bodies(tx: Tx, kinds: Iterable[str]) -> pd.Series[str]:

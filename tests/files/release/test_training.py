@@ -46,7 +46,7 @@ def both(made: TrainingSets) -> pd.DataFrame:
 def drawn(n: int, seed: int = 0) -> dict[tuple[int, int], list[int]]:
     """The negatives of each HS and positive."""
     found: dict[tuple[int, int], list[int]] = {}
-    for hs, positive, negative in draw_negatives(JUDGED, n, seed).to_numpy().tolist():
+    for hs, positive, negative in draw_negatives(JUDGED, BODIES, n, seed).to_numpy().tolist():
         found.setdefault((hs, positive), []).append(negative)
     return found
 
@@ -149,8 +149,8 @@ def test_no_hs_stands_on_both_sides_and_every_row_was_judged(
 
 def test_the_test_side_has_its_share_of_hs() -> None:
     hs = pd.Series([3, 1, 1, 2, 9, 8, 7, 6, 5, 4, 10])
-    assert len(draw_test_hs(hs, 0.2, 0)) == 2
-    assert set(draw_test_hs(hs, 0.2, 0)) <= set(hs)
+    assert len(draw_test_hs(hs, BODIES, 0.2, 0)) == 2
+    assert set(draw_test_hs(hs, BODIES, 0.2, 0)) <= set(hs)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from fcpair.errors import InputError, MissingExtraError
 from fcpair.stages.stats.clustered_difference import log_odds_difference, share_difference
-from fcpair.stages.stats.group_differences import N_DRAWN, GroupComparison, permutation_p
+from fcpair.stages.stats.group_differences import GroupComparison
 from fcpair.stages.stats.group_differences import compare_annotator_groups as compared_by
+from fcpair.stages.stats.permutation_test import ALPHA, MOST_DRAWN, N_DRAWN, SURE, PermutationTest
 
 
 def compared(frame: pd.DataFrame, *, seed: int = 13) -> GroupComparison:
@@ -113,14 +114,14 @@ def test_the_permutation_goes_through_all_ways_where_they_are_few() -> None:
     every = [means[list(one)].mean() - np.delete(means, one).mean() for one in combinations(range(9), 4)]
     seen = means[:4].mean() - means[4:].mean()
     tails = [sum(one >= seen - 1e-12 for one in every), sum(one <= seen + 1e-12 for one in every)]
-    assert permutation_p(given, first, annotator, rng) == min(1, 2 * min(tails) / len(every))
+    assert PermutationTest(given, first, annotator, 0).p == min(1, 2 * min(tails) / len(every))
 
 
 def test_p_is_as_often_below_a_level_as_it_says_where_nothing_differs() -> None:
     rng, annotator = np.random.default_rng(1), np.repeat(np.arange(11), 40)
     first, hard = annotator < 5, rng.normal(0, 1, (200, 40))
     given = (rng.normal(np.tile(hard, 11), 1) > 0).astype(float)
-    found = np.array([permutation_p(one, first, annotator, rng) for one in given])
+    found = np.array([PermutationTest(one, first, annotator, at).p for at, one in enumerate(given)])
     assert 0.1 - 3 * np.sqrt(0.1 * 0.9 / 200) <= np.mean(found <= 0.1) <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 200)
 
 
@@ -363,3 +364,29 @@ def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr("fcpair.errors.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'fcpair\[mixed\]'"):
         compared_by(drawn(5, 5), ["group"], mixed=True)
+
+
+def near_the_level() -> pd.DataFrame:
+    """Sixty people of two groups, p about 0.042: 10,000 random ways leave open whether it is below 0.05."""
+    return drawn(30, 30, 0.3, n_items=20, seed=7)
+
+
+def test_the_order_of_rows_and_of_questions_changes_no_p() -> None:
+    frame = near_the_level().assign(other=lambda one: one["annotator"].str[-1])
+    found = compared_by(frame, ["group", "other"])
+    shuffled = compared_by(frame.sample(frac=1, random_state=1, ignore_index=True), ["other", "group"])[::-1]
+    p = [[(each.p, each.holm, each.n_drawn) for one in of for each in one.differences] for of in (found, shuffled)]
+    assert p[0] == p[1]
+
+
+def test_more_ways_are_drawn_where_chance_could_decide() -> None:
+    """p of all draws is within Monte Carlo errors of that of ten times as many."""
+    (found,) = compared(near_the_level()).differences
+    (clear,) = compared(drawn(12, 12, 1.5)).differences
+    assert found.p is not None
+    assert found.p_error is not None
+    assert clear.n_drawn == N_DRAWN < found.n_drawn <= MOST_DRAWN
+    assert abs(found.p - ALPHA) >= SURE * found.p_error or found.n_drawn == MOST_DRAWN
+    assert found.p_error == pytest.approx(2 * (found.p / 2 * (1 - found.p / 2) / found.n_drawn) ** 0.5)
+    assert f"p has a Monte Carlo standard error of {found.p_error:.2g}" in found.least_p_note
+    assert found.least_p == 2 / (found.n_drawn + 1)

