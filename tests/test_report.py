@@ -478,14 +478,14 @@ def test_names_of_systems_are_escaped_and_lose_their_folders(tmp_path: Path) -> 
     assert "<b>" not in html
     assert "run:<b>$x$.trec" in text
     assert "sbert:<i>" in text
-    assert "run:a.trec(ids=study) (2)" in text
+    assert "run:a.trec(ids=corpus) (2)" in text
     assert "Pool pool.csv" in text
     assert "/home/me" not in html
 
 
 def test_systems_from_two_folders_are_told_apart() -> None:
     found = strip_folders(outcome((Run(Path("/one/a.trec")), Run(Path("/two/a.trec")), Run(Path("b.trec")))))
-    names = ["run:a.trec(ids=study) (1)", "run:a.trec(ids=study) (2)", "run:b.trec"]
+    names = ["run:a.trec(ids=corpus) (1)", "run:a.trec(ids=corpus) (2)", "run:b.trec"]
     assert [system.short for system in found.systems] == names
     assert list(dict.fromkeys(score.system for score in found.scores)) == names
     assert (found.comparisons[0].one, found.comparisons[0].other) == (names[0], names[1])
