@@ -295,10 +295,10 @@ class Annotate(Checked):
     opt_out_split: str = param(
         TOPIC_SPLIT, "the characters at which a value of that column is split into topics", needs=("opt_out",)
     )
-    pause_pairs: int = param(50, "number of pairs after which a pause is suggested")
-    pause_minutes: int = param(20, "minutes of work after which a pause is suggested")
-    daily_limit: int | None = param(None, "number of pairs that one person may read in a day; no limit if not given")
-    total_limit: int | None = param(None, "number of pairs that one person may read in all; no limit if not given")
+    pause_pairs: int = param(50, "after how many pairs a pause is suggested")
+    pause_minutes: int = param(20, "after how many minutes of work a pause is suggested")
+    daily_limit: int | None = param(None, "how many pairs one person may read in a day; no limit if not given")
+    total_limit: int | None = param(None, "how many pairs one person may read in all; no limit if not given")
     offline: bool = param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
 
     def worded(self, hs_name: str) -> Annotate:

@@ -214,7 +214,7 @@ def test_errors_of_several_rounds_and_grids_are_listed_at_once(tmp_path: Path) -
         "[[grid]] ask round ask: unknown key `anwers`; did you mean `answers`?",
         "[[grid]] ask round ask role is `lead`; expected one of annotator, writer, rater, respondent",
         "[[grid]] ask partition: unknown key `x`; known are diamond, own_tiers",
-        "[[grid]] other round ask: people is 0; expected a whole number, 1 or more",
+        "[[grid]] other round ask: people is 0; expected a whole number from 1 to 10,000",
     ]
 
 

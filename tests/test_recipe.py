@@ -322,9 +322,9 @@ def test_a_recipe_in_another_encoding(tmp_path: Path) -> None:
 def test_a_run_keeps_plain_values(tmp_path: Path) -> None:
     kept = as_params(Import(path=tmp_path / "c.csv"))
     assert kept == {
-        **{"path": str(tmp_path / "c.csv"), "format": "csv", "language": None},
+        **{"path": str(tmp_path / "c.csv"), "format": None, "language": None},
         **{"hs_column": "hs", "cn_column": "cn"},
-        **{"hs_id_column": None, "cn_id_column": None, "unpaired": False, "language_column": None},
+        **{"hs_id_column": None, "cn_id_column": None, "unpaired": False, "language_column": None, "sheet_name": None},
     }
     assert as_params(Assign(overlap={2: 0.1}))["overlap"] == {"2": 0.1}
     assert as_params(Setup())["scheme"] == "one_of(not_appropriate,not_sure?,appropriate+)"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.files.tables.folders import new_folder
-from fcpair.files.tables.tabular import replace_file
+from fcpair.files.tables.folders import new_folder, replace_file
 from fcpair.study import Study
 from fcpair.unfinished import new_path
 

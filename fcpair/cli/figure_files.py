@@ -68,8 +68,7 @@ def write_figures(folder: FigureFolder, figures: Sequence[Forest]) -> None:
 
 def write_files(folder: FigureFolder, contents: Mapping[str, bytes]) -> None:
     """Write rendered figures into a folder by the names of their files; raises what `write_figures` does."""
-    from fcpair.files.tables.folders import make_writable_folder
-    from fcpair.files.tables.tabular import write_all
+    from fcpair.files.tables.folders import make_writable_folder, write_all
 
     make_writable_folder(folder.path)
     files = {folder.path / name: content for name, content in contents.items()}

@@ -123,7 +123,11 @@ def _vectors_in_order(payload: Any, n: int) -> Iterator[Any]:
 
 def _check_vector(answer: Reply) -> Reply:
     vector = answer.said
-    if not isinstance(vector, list) or not vector or not all(type(value) in (int, float) for value in vector):
+    if (
+        not isinstance(vector, list)
+        or not vector
+        or any(isinstance(value, bool) or not isinstance(value, int | float) for value in vector)
+    ):
         raise BrokenReply("it answered with a vector that is not a list of numbers")
     if not all(abs(value) < _LARGEST for value in vector):
         raise BrokenReply("it answered with a vector that is not finite")

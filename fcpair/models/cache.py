@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.files.tables.tabular import replace_file
+from fcpair.files.tables.folders import replace_file
 
 _log = logging.getLogger(__name__)
 

@@ -7,6 +7,7 @@ header and nowhere else.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -211,8 +212,8 @@ def message_content(payload: Any) -> Any:
 def _parse_json(text: str) -> Any:
     try:
         return parse_json(text)
-    except (ValueError, RecursionError):
-        kind = "HTML" if text.lstrip()[:1] == "<" else "incomplete JSON"
+    except json.JSONDecodeError as error:
+        kind = "HTML" if text.lstrip()[:1] == "<" else f"broken JSON ({error.msg})"
         raise BrokenReply("it answered with nothing" if is_blank(text) else f"it answered with {kind}") from None
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.files.tables.tabular import replace_file
+from fcpair.files.tables.folders import replace_file
 from fcpair.models.cache import cache_folder
 from fcpair.models.model_files import Model
 

@@ -194,7 +194,7 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
     Raises:
         InputError: a spelling without a label or with two meanings, a label that is not declared; with lines.
     """
-    frame = read_table(path, (SPELLING, LABEL))
+    frame = read_table(path, (SPELLING, LABEL), keep_empty=True)
     declared = Aliases(tuple(labels) or _first_forms(frame[LABEL]))
     label_by_form = {fold_spelling(label): label for label in declared.labels}
     table: dict[str, Labels] = {}

@@ -22,7 +22,7 @@ class Rows(NamedTuple):
     """Rows in which the option changes what comes of a command, and others in which it is refused.
 
     What options of `elsewhere` change is tested where there is what they need: a server, a model that is asked, a
-    decision by a person, a limit to be loosened, or a person who was refused.
+    decision by a person, a limit to be loosened, a person who was refused, items without a target, or evaluations.
     """
 
     changing: tuple[str, ...] = ()
@@ -346,7 +346,7 @@ EFFECTS: dict[Path_, Rows] = {
     ("grids",): Rows(),
     ("log",): Rows(),
     ("report",): Rows(("= > --out {folder}/other.html",)),
-    ("methods",): Rows(("--markup latex", "--out {folder}/m")),
+    ("methods",): Rows(("--markup latex", "--out {folder}/m"), (), ("--evaluation",)),
     ("describe",): Rows(
         (
             *("={t} > --text cn", "={t} --text cn > --where type=a", "={t} --text cn > --sample 4"),
@@ -543,11 +543,15 @@ EFFECTS: dict[Path_, Rows] = {
             *("--question believed", "--smooth 0.1", *FIGURES, "--round label", "--grid main", "--study {study}"),
             *(
                 f"dealt/ =--as bbq > {one}"
-                for one in ("--reader bbq", "--answer model", "--probability p", "--templates {t}")
+                for one in ("--reader bbq", "--answer model", "--probability p", "--templates {t}", "--strict-targets")
             ),
-            *("={items} --as pbbq --reader items --answer said > --templates {t}",),
+            *(
+                f"={{items}} --as pbbq --reader items --answer said > {one}"
+                for one in ("--templates {t}", "--strict-targets")
+            ),
             *("={said} --as bbq --answer model > --probability p",),
         ),
+        ("--strict-targets",),
     ),
     ("doctor",): Rows(("--as-it-is",)),
     ("backup",): Rows(),

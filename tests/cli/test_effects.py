@@ -25,7 +25,8 @@ from cli.test_commands import ALL, found
 from fcpair.cli import main
 from fcpair.cli.given_options import rules_of
 
-GENERAL = {"--study", "--grid", "--format"}  # tested for all commands together, in test_options.py and test_json.py
+# Tested for all commands together, in test_options.py, test_json.py and test_files.py.
+GENERAL = {"--study", "--grid", "--format", "--sheet-name"}
 FIGURES = {"--figures", "--figure-width", "--caption"}  # made once for all, and tested with `plan`
 SLOW = {("plan",), ("groups",), ("simulate",), ("release",), ("evaluate",), ("report",)}
 ROW = re.compile(r"(?:(?P<stage>\w+)/)? ?(?P<alone>=)?(?P<words>.*)")

@@ -96,6 +96,7 @@ def test_files_that_were_taken_are_printed_where_another_is_refused(at: At, fcpa
     at("dealt")
     fcpair("labels", "sheets", tmp_path / "s")
     good = next((tmp_path / "s").iterdir())
+    pd.read_csv(good).assign(label="appropriate").to_csv(good, index=False)
     result = fcpair("labels", "import", good, tmp_path / "none.csv", "--format", "json", code=2)
     assert [receipt["file"] for receipt in json.loads(result.stdout)] == [str(good)]
     assert "there is no such file" in result.stderr

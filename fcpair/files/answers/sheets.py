@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fcpair.errors import InputError
+from fcpair.files.tables.folders import replace_file
 from fcpair.files.tables.spreadsheet import GUIDELINES
-from fcpair.files.tables.tabular import replace_file, unguard, write_table
+from fcpair.files.tables.tabular import unguard, write_table
 from fcpair.stages.corpus.text_identity import fold_name
 
 if TYPE_CHECKING:

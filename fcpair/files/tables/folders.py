@@ -1,11 +1,11 @@
-"""Folders that are written whole or not at all."""
+"""Files and folders that are written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from fcpair.errors import InputError, name_file
@@ -59,3 +59,41 @@ def check_new_folder(path: str | Path) -> None:
         raise InputError(f"{path}: is a file; name a folder")
     elif not Path(os.path.realpath(path)).parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; make it first")
+
+
+class replace_file:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`
+    """A temporary file beside `path` that takes its place when the block ends well, and goes when it does not.
+
+    Who may read it is for the umask to say, or its owner alone where it is `private`.
+    """
+
+    def __init__(self, path: str | Path, *, private: bool = False) -> None:
+        self.path, self._private = Path(path), private
+
+    def __enter__(self) -> Path:
+        if not self.path.parent.is_dir():
+            raise InputError(f"{self.path}: there is no folder {self.path.parent}; make it first")
+        if self.path.is_dir():
+            raise InputError(f"{self.path}: is a folder; name a file")
+        self._block = new_path(self.path.parent, prefix_for(self.path), self.path.suffix, is_folder=False)
+        self._temporary = self._block.__enter__()
+        return self._temporary
+
+    def __exit__(self, _kind: object, failed: BaseException | None, _where: object) -> None:
+        name_file(failed, self.path)
+        try:
+            if failed is None:
+                if not self._private:
+                    mask = os.umask(0)
+                    os.umask(mask)
+                    self._temporary.chmod(0o666 & ~mask)
+                self._temporary.replace(self.path)
+        finally:
+            self._block.__exit__(None, None, None)
+
+
+def write_all(files: Mapping[Path, bytes]) -> None:
+    """Write files in the place of those that are there: all of them whole, or none."""
+    with ExitStack() as stack:
+        for path, content in files.items():
+            stack.enter_context(replace_file(path)).write_bytes(content)

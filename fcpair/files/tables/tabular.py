@@ -10,24 +10,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fcpair.errors import Finding, InputError, name_file, reject, translate_read_errors
+from fcpair.errors import Finding, InputError, reject, translate_read_errors
 from fcpair.files.tables.delimited import RawTable, check_texts, check_width, leave_out_nameless, read_csv
+from fcpair.files.tables.folders import replace_file
 from fcpair.files.tables.json_lines import read_jsonl
 from fcpair.files.tables.spreadsheet import read_workbook
 from fcpair.params import format_of
 from fcpair.stages.corpus.text_identity import fold_name
-from fcpair.unfinished import new_path, prefix_for
 from fcpair.values import as_text, is_blank, visible_text
 
 if TYPE_CHECKING:
@@ -63,6 +62,7 @@ def read_table(
     kind: str | None = None,
     sheet_name: str | None = None,
     verbatim: bool = False,
+    keep_empty: bool = False,
     headings: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Read a CSV, JSONL, Parquet, Excel or OpenDocument file as text.
@@ -79,6 +79,7 @@ def read_table(
         kind: what the file is, a key of `READERS`; without it the suffix says so (`kind_of`).
         sheet_name: the name of the sheet, of a workbook; without it `choose_sheet` or the columns say so.
         verbatim: leave the cells as they are, for files that fcpair did not write.
+        keep_empty: keep empty rows at the end, which say something.
         headings: other names that columns may have, with what they are called here.
 
     Returns:
@@ -112,13 +113,13 @@ def read_table(
     require_columns(raw.place, header, columns)
     if LINE in header:
         raise InputError(f"{name_of(path)}: column `{LINE}` would be taken for the line numbers; rename it")
-    rows, lines = _pad_rows(raw, header, blank)
+    rows, lines = _pad_rows(raw, header, blank, keep_empty=keep_empty)
     if not rows:
         raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
     frame = pd.DataFrame(rows, columns=header, dtype=object)
     if is_guarded:
         for name in header:
-            frame[name] = [unguard(cell) for cell in frame[name]]
+            frame[name] = [visible_text(unguard(cell)) for cell in frame[name]]
     frame[LINE] = lines
     return with_place(frame, raw.place)
 
@@ -175,7 +176,9 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
     return header
 
 
-def _pad_rows(raw: RawTable, header: list[str], blank: Sequence[str]) -> tuple[list[list[str]], list[int]]:
+def _pad_rows(
+    raw: RawTable, header: list[str], blank: Sequence[str], *, keep_empty: bool
+) -> tuple[list[list[str]], list[int]]:
     """The rows, all as wide as the header, and their lines; what is missing at the end may be missing, or is found.
 
     Cells that show nothing are empty, and empty rows at the end are left out.
@@ -187,7 +190,7 @@ def _pad_rows(raw: RawTable, header: list[str], blank: Sequence[str]) -> tuple[l
             findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
         rows.append([*map(visible_text, row[: len(header)])] + [""] * (len(header) - len(row)))
         lines.append(line)
-    n = max((at for at, row in enumerate(rows, 1) if any(row)), default=0)
+    n = len(rows) if keep_empty else max((at for at, row in enumerate(rows, 1) if any(row)), default=0)
     reject(raw.place, [finding for finding in findings if finding.line is None or finding.line <= lines[n - 1]])
     return rows[:n], lines[:n]
 
@@ -375,41 +378,3 @@ def _guard_cells(frame: pd.DataFrame) -> pd.DataFrame:
     for name in frame.columns[[frame[name].dtype.kind in "OUT" for name in frame.columns]]:
         guarded[name] = [guard(cell) if isinstance(cell, str) else cell for cell in frame[name]]
     return guarded.rename(columns=lambda name: guard(str(name)))
-
-
-class replace_file:  # noqa: N801 - reads as a verb: `with replacing(path) as temporary`
-    """A temporary file beside `path` that takes its place when the block ends well, and goes when it does not.
-
-    Who may read it is for the umask to say, or its owner alone where it is `private`.
-    """
-
-    def __init__(self, path: str | Path, *, private: bool = False) -> None:
-        self.path, self._private = Path(path), private
-
-    def __enter__(self) -> Path:
-        if not self.path.parent.is_dir():
-            raise InputError(f"{self.path}: there is no folder {self.path.parent}; make it first")
-        if self.path.is_dir():
-            raise InputError(f"{self.path}: is a folder; name a file")
-        self._block = new_path(self.path.parent, prefix_for(self.path), self.path.suffix, is_folder=False)
-        self._temporary = self._block.__enter__()
-        return self._temporary
-
-    def __exit__(self, _kind: object, failed: BaseException | None, _where: object) -> None:
-        name_file(failed, self.path)
-        try:
-            if failed is None:
-                if not self._private:
-                    mask = os.umask(0)
-                    os.umask(mask)
-                    self._temporary.chmod(0o666 & ~mask)
-                self._temporary.replace(self.path)
-        finally:
-            self._block.__exit__(None, None, None)
-
-
-def write_all(files: Mapping[Path, bytes]) -> None:
-    """Write files in the place of those that are there: all of them whole, or none."""
-    with ExitStack() as stack:
-        for path, content in files.items():
-            stack.enter_context(replace_file(path)).write_bytes(content)

@@ -210,7 +210,7 @@ class Submissions:
             if isinstance(answer, Answer)
             else answer,
             "adjudication_id": adjudication_id,
-            "note": visible_text(submission.note),
+            "note": submission.note and visible_text(submission.note),
             "seconds": submission.seconds,
             "guideline_id": submission.guideline_version or assignment.guideline_version,
         }

@@ -210,7 +210,9 @@ def _assignment_state(
         assignments.first_assigned(tx, rounds.primary(tx)),
         _current_work(tx, ids, handover_rows),
     )
-    row, holder = np.searchsorted(pairs["cell_id"], work["cell_id"]), np.searchsorted(ids, work["person_id"])
+    by_id = np.argsort(ids)  # people are in the order of their names
+    row = np.searchsorted(pairs["cell_id"], work["cell_id"])
+    holder = by_id[np.searchsorted(ids, work["person_id"], sorter=by_id)]
     crew = np.zeros((len(pairs), len(ids)), np.bool_)
     crew[row, holder] = True
     n_done = np.bincount(holder[work["status"] == Status.DONE.value], minlength=len(ids))

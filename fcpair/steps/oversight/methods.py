@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fcpair.errors import InputError, UnknownIdError
-from fcpair.files.tables.tabular import replace_file
+from fcpair.files.tables.folders import replace_file
 from fcpair.params import MAIN, Agree, MethodsFormat, Partition
 from fcpair.records import BY_HAND, UNDECIDED, Role, Round, RunRecord, Status
 from fcpair.report.citations import as_latex, bibtex, cited_keys, escape_latex, reference_line

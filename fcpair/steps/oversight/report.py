@@ -11,7 +11,7 @@ from typing import Any
 
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import Outcome
-from fcpair.files.tables.tabular import replace_file
+from fcpair.files.tables.folders import replace_file
 from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, IntervalScope, NotSure, Partition, Weights
 from fcpair.records import Origin, Rule, RunRecord
 from fcpair.report.data import EvaluationFigures, GridPart, MainPart, ReportData

@@ -276,5 +276,6 @@ def _row_holders(tx: Tx, pairs: NDArray[np.int64], person_ids: list[int], round_
     row = cells.row_numbers(tx, np.concatenate([pairs, assigned_cells[:, 0]]))
     rows, row_index = np.unique(row, return_inverse=True)
     has = np.zeros((len(rows), len(person_ids)), np.bool_)
-    has[row_index[len(pairs) :], np.searchsorted(person_ids, assigned_cells[:, 1])] = True
+    column_by_person = {person_id: column for column, person_id in enumerate(person_ids)}
+    has[row_index[len(pairs) :], [column_by_person[one] for one in assigned_cells[:, 1].tolist()]] = True
     return has[row_index[: len(pairs)]]

@@ -20,8 +20,7 @@ from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.ranking import POOLS, Cost, Ranking, Search, System
 from fcpair.evaluate.trec_run import run_text
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.tables.folders import make_writable_folder
-from fcpair.files.tables.tabular import write_all
+from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.models.encode import Progress
 from fcpair.param_values import as_params
 from fcpair.params import DEFAULT_MEASURES, RESAMPLES, DiamondRule, Evaluate, NoPositives, Partition

@@ -19,8 +19,8 @@ from fcpair.files.release.hf import CardFacts, hf_files
 from fcpair.files.release.qrels import grades, qrels_text
 from fcpair.files.release.training import Kind, training_sets
 from fcpair.files.release.training_corpus import remaining_rows
-from fcpair.files.tables.folders import check_new_folder, new_folder
-from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
+from fcpair.files.tables.folders import check_new_folder, new_folder, replace_file
+from fcpair.files.tables.tabular import check_suffix, write_table
 from fcpair.params import DiamondRule, Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.stages.adjudication.partition import find_rule, tier_rules

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import pair_frame, tier_table
-from fcpair.files.tables.tabular import check_suffix, replace_file, write_table
+from fcpair.files.tables.folders import replace_file
+from fcpair.files.tables.tabular import check_suffix, write_table
 from fcpair.notebook import Result
 from fcpair.params import DiamondRule, Partition
 from fcpair.records import Origin, RunRecord, Tier

@@ -239,7 +239,7 @@ def test_items_without_a_target_are_counted_and_named(fcpair: Fcpair, tmp_path: 
         assert (told["n"], told["without_target"], told["two_targets"]) == (n, {"Street 2": 1}, {"Street 3": 1})
     assert "left out, as two options are of the" in " ".join(fcpair(*words, "--strict-targets").stdout.split())
     refused = fcpair("bias", "score", file, "--as", "bbq", "--reader", "items", "--strict-targets", code=2)
-    assert "is about BBQ's own files" in refused.stderr
+    assert "--strict-targets has no effect without --reader bbq" in refused.stderr
 
 
 def test_answers_without_probabilities_have_no_scores_of_pbbq(fcpair: Fcpair, data: Path) -> None:

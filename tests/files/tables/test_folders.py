@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.tables.folders import make_writable_folder, new_folder
-from fcpair.files.tables.tabular import replace_file
+from fcpair.files.tables.folders import make_writable_folder, new_folder, replace_file
 
 
 def fill(path: Path) -> None:

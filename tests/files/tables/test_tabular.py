@@ -12,18 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.files.tables.tabular import (
-    LINE,
-    SUFFIXES,
-    format_csv,
-    guard,
-    place_of,
-    read_table,
-    replace_file,
-    unguard,
-    write_all,
-    write_table,
-)
+from fcpair.files.tables.folders import replace_file, write_all
+from fcpair.files.tables.tabular import LINE, SUFFIXES, format_csv, guard, place_of, read_table, unguard, write_table
 from fcpair.values import is_blank
 
 TEXTS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))

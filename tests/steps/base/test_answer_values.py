@@ -85,13 +85,15 @@ def test_rows_without_a_label_are_not_seen_rather_than_skipped(at: At, tmp_path:
     assert first in work_of(study, "ana")
 
 
-def test_an_untouched_sheet_changes_nothing_but_the_log(at: At, tmp_path: Path) -> None:
+def test_an_untouched_sheet_is_refused_and_changes_nothing(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
     grid.write_sheets(tmp_path)
-    run = grid.import_labels(tmp_path / "ana.csv")
-    assert run.counts == {"answers": 0, "skips": 0, "already_there": 0}
+    runs = study.log()
+    with pytest.raises(InputError, match=r"ana.csv: no row has an answer in `label`"):
+        grid.import_labels(tmp_path / "ana.csv")
     assert labels_of(study) == {}
+    assert study.log() == runs
 
 
 def test_a_filled_in_sheet_is_read_back(at: At, tmp_path: Path) -> None:

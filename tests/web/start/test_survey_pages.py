@@ -116,7 +116,7 @@ def test_the_figures_follow_the_form(lead: Starting) -> None:
         ({"no": "yes"}, "Two answers are called `yes`"),
         ({"part": "5"}, "there are 4 respondents"),
         ({"part": "some"}, "“People for each statement”: `some` is not a number"),
-        ({"respondents": "0"}, "Respondents is 0; expected a whole number, 1 or more"),
+        ({"respondents": "0"}, "Respondents is 0; expected a whole number from 1 to 10,000"),
     ],
 )
 def test_a_survey_that_cannot_be_is_refused(lead: Starting, changes: dict[str, str], words: str) -> None:
