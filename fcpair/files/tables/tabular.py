@@ -190,7 +190,11 @@ def _pad_rows(
             findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
         rows.append([*map(visible_text, row[: len(header)])] + [""] * (len(header) - len(row)))
         lines.append(line)
-    n = len(rows) if keep_empty else max((at for at, row in enumerate(rows, 1) if any(row)), default=0)
+    n = (
+        len(rows)
+        if keep_empty
+        else max((at for at, row in enumerate(raw.rows, 1) if not is_blank("".join(row))), default=0)
+    )
     reject(raw.place, [finding for finding in findings if finding.line is None or finding.line <= lines[n - 1]])
     return rows[:n], lines[:n]
 

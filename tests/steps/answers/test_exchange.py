@@ -63,7 +63,7 @@ def test_all_that_people_say_comes_back(trip: Callable[[str], Trip], tool: str) 
     there = trip(tool)
     run = there.bring(there.export((task, as_labelled(task)) for task in there.tasks))
     assert run.counts["answers"] == len(there.tasks) == 42
-    sentence = f"In the round `label`, 42 answers were given: 42 in 1 export of `{tool}`"
+    sentence = f"In the round `label`, 42 answers were given in 1 export of `{tool}`."
     assert sentence in there.study.methods().sections[0].text
     assert labels_of(there.study) == {
         (task.number, task.person): as_labelled(task).words["label"][0] for task in there.tasks

@@ -302,4 +302,5 @@ def test_a_tree_of_1_500_folders_is_a_fault_and_no_error(released: tuple[Study, 
     while place != f"{copy}":  # what deletes folders calls itself for each level, too
         os.rmdir(place)
         place = place.removesuffix("/d")
-    assert fault.endswith("/d/d... is an empty folder, and no file")
+    assert "/d/d/d" in fault
+    assert fault.endswith(" is an empty folder, and no file")
