@@ -170,7 +170,7 @@ class RefusedError(FcpairError, PermissionError):
 
 
 class TooManyError(FcpairError, PermissionError):
-    """Too many attempts to come in have failed; try again in `wait_s` seconds."""
+    """Too many attempts to sign in have failed; try again in `wait_s` seconds."""
 
     def __init__(self, wait_s: int) -> None:
         self.wait_s = wait_s

@@ -298,7 +298,7 @@ def test_who_is_signed_out_is_told_and_what_they_decided_is_sent_when_they_come_
     served.study.access.rotate_secret()
     first = choose(page)
     expect(page.get_by_role("alert")).to_contain_text("You are no longer signed in. One decision is kept")
-    page.get_by_role("link", name="Come in again").click()
+    page.get_by_role("link", name="Sign in again").click()
     page.wait_for_url("**/join")
     come_in(page, served.token("judy"))
     page.goto("/adjudicate")

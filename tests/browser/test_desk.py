@@ -216,7 +216,7 @@ def test_whoever_is_signed_out_is_told_so_when_no_pair_is_at_hand_any_more(desk:
     expect(page.locator("#banner-text")).to_contain_text("You are no longer signed in. One answer is kept")
     answer(page, "appropriate")
     expect(page.locator("#count")).to_have_text("2 answered, 13 open")
-    kept = "2 answers are kept in this browser, and sent when you come in again."
+    kept = "2 answers are kept in this browser, and sent when you sign in again."
     expect(page.locator("#waiting")).to_have_text(kept)
     expect(page.locator("#banner-text")).to_have_text(f"You are no longer signed in. {kept}")
 

@@ -96,7 +96,7 @@ def test_a_note_that_was_sent_without_a_session_is_no_draft_any_more(served: Hos
     page.locator("#note").fill("They answer another claim.")
     served.study.access.rotate_secret()
     page.locator("[name=outcome][value=appropriate]").click()
-    expect(page.get_by_role("alert")).to_contain_text("sent when you come in again")
+    expect(page.get_by_role("alert")).to_contain_text("sent when you sign in again")
     come_in(page, served.token("judy"))
     page.goto("/adjudicate")
     await_sent(page)

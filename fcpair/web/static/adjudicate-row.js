@@ -190,7 +190,7 @@ function onUnsent(n) {
 // `isAnother` says that somebody is signed in whose page this is not.
 function signedOut(isAnother = false) {
   isTroubled = true;
-  say(isAnother ? NOT_THEIRS : t("You are no longer signed in."), isAnother ? t("Go on") : t("Come in again"));
+  say(isAnother ? NOT_THEIRS : t("You are no longer signed in."), isAnother ? t("Go on") : t("Sign in again"));
 }
 
 // Decided before a reload, or in another window, and not sent yet.

@@ -213,12 +213,12 @@ function signedOut(isAnother = false) {
   ahead = [];
   const n = outbox.items.length;
   const kept = tn(
-    "One decision is kept in this browser, and sent when you come in again.",
-    "%(n)s decisions are kept in this browser, and sent when you come in again.",
+    "One decision is kept in this browser, and sent when you sign in again.",
+    "%(n)s decisions are kept in this browser, and sent when you sign in again.",
     n,
   );
   const why = isAnother ? NOT_THEIRS : t("You are no longer signed in.");
-  say(`${why} ${n ? kept : ""}`, isAnother ? t("Go on") : t("Come in again"));
+  say(`${why} ${n ? kept : ""}`, isAnother ? t("Go on") : t("Sign in again"));
 }
 
 // Asks the server for what comes after the last docket at hand until enough are there. Several callers share one asking.

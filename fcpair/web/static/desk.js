@@ -344,14 +344,14 @@ function signedOut(isAnother = false) {
   queue = open(); // what is on the screen may stay there
   const n = outbox.items.length;
   const unsent = tn(
-    "One answer is kept in this browser, and sent when you come in again.",
-    "%(n)s answers are kept in this browser, and sent when you come in again.",
+    "One answer is kept in this browser, and sent when you sign in again.",
+    "%(n)s answers are kept in this browser, and sent when you sign in again.",
     n,
   );
   const why = isAnother ? NOT_THEIRS : t("You are no longer signed in.");
   outside = n ? unsent : why;
   if (progress && !current().length) wait();
-  view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? t("Go on") : t("Come in again"), kind: "error" });
+  view.banner(`${why} ${n ? unsent : ""}`, { link: isAnother ? t("Go on") : t("Sign in again"), kind: "error" });
 }
 
 async function fetchNext() {

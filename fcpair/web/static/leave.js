@@ -1,5 +1,5 @@
 // Who leaves is asked once where an answer is not sent yet, or something that they began is not saved: leaving deletes
-// what was begun (draft.js). What is not sent stays in this browser, and is sent when they come in again.
+// what was begun (draft.js). What is not sent stays in this browser, and is sent when they sign in again.
 
 const { t, tn } = globalThis.fcpairLanguage;
 const BEGUN = "fcpair-draft/";
@@ -29,8 +29,8 @@ function reasons() {
   const n = nUnsent();
   const isBegun = [sessionStorage, localStorage].some((storage) => keys(storage).some((key) => key.startsWith(BEGUN)));
   const unsent = tn(
-    "%(n)s answer is not sent yet. It stays in this browser until you come in again.",
-    "%(n)s answers are not sent yet. They stay in this browser until you come in again.",
+    "%(n)s answer is not sent yet. It stays in this browser until you sign in again.",
+    "%(n)s answers are not sent yet. They stay in this browser until you sign in again.",
     n,
   );
   return [...(n ? [unsent] : []), ...(isBegun ? [t("What you have begun and not saved will be deleted.")] : [])];
