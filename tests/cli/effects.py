@@ -305,7 +305,7 @@ EFFECTS: dict[Path_, Rows] = {
     ("export", "preferences"): Rows(
         (
             *("=--out {folder}/p > --tier bronze", "=--tier bronze > --out {folder}/p", *DRAWN, "--negatives 1"),
-            "=--tier diamond --test-share 0.5 --out {folder}/p > --diamond majority",
+            "=--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority",
         )
     ),
     ("export", "qrels"): Rows(
@@ -330,7 +330,7 @@ EFFECTS: dict[Path_, Rows] = {
     ("export", "triplets"): Rows(
         (
             *("=--out {folder}/p > --tier bronze", "=--tier bronze > --out {folder}/p", *DRAWN, "--negatives 1"),
-            "=--tier diamond --test-share 0.5 --out {folder}/p > --diamond majority",
+            "=--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority",
         )
     ),
     ("release",): Rows(
