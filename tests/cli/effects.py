@@ -271,8 +271,8 @@ EFFECTS: dict[Path_, Rows] = {
             *("--system bm25", "--pool all", "--tier gold", "--measure RBP", "--cutoff 3", "--resamples 100"),
             *(
                 "--no-positives leave_out",
-                "--format json --resamples 50 > --seed 5",
-                "=--tier diamond --test-share 0.5 --out {folder}/p > --diamond majority",
+                "--format json --resamples 100 > --seed 5",
+                "--tier diamond > --diamond majority",
                 "--dry-run",
             ),
             "--runs {folder}/r",
@@ -518,7 +518,7 @@ EFFECTS: dict[Path_, Rows] = {
             *("={t} > --reader table", "={t} --reader table > --text cn", "={t} --reader table --text cn > --by type"),
             *(
                 f"={{t}} --reader table --text cn > {one}"
-                for one in ("--stop {stop}", "--homogenization bertscore", "--model nowhere", "--language en")
+                for one in ("--stop {stop}", "--homogenization bertscore", "--model nowhere", "--language fa")
             ),
             "={templates} > --unit item",
         ),

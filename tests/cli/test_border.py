@@ -55,7 +55,7 @@ COMMANDS = (
     ("imported", "select --hs-list"),
     ("dealt", "labels import"),
     ("dealt", "answers import"),
-    ("labelled", "adjudicate --adjudicator ana --import"),
+    ("labelled", "adjudicate --import"),
     ("checking", "validate import"),
     ("empty", "import"),
     ("empty", "describe --text text"),

@@ -17,6 +17,7 @@ def build_smaller_parscn(folder: Path) -> Path:
     """Build it in a folder; returns its file."""
     text = (EXAMPLES / "parscn.toml").read_text("utf-8")
     smaller = re.sub(r"= (100|98|80)\b", lambda n: f"= {round(int(n[1]) / 10)}", text)
+    smaller = smaller.replace("seed = 500", "seed = 502")  # by which some replies of so few are too long
     (folder / "recipe.toml").write_text(smaller, "utf-8")
     for name in ("parscn-prompt.txt", "localise-translated.csv"):
         shutil.copy(EXAMPLES / name, folder)

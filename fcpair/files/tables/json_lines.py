@@ -116,7 +116,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _describe(error: json.JSONDecodeError) -> str:
-    return f"{error.msg} at column {error.colno}" if error.msg.startswith("not JSON") else error.msg
+    return f"{error.msg} (column {error.colno})" if error.msg.startswith("not JSON") else error.msg
 
 
 def _broken(place: str, line: int, message: str) -> InputError:

@@ -358,7 +358,7 @@ def test_every_broken_line_of_a_jsonl_is_named(tmp_path: Path) -> None:
     )
     error = refused(written(tmp_path, content, "t.jsonl"))
     assert [line for line, _ in places(error)] == [2, 3, 4, 5, 6, 7]
-    assert places(error)[0] == (2, "not JSON: Expecting value at column 8")
+    assert places(error)[0] == (2, "not JSON: Expecting value (column 8)")
     assert places(error)[1] == (3, "expected an object, found list")
 
 

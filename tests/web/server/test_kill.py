@@ -22,6 +22,7 @@ from steps.online import admit
 from steps.small import ANNOTATORS, NAMES
 
 from fcpair.params import Annotate
+from fcpair.steps.base.context import load_opaque_ids
 from fcpair.study import Study
 from web.served import Served
 
@@ -101,13 +102,18 @@ def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_
     path = Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
     study = Study.open(path)
     clients = clients_of(study)
+    with study._store.read() as tx:
+        numbers = load_opaque_ids(tx)
     study.close()
     rng = random.Random(13)
     for _ in range(n_kills):
         _live_and_die(path, clients, rng.randint(*MORE))
         replies, judgements = stored(path)
         for client in clients:
-            acknowledged = {request: _told(reply) for request, reply in client.acknowledged.items()}
+            acknowledged = {
+                request: _told(reply) | {"assignment_id": numbers.decrypt_assignment(reply["assignment_id"])}
+                for request, reply in client.acknowledged.items()
+            }
             assert {request: _told(replies[request]) for request in acknowledged} == acknowledged
         assert Counter(reply["judgement_id"] for reply in replies.values()) == judgements
     assert sum(len(client.acknowledged) for client in clients) > n_kills
@@ -115,7 +121,7 @@ def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_
 
 
 def _told(reply: dict[str, int]) -> dict[str, int]:
-    """What the study keeps of a reply and clients are told alike; the number of the judgement they are not."""
+    """What the study keeps of a reply; clients are told other numbers of the judgement, and of its assignment."""
     return {name: value for name, value in reply.items() if name != "judgement_id"}
 
 
