@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from fcpair.param_values import without_effect
-
 Parse = Callable[[click.Context, list[str]], list[str]]
 Command = Callable[..., Any]
 _RULES = "__option_rules__"
@@ -82,6 +80,8 @@ def _check_rule(rule: _Rule, ctx: click.Context) -> None:
     beside = [one for one in rule.not_with if _is_met(one, ctx)]
     for flag in rule.flags if lacks or beside else ():
         if ctx.get_parameter_source(_name_of(flag, ctx)) is ParameterSource.COMMANDLINE:
+            from fcpair.param_values import without_effect
+
             raise click.UsageError(without_effect(flag, lacks, beside), ctx)
 
 
